@@ -1,0 +1,58 @@
+/**
+ * Every error a user can meet, in one closed table. A code is permanent: it is searched for, and documented in
+ * docs/reference/errors.md (generated from here). `message` says what is wrong, `hint` what to do about it.
+ */
+export const ERRORS = {
+  CONFIG_INVALID: {
+    message: 'the configuration is not valid',
+    hint: 'Each line names the key and what it must be; correct the file or the environment variable.',
+  },
+  CONFIG_UNREADABLE: {
+    message: 'the configuration file cannot be read',
+    hint: 'Check the path and its permissions.',
+  },
+  USAGE: {
+    message: 'wrong usage',
+    hint: 'Run the command with --help.',
+  },
+  TOOL_MISSING: {
+    message: 'a program that this needs is not installed',
+    hint: 'Install it as the message says, then run the same command again.',
+  },
+  KUBECONFIG_INVALID: {
+    message: 'the kubeconfig cannot be used',
+    hint: 'Compare with `kubectl config view`; the message names the entry.',
+  },
+  CLUSTER_UNREACHABLE: {
+    message: 'the Kubernetes API server cannot be reached',
+    hint: 'Check the server address, the network, and `kubectl version` with the same kubeconfig.',
+  },
+  CLUSTER_REFUSED: {
+    message: 'the Kubernetes API server refused the request',
+    hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` prints.',
+  },
+  RESOURCE_INVALID: {
+    message: 'a resource is not valid',
+    hint: 'The message names the file, the line and the field; `isthmus analyze -f` checks without applying.',
+  },
+} as const satisfies Record<string, { message: string; hint: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error with a code from the table and the particulars of this case. */
+export class IsthmusError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, particulars: string, options?: { cause?: unknown }) {
+    super(`${ERRORS[code].message}: ${particulars}`, options);
+    this.name = 'IsthmusError';
+    this.code = code;
+    this.hint = ERRORS[code].hint;
+  }
+}
+
+/** The message of anything thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
