@@ -49,20 +49,13 @@ interface Answer {
 
 async function answer(options: ManagementOptions, method: string, url: string): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, type: 'text/plain', body: 'GET only\n' };
-  switch (url.split('?')[0]) {
-    case '/livez':
-      return reportAnswer(options.health.report('live'));
-    case '/readyz':
-      return reportAnswer(options.health.report('ready'));
-    case '/metrics':
-      return { status: 200, type: 'text/plain; version=0.0.4', body: await options.metrics() };
-    case '/config':
-      if (!options.config) break;
-      return {
-        status: 200,
-        type: 'application/json',
-        body: `${JSON.stringify(options.config(), null, 2)}\n`,
-      };
+  const path = url.split('?')[0];
+  if (path === '/livez') return reportAnswer(options.health.report('live'));
+  if (path === '/readyz') return reportAnswer(options.health.report('ready'));
+  if (path === '/metrics')
+    return { status: 200, type: 'text/plain; version=0.0.4', body: await options.metrics() };
+  if (path === '/config' && options.config) {
+    return { status: 200, type: 'application/json', body: `${JSON.stringify(options.config(), null, 2)}\n` };
   }
   return { status: 404, type: 'text/plain', body: 'not found: /livez, /readyz, /metrics\n' };
 }

@@ -1,0 +1,76 @@
+/** The folders are the architecture: this forbids imports against its arrows. */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { suite, test } from 'node:test';
+
+const src = resolve(import.meta.dirname, '../../src');
+
+/** What each folder of src may import, besides itself and node. `control`, `proxy` and `dns` never meet here. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  ops: [],
+  resources: ['ops'],
+  kube: ['ops'],
+  kafka: ['ops'],
+  pki: ['ops'],
+  dns: ['ops'],
+  crypto: ['ops'],
+  proxy: ['ops', 'kafka', 'crypto', 'pki'],
+  control: ['ops', 'resources', 'kube', 'kafka', 'pki'],
+  store: ['ops', 'resources', 'control', 'proxy', 'dns', 'kafka', 'pki'],
+  console: ['ops', 'resources', 'kube', 'control', 'store'],
+  cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'proxy', 'control', 'store', 'console'],
+};
+
+/** A filter is a guest in the proxy: it may know the public filter API, the protocol and the crypto, nothing else. */
+const FILTER_MAY_IMPORT = ['proxy/filter.ts', 'kafka/', 'crypto/', 'ops/'];
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(src, file), 'utf8');
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => match[1]!);
+  return specifiers.map((to) => ({ from: file, to: relative(src, resolve(src, dirname(file), to)) }));
+}
+
+const files = globSync('**/*.ts', { cwd: src });
+const imports = files.flatMap(importsOf);
+const folderOf = (path: string) => path.split('/')[0]!;
+
+suite('imports', () => {
+  test('every folder of src is on the map', () => {
+    const folders = new Set(files.filter((file) => file.includes('/')).map(folderOf));
+    assert.deepEqual(
+      [...folders].filter((folder) => !(folder in MAY_IMPORT)),
+      [],
+    );
+  });
+
+  test('no import goes against the arrows', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const [here, there] = [folderOf(from), folderOf(to)];
+      if (here === 'main.ts' || here === there) return false;
+      return !(MAY_IMPORT[here] ?? []).includes(there);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  test('a filter imports only the public filter API, the protocol and the crypto', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const home = /^proxy\/filters\/[^/]+\//.exec(from)?.[0];
+      if (home === undefined || to.startsWith(home) || from.endsWith('.test.ts')) return false;
+      return !FILTER_MAY_IMPORT.some((allowed) => to.startsWith(allowed));
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  test('an import says the whole file name', () => {
+    assert.deepEqual(
+      imports.filter(({ to }) => !/\.(ts|json)$/.test(to)),
+      [],
+    );
+  });
+});

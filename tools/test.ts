@@ -1,0 +1,68 @@
+/**
+ * `npm test`: everything that must be green, in the order in which it fails soonest: format, lint, types, unit, integration.
+ *
+ *   npm test                       all of it
+ *   npm test -- unit               one step (format, lint, types, unit, integration)
+ *   npm test -- integration kube   only the files whose path contains a word
+ *   npm run format                 writes the formatting instead of checking it
+ */
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { runTestFiles } from './test-files.ts';
+
+const root = resolve(import.meta.dirname, '..');
+process.chdir(root);
+
+const STEPS = ['format', 'lint', 'types', 'unit', 'integration'] as const;
+type Step = (typeof STEPS)[number];
+
+const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const fix = process.argv.includes('--fix');
+const chosen = fix ? (['format'] as const) : STEPS.filter((step) => words.includes(step));
+const steps = chosen.length > 0 ? chosen : STEPS;
+const filter = words.filter((word) => !STEPS.includes(word as Step));
+
+function tool(path: string, args: string[]): boolean {
+  const done = spawnSync(process.execPath, [join(root, 'node_modules', path), ...args], {
+    stdio: 'inherit',
+  });
+  return done.status === 0;
+}
+
+const filesOf = (pattern: string) =>
+  globSync(pattern)
+    .toSorted()
+    .filter((file) => filter.every((word) => file.includes(word)));
+
+async function integration(): Promise<boolean> {
+  const files = filesOf('test/integration/**/*.test.ts');
+  if (files.length > 0) {
+    const { ensureTestbed } = await import('../test/support/install/testbed.ts');
+    await ensureTestbed();
+  }
+  // Each file starts servers of its own; more than one file a core would only make them time out.
+  return runTestFiles(files, { concurrency: Math.max(1, Math.floor(availableParallelism() / 2)) });
+}
+
+const run: Record<Step, () => boolean | Promise<boolean>> = {
+  format: () => tool('oxfmt/bin/oxfmt', fix ? ['.'] : ['--check', '.']),
+  lint: () => tool('oxlint/bin/oxlint', ['--type-aware']),
+  types: () => tool('typescript/bin/tsc', ['-p', '.']),
+  unit: () =>
+    runTestFiles([...filesOf('src/**/*.test.ts'), ...filesOf('test/unit/**/*.test.ts')], {
+      concurrency: availableParallelism(),
+    }),
+  integration,
+};
+
+for (const step of steps) {
+  const started = performance.now();
+  process.stdout.write(`\n▶ ${step}\n`);
+  if (!(await run[step]())) {
+    process.stdout.write(`\n✖ ${step} failed\n`);
+    process.exit(1);
+  }
+  process.stdout.write(`✔ ${step} (${((performance.now() - started) / 1000).toFixed(1)} s)\n`);
+}
