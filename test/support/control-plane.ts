@@ -1,0 +1,232 @@
+/**
+ * A real Kubernetes control plane on loopback: etcd and kube-apiserver with RBAC, and, where asked for, the controller
+ * manager, the scheduler and kwok (which plays nodes). As many at once as a test wants clusters.
+ *
+ *     await using plane = await startControlPlane();
+ *     await plane.kubectl(['get', 'namespaces']);
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import {
+  FILES,
+  apiServerArgs,
+  controllerManagerArgs,
+  etcdArgs,
+  kwokArgs,
+  schedulerArgs,
+} from './control-plane/commands.ts';
+import type { Place } from './control-plane/commands.ts';
+import { kubeconfigText, writeFiles } from './control-plane/files.ts';
+import type { Identity } from './control-plane/files.ts';
+import { ensureEtcd } from './install/etcd.ts';
+import { ensureKubernetes } from './install/kubernetes.ts';
+import { ensureKwok } from './install/kwok.ts';
+import { reservePorts } from './ports.ts';
+import type { Ports } from './ports.ts';
+import { run, startServer, waitFor } from './process.ts';
+import type { Finished, Server } from './process.ts';
+import { workspace } from './workspace.ts';
+
+export interface ControlPlaneOptions {
+  controllerManager?: boolean;
+  scheduler?: boolean;
+  kwok?: boolean;
+  /** Appended to kube-apiserver's arguments: the last of two equal flags counts. */
+  apiServerArgs?: readonly string[];
+}
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly url: string;
+  readonly caPem: string;
+  /** Path of a kubeconfig for an administrator, certificates embedded. */
+  readonly kubeconfig: string;
+  readonly kubeconfigText: string;
+  /** Everything of this control plane: logs, keys, kubeconfigs. */
+  readonly directory: string;
+  kubectl(args: readonly string[], options?: { stdin?: string; kubeconfig?: string }): Promise<Finished>;
+  /** Path of a new kubeconfig with a client certificate for this user. */
+  userKubeconfig(user: string, groups?: readonly string[]): Promise<string>;
+  /** Ends kube-apiserver at once, as a crash would. */
+  killApiServer(): Promise<void>;
+  /** Starts kube-apiserver again, on the same port and etcd, and waits until it is ready. */
+  startApiServer(): Promise<void>;
+  stopEtcd(): Promise<void>;
+  startEtcd(): Promise<void>;
+  /** Resident memory of each server, in MB. */
+  memory(): Promise<Record<string, number>>;
+  stop(): Promise<void>;
+}
+
+interface Programs {
+  etcd: string;
+  apiServer: string;
+  controllerManager: string | undefined;
+  scheduler: string | undefined;
+  kubectl: string;
+  kwok: { program: string; stages: string } | undefined;
+}
+
+const ATTEMPTS = 3;
+
+async function programs(options: ControlPlaneOptions): Promise<Programs> {
+  const wanted = ['kube-apiserver', 'kubectl'] as const;
+  const controllerManager = options.controllerManager ? (['kube-controller-manager'] as const) : [];
+  const scheduler = options.scheduler ? (['kube-scheduler'] as const) : [];
+  const built: Partial<Record<string, string>> & Record<(typeof wanted)[number], string> =
+    await ensureKubernetes([...wanted, ...controllerManager, ...scheduler]);
+  return {
+    etcd: await ensureEtcd(),
+    apiServer: built['kube-apiserver'],
+    kubectl: built.kubectl,
+    controllerManager: built['kube-controller-manager'],
+    scheduler: built['kube-scheduler'],
+    kwok: options.kwok ? await ensureKwok() : undefined,
+  };
+}
+
+/** The status code of a GET as administrator, or undefined if nobody answers. */
+function get(url: string, identity: Identity): Promise<number | undefined> {
+  const { promise, resolve } = Promise.withResolvers<number | undefined>();
+  const { certPem: cert, keyPem: key } = identity.admin;
+  const req = request(
+    url,
+    { ca: identity.authority.certPem, cert, key, agent: false, timeout: 5000 },
+    (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+      response.on('error', () => resolve(undefined));
+    },
+  );
+  req.on('timeout', () => req.destroy());
+  req.on('error', () => resolve(undefined));
+  req.end();
+  return promise;
+}
+
+/** Thrown when a server ended before it was ready. */
+async function failure(server: Server): Promise<Error> {
+  const log = await readFile(server.logFile, 'utf8').catch(() => '');
+  const end = log.trimEnd().split('\n').slice(-5).join('\n');
+  return new Error(`${server.name} ended before it was ready (log: ${server.logFile}):\n${end}`);
+}
+
+/** Ready means: serves, and has made what every cluster has. The namespace `default` comes a moment after /readyz. */
+async function ready(url: string, identity: Identity, server: Server): Promise<void> {
+  const serves = async () =>
+    (await get(`${url}/readyz`, identity)) === 200 &&
+    (await get(`${url}/api/v1/namespaces/default`, identity)) === 200;
+  const gone = () => !server.running;
+  await waitFor(`${server.name} at ${url}`, async () => gone() || (await serves()));
+  if (gone()) throw await failure(server);
+}
+
+function placeOf(directory: string, { numbers }: Ports): Place {
+  const [
+    apiPort = 0,
+    etcdPort = 0,
+    etcdPeerPort = 0,
+    controllerManagerPort = 0,
+    schedulerPort = 0,
+    kwokPort = 0,
+  ] = numbers;
+  return { directory, apiPort, etcdPort, etcdPeerPort, controllerManagerPort, schedulerPort, kwokPort };
+}
+
+async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+}
+
+async function start(programs: Programs, options: ControlPlaneOptions, ports: Ports): Promise<ControlPlane> {
+  const directory = workspace('control-plane');
+  const place = placeOf(directory, ports);
+  const url = `https://127.0.0.1:${place.apiPort}`;
+  const identity = await writeFiles(directory, url);
+  const servers = new Map<string, Server>();
+  const kubeconfig = join(directory, FILES.admin);
+  let users = 0;
+
+  const launch = (name: string, program: string, args: readonly string[]) => {
+    const server = startServer(name, program, args, { logFile: join(directory, `${name}.log`) });
+    servers.set(name, server);
+    return server;
+  };
+
+  const plane: ControlPlane = {
+    url,
+    caPem: identity.authority.certPem,
+    kubeconfig,
+    kubeconfigText: identity.adminKubeconfig,
+    directory,
+    kubectl: (args, { stdin, kubeconfig: other } = {}) =>
+      run(
+        programs.kubectl,
+        [`--kubeconfig=${other ?? kubeconfig}`, `--cache-dir=${join(directory, 'cache')}`, ...args],
+        {
+          stdin,
+        },
+      ),
+    async userKubeconfig(user, groups = []) {
+      users += 1;
+      const path = join(directory, `user-${users}.kubeconfig`);
+      const pair = await identity.authority.issue({ commonName: user, organizations: groups });
+      await writeFile(path, kubeconfigText(url, identity.authority.certPem, pair), { mode: 0o600 });
+      return path;
+    },
+    killApiServer: async () => servers.get('kube-apiserver')?.stop('SIGKILL'),
+    async startApiServer() {
+      const args = apiServerArgs(
+        place,
+        programs.controllerManager !== undefined,
+        options.apiServerArgs ?? [],
+      );
+      await ready(url, identity, launch('kube-apiserver', programs.apiServer, args));
+    },
+    stopEtcd: async () => servers.get('etcd')?.stop('SIGKILL'),
+    async startEtcd() {
+      launch('etcd', programs.etcd, etcdArgs(place));
+    },
+    async memory() {
+      const running = [...servers.values()].filter((server) => server.running);
+      return Object.fromEntries(
+        await Promise.all(
+          running.map(async ({ name, pid }) => [name, await residentMegabytes(pid)] as const),
+        ),
+      );
+    },
+    /** Killed rather than asked: nothing of it is needed again, and kube-apiserver takes seconds to say goodbye. */
+    async stop() {
+      for (const server of [...servers.values()].toReversed()) await server.stop('SIGKILL');
+      await rm(join(directory, FILES.etcdData), { recursive: true, force: true });
+      await ports.release();
+    },
+    [Symbol.asyncDispose]: () => plane.stop(),
+  };
+
+  try {
+    await plane.startEtcd();
+    await plane.startApiServer();
+    if (programs.controllerManager)
+      launch('kube-controller-manager', programs.controllerManager, controllerManagerArgs(place));
+    if (programs.scheduler) launch('kube-scheduler', programs.scheduler, schedulerArgs(place));
+    if (programs.kwok) launch('kwok', programs.kwok.program, kwokArgs(place, programs.kwok.stages));
+    return plane;
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+}
+
+/** Starts a control plane and waits until it serves. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const found = await programs(options);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await start(found, options, await reservePorts(6));
+    } catch (error) {
+      // Between the choice of a port and its use a stranger may have taken it.
+      if (attempt === ATTEMPTS || !String(error).includes('address already in use')) throw error;
+    }
+  }
+}
