@@ -1,0 +1,153 @@
+import { MalformedMessage } from './malformed.ts';
+
+const TWO_32 = 4_294_967_296;
+
+/** Reads protocol types off a buffer. Every read is checked against `end`; a failed check throws MalformedMessage. */
+export class Reader {
+  readonly bytes: Buffer;
+  readonly end: number;
+  readonly what: string;
+  at: number;
+
+  constructor(bytes: Buffer, start: number, end: number, what: string) {
+    this.bytes = bytes;
+    this.at = start;
+    this.end = Math.min(end, bytes.length);
+    this.what = what;
+  }
+
+  fail(reason: string): never {
+    throw new MalformedMessage(this.what, reason, this.at);
+  }
+
+  /** Moves past `length` bytes and returns where they begin. */
+  take(length: number): number {
+    const start = this.at;
+    if (length < 0 || length > this.end - start)
+      this.fail(`${length} bytes wanted, ${this.end - start} left`);
+    this.at = start + length;
+    return start;
+  }
+
+  bool(): boolean {
+    return this.bytes[this.take(1)] !== 0;
+  }
+
+  int8(): number {
+    return (this.bytes[this.take(1)]! << 24) >> 24;
+  }
+
+  int16(): number {
+    const p = this.take(2);
+    const b = this.bytes;
+    return ((b[p]! << 24) >> 16) | b[p + 1]!;
+  }
+
+  uint16(): number {
+    return this.int16() & 0xffff;
+  }
+
+  int32(): number {
+    const p = this.take(4);
+    const b = this.bytes;
+    return (b[p]! << 24) | (b[p + 1]! << 16) | (b[p + 2]! << 8) | b[p + 3]!;
+  }
+
+  uint32(): number {
+    return this.int32() >>> 0;
+  }
+
+  int64(): bigint {
+    const high = this.int32();
+    const low = this.int32() >>> 0;
+    // One BigInt instead of three, for all that fits a double exactly.
+    if (high >= -0x20_0000 && high < 0x20_0000) return BigInt(high * TWO_32 + low);
+    return (BigInt(high) << 32n) | BigInt(low);
+  }
+
+  float64(): number {
+    return this.bytes.readDoubleBE(this.take(8));
+  }
+
+  /** As Kafka prints it: 22 characters of URL-safe base64. */
+  uuid(): string {
+    const p = this.take(16);
+    return this.bytes.toString('base64url', p, p + 16);
+  }
+
+  unsignedVarint(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.bytes[this.take(1)]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    return this.fail('a varint longer than 5 bytes');
+  }
+
+  #text(length: number): string {
+    const p = this.take(length);
+    return this.bytes.toString('utf8', p, p + length);
+  }
+
+  #view(length: number): Buffer {
+    const p = this.take(length);
+    return this.bytes.subarray(p, p + length);
+  }
+
+  #present(length: number): number {
+    return length < 0 ? this.fail('null where a value must be') : length;
+  }
+
+  string(): string {
+    return this.#text(this.#present(this.int16()));
+  }
+
+  nullableString(): string | null {
+    const length = this.int16();
+    return length < 0 ? null : this.#text(length);
+  }
+
+  compactString(): string {
+    return this.#text(this.#present(this.unsignedVarint() - 1));
+  }
+
+  compactNullableString(): string | null {
+    const length = this.unsignedVarint() - 1;
+    return length < 0 ? null : this.#text(length);
+  }
+
+  /** A view into the buffer, not a copy; the same for the three below. */
+  bytesField(): Buffer {
+    return this.#view(this.#present(this.int32()));
+  }
+
+  nullableBytes(): Buffer | null {
+    const length = this.int32();
+    return length < 0 ? null : this.#view(length);
+  }
+
+  compactBytes(): Buffer {
+    return this.#view(this.#present(this.unsignedVarint() - 1));
+  }
+
+  compactNullableBytes(): Buffer | null {
+    const length = this.unsignedVarint() - 1;
+    return length < 0 ? null : this.#view(length);
+  }
+
+  /** The length of an array, -1 for null; refused before anything is allocated if that many cannot follow. */
+  arrayLength(smallest: number): number {
+    return this.#plausible(this.int32(), smallest);
+  }
+
+  compactArrayLength(smallest: number): number {
+    return this.#plausible(this.unsignedVarint() - 1, smallest);
+  }
+
+  #plausible(length: number, smallest: number): number {
+    if (length * smallest > this.end - this.at)
+      this.fail(`an array of ${length}, ${this.end - this.at} bytes left`);
+    return length;
+  }
+}
