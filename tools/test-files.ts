@@ -56,6 +56,8 @@ async function runFile(file: string): Promise<FileResult> {
     }
   });
   stream.on('test:fail', ({ name, details, line }) => {
+    // A suite fails with its tests; it counts by itself only when one of its hooks failed.
+    if ((details.error as { failureType?: string }).failureType === 'subtestsFailed') return;
     result.failed++;
     const cause = details.error.cause ?? details.error;
     result.report.push(`    ✖ ${name} (${file}:${line ?? '?'})\n${indent(inspect(cause, { depth: 6 }))}`);

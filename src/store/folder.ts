@@ -1,0 +1,88 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isNode, LineCounter, parseAllDocuments } from 'yaml';
+import type { Document } from 'yaml';
+import { messageOf } from '../ops/errors.ts';
+
+/** One YAML document of a folder, and where in it each field stands. */
+export interface LocatedDocument {
+  file: string;
+  line: number;
+  value: unknown;
+  /** The line of the field at a path, or of the nearest parent that is written in the file. */
+  lineOf(path: readonly PropertyKey[]): number;
+}
+
+/** Something wrong in a file; `line` counts from 1. */
+export interface Problem {
+  file: string;
+  line: number;
+  message: string;
+}
+
+export interface FolderContents {
+  documents: LocatedDocument[];
+  problems: Problem[];
+}
+
+/** A file that is larger is no hand-written resource. */
+const MAX_FILE_BYTES = 1 << 20;
+const MAX_FILES = 1000;
+
+/** Reads every YAML document below a folder. A file that cannot be read or parsed is a problem; the others are read all the same. */
+export function readFolder(folder: string): FolderContents {
+  const contents: FolderContents = { documents: [], problems: [] };
+  const files = yamlFiles(folder);
+  if (files.length > MAX_FILES) {
+    contents.problems.push({
+      file: folder,
+      line: 1,
+      message: `more than ${MAX_FILES} YAML files; the rest is left out`,
+    });
+  }
+  for (const file of files.slice(0, MAX_FILES)) {
+    try {
+      readFile(file, contents);
+    } catch (error) {
+      contents.problems.push({ file, line: 1, message: messageOf(error) });
+    }
+  }
+  return contents;
+}
+
+/** Hidden files and folders hold state and editors' leftovers, never resources. */
+function yamlFiles(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith('.'));
+  return entries
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return yamlFiles(path);
+      return /\.ya?ml$/.test(entry.name) ? [path] : [];
+    })
+    .toSorted();
+}
+
+function readFile(file: string, contents: FolderContents): void {
+  const { size } = statSync(file);
+  if (size > MAX_FILE_BYTES)
+    throw new Error(`the file has ${size} bytes; at most ${MAX_FILE_BYTES} are read`);
+  const lines = new LineCounter();
+  const parsed = parseAllDocuments(readFileSync(file, 'utf8'), { lineCounter: lines });
+  for (const document of Array.isArray(parsed) ? parsed : []) {
+    for (const { message, pos } of document.errors) {
+      contents.problems.push({ file, line: lines.linePos(pos[0]).line, message: message.split('\n')[0]! });
+    }
+    const value: unknown = document.errors.length > 0 ? null : document.toJS();
+    if (value === null) continue;
+    const lineOf = (path: readonly PropertyKey[]) => lineOfPath(document, lines, path);
+    contents.documents.push({ file, line: lineOf([]), value, lineOf });
+  }
+}
+
+function lineOfPath(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
+  for (let length = path.length; length >= 0; length--) {
+    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+}
