@@ -22,7 +22,7 @@ interface Target {
 }
 
 const ZERO_UUID = 'A'.repeat(22);
-const FIXED_SIZES: Record<string, number> = {
+export const FIXED_SIZES: Readonly<Record<string, number>> = {
   bool: 1,
   int8: 1,
   int16: 2,
@@ -228,12 +228,23 @@ const targetOf = (schema: Schema, version: number): Target => ({
   structs: new Map(),
 });
 
+/** Compiles the decoder of a message in one version. */
 export function compileDecoder(schema: Schema, version: number): Decode {
   const target = targetOf(schema, version);
   return build(target, structReader(schema.fields, target)) as Decode;
 }
 
+/** Compiles the encoder of a message in one version. */
 export function compileEncoder(schema: Schema, version: number): Encode {
   const target = targetOf(schema, version);
   return build(target, structWriter(schema.fields, target)) as Encode;
+}
+
+/** The same for one field of the message alone, as it stands on the wire. */
+export function compileField(schema: Schema, version: number, field: Field): { read: Decode; write: Encode } {
+  const reading = targetOf(schema, version);
+  const writing = targetOf(schema, version);
+  const read = build(reading, `(r) => ${readOf(field, reading)}`) as Decode;
+  const write = build(writing, `(w, v) => { ${writeOf(field, writing)} }`) as Encode;
+  return { read, write };
 }
