@@ -18,10 +18,9 @@ export async function installKroxylicious(): Promise<string> {
       const pom = join(into, 'pom.xml');
       await copyFile(join(SOURCES, 'pom.xml'), pom);
       const libs = join(into, 'libs');
-      await step('mvn', [
-        ...['-B', '-q', '-f', pom, `-Dmaven.repo.local=${cached('m2')}`, COPY_DEPENDENCIES],
-        ...[`-DoutputDirectory=${libs}`, '-DincludeScope=runtime'],
-      ]);
+      const repository = `-Dmaven.repo.local=${cached('m2')}`;
+      const output = `-DoutputDirectory=${libs}`;
+      await step('mvn', ['-Bqf', pom, repository, COPY_DEPENDENCIES, output, '-DincludeScope=runtime']);
       const launcher = join(SOURCES, 'Launcher.java');
       await step('javac', ['-cp', join(libs, '*'), '-d', join(into, 'classes'), launcher]);
     },

@@ -1,0 +1,135 @@
+/**
+ * AES-256-GCM by calling the OpenSSL that is part of the Node binary, with one context kept per key.
+ * node:ffi is experimental and can be absent or forbidden; and a wrong signature would corrupt memory rather than fail.
+ * So every symbol is looked up first, and a known answer is compared with node:crypto's before this is ever used.
+ * The garbage collector does not know that an address is in use: see `inUse`.
+ */
+import { createCipheriv } from 'node:crypto';
+import { IV_BYTES, KEY_BYTES, TAG_BYTES } from './cipher.ts';
+import type { Cipher, Direction, GcmImplementation, Pinned } from './cipher.ts';
+
+/** The little of node:ffi that is used here; its types are not in @types/node yet. */
+interface Ffi {
+  dlopen(path: null, signatures: Record<string, Signature>): { functions: Record<string, unknown> };
+  getRawPointer(buffer: Buffer): bigint;
+}
+interface Signature {
+  arguments: readonly ('pointer' | 'u64' | 'i32')[];
+  return: 'pointer' | 'i32' | 'void';
+}
+
+const POINTER = 'pointer';
+const SIGNATURES = {
+  CRYPTO_zalloc: { arguments: ['u64', POINTER, 'i32'], return: POINTER },
+  EVP_aes_256_gcm: { arguments: [], return: POINTER },
+  EVP_CIPHER_CTX_new: { arguments: [], return: POINTER },
+  EVP_CIPHER_CTX_free: { arguments: [POINTER], return: 'void' },
+  EVP_CIPHER_CTX_ctrl: { arguments: [POINTER, 'i32', 'i32', POINTER], return: 'i32' },
+  EVP_CipherInit_ex: { arguments: [POINTER, POINTER, POINTER, POINTER, POINTER, 'i32'], return: 'i32' },
+  EVP_CipherUpdate: { arguments: [POINTER, POINTER, POINTER, POINTER, 'i32'], return: 'i32' },
+  EVP_CipherFinal_ex: { arguments: [POINTER, POINTER, POINTER], return: 'i32' },
+} as const satisfies Record<string, Signature>;
+
+interface Evp {
+  CRYPTO_zalloc(bytes: bigint, file: bigint, line: number): bigint;
+  EVP_aes_256_gcm(): bigint;
+  EVP_CIPHER_CTX_new(): bigint;
+  EVP_CIPHER_CTX_free(context: bigint): void;
+  EVP_CIPHER_CTX_ctrl(context: bigint, command: number, length: number, pointer: bigint): number;
+  EVP_CipherInit_ex(
+    context: bigint,
+    cipher: bigint,
+    engine: bigint,
+    key: bigint,
+    iv: bigint,
+    encrypt: number,
+  ): number;
+  EVP_CipherUpdate(context: bigint, out: bigint, outLength: bigint, input: bigint, length: number): number;
+  EVP_CipherFinal_ex(context: bigint, out: bigint, outLength: bigint): number;
+}
+
+const GET_TAG = 0x10;
+const SET_TAG = 0x11;
+const KEEP = -1;
+const NULL = 0n;
+const IV_DISTANCE = BigInt(IV_BYTES);
+
+/** Holds the buffer that OpenSSL works on: without it, the collector could free the memory between two calls. */
+const inUse: { buffer: Buffer | undefined } = { buffer: undefined };
+
+/** The implementation, or undefined where it cannot be used. */
+export function ffiGcm(): GcmImplementation | undefined {
+  try {
+    const ffi = process.getBuiltinModule('node:ffi') as unknown as Ffi | undefined;
+    if (!ffi) return undefined;
+    const evp = ffi.dlopen(null, SIGNATURES).functions as unknown as Evp;
+    const implementation = build(ffi, evp);
+    return givesTheKnownAnswer(implementation) ? implementation : undefined;
+  } catch {
+    return undefined; // no such module, not permitted, or a Node that keeps OpenSSL elsewhere
+  }
+}
+
+function build(ffi: Ffi, evp: Evp): GcmImplementation {
+  // OpenSSL insists on telling how much it wrote; nobody needs to know. Its own memory, which is never collected.
+  const writtenAt = evp.CRYPTO_zalloc(16n, NULL, 0);
+  const algorithm = evp.EVP_aes_256_gcm();
+  return {
+    name: 'OpenSSL by node:ffi',
+    pin: (buffer): Pinned => ({ buffer, address: ffi.getRawPointer(buffer) }),
+    createCipher(key, direction) {
+      if (key.length !== KEY_BYTES) throw new RangeError('a key has 32 bytes');
+      const context = evp.EVP_CIPHER_CTX_new();
+      inUse.buffer = key;
+      const ready = evp.EVP_CipherInit_ex(
+        ...([context, algorithm, NULL, ffi.getRawPointer(key), NULL] as const),
+        direction === 'seal' ? 1 : 0,
+      );
+      inUse.buffer = undefined;
+      if (ready !== 1) throw new Error('OpenSSL refused the key');
+      return cipherOf(evp, context, direction, writtenAt);
+    },
+  };
+}
+
+function cipherOf(evp: Evp, context: bigint, direction: Direction, writtenAt: bigint): Cipher {
+  const sealing = direction === 'seal';
+  let alive = true;
+  return {
+    apply({ buffer, address }, start, end) {
+      // The callee would write wherever it is told to; only these checks stand between a bug and the heap.
+      if (!alive) throw new Error('the key has been wiped');
+      if (!(start >= IV_BYTES && end >= start && end + TAG_BYTES <= buffer.length)) {
+        throw new RangeError('no room for the IV or the tag');
+      }
+      inUse.buffer = buffer;
+      const text = address + BigInt(start);
+      const tag = address + BigInt(end);
+      const ok =
+        evp.EVP_CipherInit_ex(context, NULL, NULL, NULL, text - IV_DISTANCE, KEEP) === 1 &&
+        (sealing || evp.EVP_CIPHER_CTX_ctrl(context, SET_TAG, TAG_BYTES, tag) === 1) &&
+        evp.EVP_CipherUpdate(context, text, writtenAt, text, end - start) === 1 &&
+        evp.EVP_CipherFinal_ex(context, tag, writtenAt) === 1 &&
+        (!sealing || evp.EVP_CIPHER_CTX_ctrl(context, GET_TAG, TAG_BYTES, tag) === 1);
+      inUse.buffer = undefined;
+      if (!ok && sealing) throw new Error('OpenSSL failed to seal');
+      return ok;
+    },
+    destroy() {
+      if (alive) evp.EVP_CIPHER_CTX_free(context); // wipes the key schedule too
+      alive = false;
+    },
+  };
+}
+
+function givesTheKnownAnswer(implementation: GcmImplementation): boolean {
+  const key = Buffer.alloc(32, 7);
+  const text = Buffer.from('known answer');
+  const mine = Buffer.concat([Buffer.alloc(IV_BYTES, 9), text, Buffer.alloc(TAG_BYTES)]);
+  const cipher = implementation.createCipher(key, 'seal');
+  const sealed = cipher.apply(implementation.pin(mine), IV_BYTES, IV_BYTES + text.length);
+  cipher.destroy();
+  const reference = createCipheriv('aes-256-gcm', key, Buffer.alloc(IV_BYTES, 9));
+  const expected = Buffer.concat([reference.update(text), reference.final(), reference.getAuthTag()]);
+  return sealed && mine.subarray(IV_BYTES).equals(expected);
+}

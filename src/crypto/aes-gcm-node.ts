@@ -1,0 +1,40 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { IV_BYTES, TAG_BYTES } from './cipher.ts';
+import type { Cipher, Direction, GcmImplementation } from './cipher.ts';
+
+/** AES-256-GCM with node:crypto. */
+export const nodeGcm: GcmImplementation = {
+  name: 'node:crypto',
+  pin: (buffer) => ({ buffer, address: 0n }),
+  createCipher(key: Buffer, direction: Direction): Cipher {
+    const own = Buffer.from(key);
+    return {
+      apply({ buffer }, start, end) {
+        return direction === 'seal' ? seal(own, buffer, start, end) : open(own, buffer, start, end);
+      },
+      destroy: () => void own.fill(0),
+    };
+  },
+};
+
+function seal(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
+  const cipher = createCipheriv('aes-256-gcm', key, buffer.subarray(start - IV_BYTES, start));
+  cipher.update(buffer.subarray(start, end)).copy(buffer, start);
+  cipher.final();
+  cipher.getAuthTag().copy(buffer, end);
+  return true;
+}
+
+function open(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
+  const iv = buffer.subarray(start - IV_BYTES, start);
+  const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(buffer.subarray(end, end + TAG_BYTES));
+  const text = decipher.update(buffer.subarray(start, end));
+  try {
+    decipher.final();
+  } catch {
+    return false; // the only thing final() can object to is the tag
+  }
+  text.copy(buffer, start);
+  return true;
+}

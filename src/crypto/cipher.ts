@@ -1,0 +1,31 @@
+/** The shape of a cipher over the layout `IV ‖ text ‖ tag` that every sealed value has. */
+
+export const KEY_BYTES = 32;
+export const IV_BYTES = 12;
+export const TAG_BYTES = 16;
+
+/** A buffer and, for calls out of JavaScript, where it lies. Keep it no longer than the work on the buffer lasts. */
+export interface Pinned {
+  readonly buffer: Buffer;
+  readonly address: bigint;
+}
+
+/** One key, ready for one direction. */
+export interface Cipher {
+  /**
+   * Transforms buffer[start..end) in place, with the IV right before `start` and the tag right behind `end`.
+   * Sealing writes the tag; opening checks it and returns false when it does not fit, the text then being worthless.
+   */
+  apply(pinned: Pinned, start: number, end: number): boolean;
+  /** Wipes the key. The cipher must not be used again. */
+  destroy(): void;
+}
+
+export type Direction = 'seal' | 'open';
+
+export interface GcmImplementation {
+  readonly name: string;
+  pin(buffer: Buffer): Pinned;
+  /** Takes a copy of the key: the caller wipes its own. */
+  createCipher(key: Buffer, direction: Direction): Cipher;
+}

@@ -1,0 +1,71 @@
+/**
+ * The parcel, version 1: what is inside the ciphertext.
+ *
+ *   zig-zag value length (-1 null, -2 not in the parcel), value,
+ *   zig-zag header count (-1 null, -2 not in the parcel), then per header:
+ *     unsigned key length, key, zig-zag value length (-1 null), value
+ *
+ * We write a value and never headers; we read whatever the original could have written.
+ */
+import { BadEnvelope } from './kms.ts';
+import { readBytes, readUnsigned, readZigZag, unsignedSize, writeUnsigned, zigZag } from './varint.ts';
+import type { Cursor } from './varint.ts';
+
+export interface ParcelHeader {
+  key: Buffer;
+  value: Buffer | null;
+}
+
+export interface Parcel {
+  /** `undefined`: not in the parcel, the record's own value stands. */
+  value: Buffer | null | undefined;
+  /** `undefined`: not in the parcel, the record's own headers stand. */
+  headers: ParcelHeader[] | undefined;
+}
+
+const NULL = -1;
+const ABSENT = -2;
+const ABSENT_BYTE = zigZag(ABSENT);
+
+/** The size of a parcel with a value of this length. */
+export function parcelSize(valueLength: number): number {
+  return unsignedSize(zigZag(valueLength)) + valueLength + 1;
+}
+
+/** Writes the parcel of source[start..end) and returns where it ends. */
+export function writeParcel(target: Buffer, at: number, source: Buffer, start: number, end: number): number {
+  const value = writeUnsigned(target, at, zigZag(end - start));
+  source.copy(target, value, start, end);
+  const after = value + end - start;
+  target[after] = ABSENT_BYTE;
+  return after + 1;
+}
+
+/** Reads the parcel at buffer[start..end). Its buffers are views. */
+export function readParcel(buffer: Buffer, start: number, end: number): Parcel {
+  const cursor: Cursor = { buffer, at: start, end };
+  const value = readNullable(cursor, readZigZag(cursor));
+  const headers = readHeaders(cursor);
+  if (cursor.at !== end) throw new BadEnvelope('there are bytes behind the parcel');
+  return { value, headers };
+}
+
+function readNullable(cursor: Cursor, length: number): Buffer | null | undefined {
+  if (length === ABSENT) return undefined;
+  if (length === NULL) return null;
+  if (length < 0) throw new BadEnvelope('a length is negative');
+  return readBytes(cursor, length);
+}
+
+function readHeaders(cursor: Cursor): ParcelHeader[] | undefined {
+  const count = readZigZag(cursor);
+  if (count === ABSENT) return undefined;
+  if (count === NULL) return [];
+  // Every header takes two bytes at least, so a count that cannot be true is refused before anything is allocated.
+  if (count < 0 || count > (cursor.end - cursor.at) / 2)
+    throw new BadEnvelope('the header count is impossible');
+  return Array.from({ length: count }, () => {
+    const key = readBytes(cursor, readUnsigned(cursor));
+    return { key, value: readNullable(cursor, readZigZag(cursor)) ?? null };
+  });
+}
