@@ -20,7 +20,7 @@ export class Writer {
     return this.bytes.subarray(0, this.at);
   }
 
-  /** Makes sure of `length` free bytes, moves past them, and returns where they begin. */
+  /** Makes sure of `length` free bytes, moves past them, and returns where they begin. Replaces `bytes`: call it first. */
   reserve(length: number): number {
     const start = this.at;
     const needed = start + length;
@@ -36,11 +36,13 @@ export class Writer {
   }
 
   bool(value: boolean): void {
-    this.bytes[this.reserve(1)] = value ? 1 : 0;
+    const p = this.reserve(1);
+    this.bytes[p] = value ? 1 : 0;
   }
 
   int8(value: number): void {
-    this.bytes[this.reserve(1)] = value;
+    const p = this.reserve(1);
+    this.bytes[p] = value;
   }
 
   int16(value: number): void {
@@ -84,10 +86,12 @@ export class Writer {
   unsignedVarint(value: number): void {
     let rest = value >>> 0;
     while (rest > 0x7f) {
-      this.bytes[this.reserve(1)] = rest | 0x80;
+      const p = this.reserve(1);
+      this.bytes[p] = rest | 0x80;
       rest >>>= 7;
     }
-    this.bytes[this.reserve(1)] = rest;
+    const p = this.reserve(1);
+    this.bytes[p] = rest;
   }
 
   string(value: string | null): void {
