@@ -1,0 +1,59 @@
+/**
+ * The isthmus image: the one list of what is in it. `build.ts` turns it into an archive, or into the folder that the
+ * Containerfile copies. Node, the libraries Node is linked with, the program as plain JavaScript and the packages it
+ * needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Image } from './archive.ts';
+import type { Content } from './tree.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The customary "nonroot" of images without a distribution. */
+const USER = 65532;
+
+/** Nobody reads these at run time. */
+const NOT_NEEDED = /(\.d\.[cm]?ts|\.map|\.md|\.markdown|\.flow|\/(test|tests|docs|benchmarks?|examples))$/;
+
+/** Folders of the packages that package.json's `dependencies` lead to, as the lock file has them. */
+function packages(): string[] {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  return Object.entries(lock.packages)
+    .filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)))
+    .map(([path]) => path);
+}
+
+/** What the program reads besides its code and packages, where the tree has it. */
+const DATA = ['deploy/crds'];
+
+function contents(dist: string): Content[] {
+  return [
+    { program: process.execPath, to: '/usr/local/bin/node' },
+    { copy: dist, to: '/app/dist', except: /\.map$/ },
+    { copy: join(ROOT, 'package.json'), to: '/app/package.json' },
+    ...packages().map((path) => ({ copy: join(ROOT, path), to: `/app/${path}`, except: NOT_NEEDED })),
+    ...DATA.filter((path) => existsSync(join(ROOT, path))).map((path) => ({
+      copy: join(ROOT, path),
+      to: `/app/${path}`,
+    })),
+    { text: `isthmus:x:${USER}:${USER}::/:/none\n`, to: '/etc/passwd' },
+    { text: `isthmus:x:${USER}:\n`, to: '/etc/group' },
+    { text: 'hosts: files dns\n', to: '/etc/nsswitch.conf' },
+    { directory: '/tmp', mode: 0o1777 },
+  ];
+}
+
+/** The image under this name, from the JavaScript in `dist`. */
+export function isthmusImage(name: string, dist: string = join(ROOT, 'dist')): Image {
+  return {
+    name,
+    contents: contents(dist),
+    entrypoint: ['/usr/local/bin/node', '/app/dist/main.js'],
+    environment: { NODE_ENV: 'production' },
+    user: `${USER}:${USER}`,
+    workdir: '/app',
+  };
+}

@@ -1,0 +1,66 @@
+/** The images that pods of the testbed run, each made once and kept in the cache as an archive to import. */
+import { createHash } from 'node:crypto';
+import { readFile, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { writeArchive } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/archive.ts';
+import { isthmusImage } from '../../../deploy/image/contents.ts';
+import { treeOf } from '../../../deploy/image/tree.ts';
+import { cached, install, step } from '../install/store.ts';
+import { KAFKA_IMAGE, kafkaImage } from './kafka.ts';
+import { REFERENCES, SMALL_IMAGES } from './small.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+
+/** What a pod's `image` says for each. */
+export const IMAGES = {
+  ...REFERENCES,
+  kafka: KAFKA_IMAGE,
+  isthmus: 'registry.test/isthmus:test',
+} as const;
+
+export type ImageName = keyof typeof IMAGES;
+
+/** Changes when anything in the image does. */
+async function fingerprint(image: Image): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify({ ...image, contents: [] }));
+  for (const entry of treeOf(image.contents)) {
+    hash.update(JSON.stringify(entry));
+    // Large files are binaries and jars, whose path and size tell them apart.
+    if (entry.type === 'file' && entry.size < 1_000_000) hash.update(await readFile(entry.source));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function describe(name: ImageName): Promise<Image> {
+  if (name === 'kafka') return kafkaImage();
+  if (name !== 'isthmus') return SMALL_IMAGES[name]();
+  await step(process.execPath, [join(ROOT, 'tools/build.ts')], { cwd: ROOT });
+  return isthmusImage(IMAGES.isthmus);
+}
+
+/** Removes the archives of former contents: each weighs as much as the image. */
+async function removeFormer(name: ImageName, current: string): Promise<void> {
+  const others = (await readdir(cached())).filter(
+    (entry) =>
+      entry.startsWith(`image-${name}-`) && /^[0-9a-f]{12}$/.test(entry.slice(-12)) && entry !== current,
+  );
+  for (const entry of others) await rm(cached(entry), { recursive: true, force: true });
+}
+
+/** The path of the image's archive, made first if it is missing or its contents have changed. */
+export async function ensureImage(name: ImageName): Promise<string> {
+  const image = await describe(name);
+  const directory = `image-${name}-${await fingerprint(image)}`;
+  const home = await install({
+    name: directory,
+    files: ['image.tar'],
+    doing: `building the image ${image.name} (some seconds, once)`,
+    tools: {},
+    make: async (into) => {
+      await writeArchive(image, join(into, 'image.tar'));
+    },
+  });
+  await removeFormer(name, directory);
+  return join(home, 'image.tar');
+}
