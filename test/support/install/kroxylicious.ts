@@ -7,8 +7,8 @@ const VERSION = '0.12.0';
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 const SOURCES = join(import.meta.dirname, '../kroxylicious');
 
-/** Fetches the libraries, compiles the launcher, and returns the class path. */
-export async function installKroxylicious(): Promise<string> {
+/** The class path of Kroxylicious, fetched first if it is not there. */
+export async function ensureKroxylicious(): Promise<string> {
   const home = await install({
     name: `kroxylicious-${VERSION}`,
     files: ['libs', 'classes'],
