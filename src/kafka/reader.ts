@@ -85,6 +85,27 @@ export class Reader {
     return this.fail('a varint longer than 5 bytes');
   }
 
+  /** Zigzag, as in records. */
+  varint(): number {
+    const value = this.unsignedVarint();
+    return (value >>> 1) ^ -(value & 1);
+  }
+
+  /** Zigzag, of up to 64 bits; what no number holds exactly is refused. */
+  varlong(): number {
+    const { bytes } = this;
+    let value = 0;
+    for (let scale = 1; scale < 2 ** 63; scale *= 128) {
+      const byte = bytes[this.take(1)]!;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) break;
+        return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+      }
+    }
+    return this.fail('a number beyond 2^53');
+  }
+
   #text(length: number): string {
     const p = this.take(length);
     return this.bytes.toString('utf8', p, p + length);

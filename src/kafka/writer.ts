@@ -1,7 +1,11 @@
 const EMPTY = Buffer.alloc(0);
 
-function varintLength(value: number): number {
-  return value === 0 ? 1 : Math.ceil((32 - Math.clz32(value)) / 7);
+/** How many bytes an unsigned varint takes. */
+export function varintLength(value: number): number {
+  if (value < 0x80) return 1;
+  if (value < 0x4000) return 2;
+  if (value < 0x20_0000) return 3;
+  return value < 0x1000_0000 ? 4 : 5;
 }
 
 /** Writes protocol types into a buffer that grows. Values are trusted: a wrong type here is a bug, not input. */
@@ -94,23 +98,39 @@ export class Writer {
     this.bytes[p] = rest;
   }
 
+  /** Zigzag, as in records. */
+  varint(value: number): void {
+    this.unsignedVarint((value << 1) ^ (value >> 31));
+  }
+
+  /** Zigzag, of any safe integer. */
+  varlong(value: number): void {
+    let rest = value >= 0 ? value * 2 : -value * 2 - 1;
+    while (rest > 0x7fff_ffff) {
+      this.int8((rest % 128) | 0x80);
+      rest = Math.floor(rest / 128);
+    }
+    this.unsignedVarint(rest);
+  }
+
   string(value: string | null): void {
     if (value === null) return this.int16(-1);
     const length = Buffer.byteLength(value);
     if (length > 32_767)
       throw new RangeError(`a string of ${length} bytes; this version carries at most 32767`);
     this.int16(length);
-    this.#text(value, length);
+    this.text(value, length);
   }
 
   compactString(value: string | null): void {
     if (value === null) return this.unsignedVarint(0);
     const length = Buffer.byteLength(value);
     this.unsignedVarint(length + 1);
-    this.#text(value, length);
+    this.text(value, length);
   }
 
-  #text(value: string, length: number): void {
+  /** Text whose length in bytes is known, without it. */
+  text(value: string, length: number): void {
     const p = this.reserve(length);
     this.bytes.write(value, p, length, 'utf8');
   }
