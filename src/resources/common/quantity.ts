@@ -1,0 +1,29 @@
+/** Amounts of CPU and memory, as Kubernetes writes them. */
+import { z } from 'zod';
+import { asStructural } from '../schema.ts';
+
+const DECIMAL = String.raw`([0-9]+(\.[0-9]*)?|\.[0-9]+)`;
+const QUANTITY = new RegExp(`^[+]?${DECIMAL}([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$`);
+
+const error = 'must be an amount such as 2, 250m or 64Mi';
+
+/** An amount: `2`, `250m`, `64Mi`. */
+export const quantity = asStructural(
+  z.union([z.int().min(0), z.string().max(64).regex(QUANTITY, { error })], { error }),
+  {
+    'x-kubernetes-int-or-string': true,
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    maxLength: 64,
+    pattern: QUANTITY.source,
+  },
+);
+
+const amounts = z.record(z.string(), quantity);
+
+/** What a container asks for and may use. */
+export const resourceRequirements = z
+  .object({
+    requests: amounts.describe('What a pod is promised, e.g. `cpu: 250m`, `memory: 64Mi`.').exactOptional(),
+    limits: amounts.describe('What a pod may use at most.').exactOptional(),
+  })
+  .describe('CPU and memory of each pod.');

@@ -1,0 +1,55 @@
+/** References to other objects. */
+import { z } from 'zod';
+import { text } from '../schema.ts';
+import { dnsLabel, objectName } from './names.ts';
+
+/**
+ * A reference that can be to one kind only, so that kind and group may be left out. Two refs that name the same thing
+ * are then equal.
+ */
+export function refTo<Kind extends string, Group extends string>(kind: Kind, group: Group) {
+  return z.object({
+    kind: z.literal(kind).default(kind).describe(`Always ${kind}.`),
+    group: z
+      .literal(group)
+      .default(group)
+      .describe(group === '' ? 'Always "", the core group.' : `Always ${group}.`),
+    name: objectName.describe(`The name of the ${kind}.`),
+  });
+}
+
+const namespace = dnsLabel
+  .describe('Its namespace; the namespace of this resource if left out.')
+  .exactOptional();
+
+/** The same, where the object may be in another namespace. */
+export function refAcross<Kind extends string, Group extends string>(kind: Kind, group: Group) {
+  return refTo(kind, group).extend({ namespace });
+}
+
+/** A Secret that holds a certificate and its key. */
+export const certificateRef = refAcross('Secret', '');
+
+/** A ConfigMap that holds certificates to trust. */
+export const trustAnchorRef = refAcross('ConfigMap', '').extend({
+  key: text(253)
+    .describe('The key in it. If left out: `ca.crt`, `ca-bundle.crt`, or the only key there is.')
+    .exactOptional(),
+});
+
+/** The filters of a virtual cluster, first to last as a request meets them. */
+export const filterRefs = z
+  .array(refTo('KafkaProtocolFilter', 'filter.kroxylicious.io'))
+  .max(32)
+  .meta({ 'x-kubernetes-list-type': 'atomic' });
+
+export type CertificateRef = z.output<typeof certificateRef>;
+export type TrustAnchorRef = z.output<typeof trustAnchorRef>;
+
+/** The reference with its namespace written out. */
+export function inNamespace<R extends { namespace?: string }>(
+  ref: R,
+  namespace: string,
+): R & { namespace: string } {
+  return { ...ref, namespace: ref.namespace ?? namespace };
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { plainStatus } from '../common/conditions.ts';
+import { defineKind, nameAtMost } from '../kind.ts';
+import type { ResourceOf } from '../kind.ts';
+import { text } from '../schema.ts';
+import { KROXYLICIOUS_FILTER, ageColumn, conditionColumn, ours } from './group.ts';
+
+const spec = z.object({
+  type: text(253, {
+    matching: /^[@A-Za-z0-9][-A-Za-z0-9_./$]*$/,
+    otherwise: 'write the name of a filter, the Java class of one, or an npm module, without spaces',
+  }).describe('Which filter: a short name, the Java class name that Kroxylicious uses, or an npm module.'),
+  // Only the filter knows what is in it, nulls included.
+  config: z.record(z.string(), z.unknown()).default({}).describe('The filter’s own configuration.'),
+});
+
+export const kafkaProtocolFilter = defineKind({
+  ...ours,
+  group: KROXYLICIOUS_FILTER,
+  kind: 'KafkaProtocolFilter',
+  plural: 'kafkaprotocolfilters',
+  singular: 'kafkaprotocolfilter',
+  shortNames: ['kpf'],
+  description: 'A filter with its configuration, for virtual clusters to use.',
+  columns: [
+    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'Which filter.' },
+    conditionColumn('Accepted', 'Whether the configuration is valid for the filter.'),
+    conditionColumn('ResolvedRefs', 'Whether everything it refers to is there.'),
+    ageColumn,
+  ],
+  spec: spec.describe('Which filter, and how it is set up.'),
+  status: plainStatus,
+  rules: [nameAtMost(63, 'it is used as a label')],
+  normalise: (written) => written,
+});
+
+export type KafkaProtocolFilter = ResourceOf<typeof kafkaProtocolFilter>;

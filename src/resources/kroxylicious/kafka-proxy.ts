@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { conditions, observedGeneration } from '../common/conditions.ts';
+import { infrastructure, normaliseInfrastructure } from '../common/infrastructure.ts';
+import { port } from '../common/names.ts';
+import { resourceRequirements } from '../common/quantity.ts';
+import { filterRefs } from '../common/refs.ts';
+import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
+import type { ResourceOf } from '../kind.ts';
+import { listBy, orEmpty, text } from '../schema.ts';
+import { KROXYLICIOUS, ageColumn, conditionColumn, ours } from './group.ts';
+
+const proxy = z.object({
+  replicas: z.int().min(0).max(1000).default(1).describe('How many pods.'),
+  resources: resourceRequirements.exactOptional(),
+});
+
+const spec = z.object({
+  // Filled in down to `replicas`, because the scale subresource reads an absent number as none.
+  infrastructure: orEmpty(
+    infrastructure.extend({ proxy: orEmpty(proxy).describe('The proxy’s own pods.') }),
+  ).describe('What runs the proxy, and what is put on all objects that the operator makes for it.'),
+  defaultFilterRefs: filterRefs
+    .describe('The filters of virtual clusters that name none of their own, in order.')
+    .exactOptional(),
+});
+
+const portBlock = z.object({
+  virtualCluster: text(253).describe('The VirtualKafkaCluster that has these ports.'),
+  ingress: text(253).describe('The ingress of it that has them.'),
+  start: port.describe('The first port: the bootstrap address.'),
+  count: z.int().min(1).max(65_535).describe('How many ports, one after another.'),
+  releasedAt: z
+    .string()
+    .max(64)
+    .describe('Since when nothing serves them; they are kept until nobody can be connected any more.')
+    .exactOptional(),
+});
+
+const pod = z.object({
+  name: text(253).describe('The pod.'),
+  ready: z.boolean().describe('Whether it takes traffic.'),
+  configVersion: text(128).describe('The configuration it has loaded.').exactOptional(),
+});
+
+const status = z.object({
+  observedGeneration: observedGeneration.exactOptional(),
+  conditions: conditions.exactOptional(),
+  ingresses: listBy(
+    'name',
+    z.object({ name: text(253).describe('The ingress.'), conditions: conditions.exactOptional() }),
+    256,
+  )
+    .describe('The state of each ingress of the proxy.')
+    .exactOptional(),
+  replicas: z.int().min(0).describe('How many pods there are.').exactOptional(),
+  labelSelector: text(1024).describe('Selects those pods, for autoscalers.').exactOptional(),
+  configVersion: text(128).describe('The configuration that the pods should have loaded.').exactOptional(),
+  pods: listBy('name', pod, 1000).describe('What each pod has loaded.').exactOptional(),
+  portBlocks: z
+    .array(portBlock)
+    .max(4096)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Which container ports belong to whom.')
+    .exactOptional(),
+});
+
+export const kafkaProxy = defineKind({
+  ...ours,
+  group: KROXYLICIOUS,
+  kind: 'KafkaProxy',
+  plural: 'kafkaproxies',
+  singular: 'kafkaproxy',
+  shortNames: ['kp'],
+  description: 'A proxy for Kafka: pods that serve virtual clusters.',
+  columns: [
+    conditionColumn('Ready', 'Whether its pods serve the newest configuration.'),
+    {
+      name: 'Replicas',
+      type: 'integer',
+      jsonPath: '.status.replicas',
+      description: 'How many pods there are.',
+    },
+    ageColumn,
+  ],
+  scale: {
+    specReplicasPath: '.spec.infrastructure.proxy.replicas',
+    statusReplicasPath: '.status.replicas',
+    labelSelectorPath: '.status.labelSelector',
+  },
+  spec: orEmpty(spec).describe('How the proxy should run.'),
+  status: status.describe('Written by the operator.'),
+  rules: [nameAtMost(50, 'the names of its pods begin with it'), nameIsLabel()],
+  normalise: (written) => ({
+    ...written,
+    spec: {
+      ...written.spec,
+      defaultFilterRefs: written.spec.defaultFilterRefs ?? [],
+      infrastructure: {
+        ...written.spec.infrastructure,
+        ...normaliseInfrastructure(written.spec.infrastructure),
+      },
+    },
+  }),
+});
+
+export type KafkaProxy = ResourceOf<typeof kafkaProxy>;

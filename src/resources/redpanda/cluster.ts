@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { foreignConditions } from '../common/conditions.ts';
+import { portStrategy, subdomain } from '../common/external.ts';
+import { defineKind } from '../kind.ts';
+import type { ResourceOf } from '../kind.ts';
+import { orEmpty, withRules } from '../schema.ts';
+
+const kept = z.record(z.string(), z.unknown());
+
+const external = withRules(
+  z.looseObject({
+    enabled: z.boolean().default(false).describe('Whether this API can be reached from outside.'),
+    subdomain: subdomain.exactOptional(),
+    portStrategy: portStrategy.exactOptional(),
+    endpointTemplate: z
+      .string()
+      .describe('A Go template for the first label of a broker’s name, e.g. `broker-{{.Index}}`.')
+      .exactOptional(),
+    portTemplate: z.string().describe('A Go template for the port that clients are told.').exactOptional(),
+    preferredAddressType: z
+      .enum(['ExternalDNS', 'ExternalIP', 'InternalDNS', 'InternalIP', 'Hostname'])
+      .describe('Which address of the node clients are told, where there is no subdomain.')
+      .exactOptional(),
+    excludeFromService: z.boolean().describe('Whether the NodePort Service leaves it out.').exactOptional(),
+  }),
+  {
+    cel: '!has(self.endpointTemplate) || has(self.subdomain)',
+    holds: ({ endpointTemplate, subdomain }) => endpointTemplate === undefined || subdomain !== undefined,
+    message: 'add a subdomain: endpointTemplate makes only the first label of a name',
+    at: 'endpointTemplate',
+  },
+  {
+    cel: '!has(self.preferredAddressType) || !has(self.subdomain)',
+    holds: ({ preferredAddressType, subdomain }) =>
+      preferredAddressType === undefined || subdomain === undefined,
+    message: 'remove subdomain or preferredAddressType: clients are told either names or addresses',
+    at: 'preferredAddressType',
+  },
+);
+
+const tls = z.looseObject({
+  enabled: z.boolean().describe('Whether it speaks TLS.').exactOptional(),
+  requireClientAuth: z.boolean().describe('Whether clients must show a certificate.').exactOptional(),
+});
+
+const api = z.looseObject({
+  name: z.string().describe('The name of the listener.').exactOptional(),
+  port: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .describe('The port it binds; 0 for one of the operator’s choice.')
+    .exactOptional(),
+  external: external.describe('How it is reached from outside the cluster.').exactOptional(),
+  tls: tls.describe('TLS of this listener.').exactOptional(),
+});
+
+const configuration = z.looseObject({
+  rpcServer: z.looseObject({ port: z.int().exactOptional() }).describe('Between brokers.').exactOptional(),
+  kafkaApi: z
+    .array(api)
+    .max(16)
+    .describe('The Kafka API: one listener inside, and those for outside.')
+    .exactOptional(),
+  adminApi: z.array(api).max(16).describe('The admin API.').exactOptional(),
+  pandaproxyApi: z.array(api).max(16).describe('Kafka over HTTP.').exactOptional(),
+  schemaRegistry: api.describe('The schema registry.').exactOptional(),
+});
+
+const spec = z.looseObject({
+  image: z.string().describe('The container image.').exactOptional(),
+  version: z.string().describe('Its tag.').exactOptional(),
+  replicas: z.int().min(0).describe('How many brokers.').exactOptional(),
+  resources: kept.describe('CPU and memory of each broker.').exactOptional(),
+  storage: kept.describe('Where the brokers keep their data.').exactOptional(),
+  configuration: orEmpty(configuration).describe('The listeners and settings of the brokers.'),
+  externalDNSSubdomain: subdomain
+    .describe('The same as a listener in configuration.kafkaApi that is external and has this subdomain.')
+    .exactOptional(),
+  externalConnectivity: z
+    .looseObject({
+      enabled: z.boolean().default(false).describe('Whether brokers can be reached from outside.'),
+      subdomain: subdomain.exactOptional(),
+    })
+    .describe('The same as a listener in configuration.kafkaApi that is external.')
+    .exactOptional(),
+});
+
+const addresses = z.array(z.string());
+
+const nodes = z.looseObject({
+  internal: addresses.describe('Of each broker, inside the cluster.').exactOptional(),
+  external: addresses.describe('Of each broker, from outside.').exactOptional(),
+  externalAdmin: addresses.describe('Of each broker’s admin API, from outside.').exactOptional(),
+  externalPandaproxy: addresses.describe('Of each broker’s HTTP API, from outside.').exactOptional(),
+});
+
+const status = z.looseObject({
+  replicas: z.int().describe('How many brokers there are.').exactOptional(),
+  readyReplicas: z.int().describe('How many of them are ready.').exactOptional(),
+  nodes: nodes.describe('The addresses of the brokers.').exactOptional(),
+  conditions: foreignConditions.exactOptional(),
+});
+
+type WrittenSpec = z.output<typeof spec>;
+
+/** The three ways to ask for an external Kafka listener, as the one that today's manifests use. */
+function normaliseSpec({ externalDNSSubdomain, externalConnectivity, ...rest }: WrittenSpec): WrittenSpec {
+  const { kafkaApi = [] } = rest.configuration;
+  const wanted = externalDNSSubdomain !== undefined || externalConnectivity?.enabled === true;
+  if (!wanted || kafkaApi.some(({ external }) => external?.enabled)) return rest;
+  const zone = externalDNSSubdomain ?? externalConnectivity?.subdomain;
+  const external = { enabled: true, ...(zone !== undefined && { subdomain: zone }) };
+  return { ...rest, configuration: { ...rest.configuration, kafkaApi: [...kafkaApi, { external }] } };
+}
+
+export const redpandaCluster = defineKind({
+  group: 'redpanda.vectorized.io',
+  versions: ['v1alpha1'],
+  kind: 'Cluster',
+  plural: 'clusters',
+  singular: 'cluster',
+  shortNames: [],
+  categories: ['redpanda', 'isthmus'],
+  roads: ['expose'],
+  install: 'choice',
+  description: 'A Redpanda cluster. The operator makes its brokers reachable from outside.',
+  columns: [
+    { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas', description: 'How many brokers.' },
+    { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'How many are ready.' },
+    {
+      name: 'External',
+      type: 'string',
+      jsonPath: '.status.nodes.external',
+      description: 'Their addresses from outside.',
+    },
+  ],
+  spec: orEmpty(spec).describe('The cluster.'),
+  status: status.describe('Written by the operator.'),
+  rules: [
+    {
+      cel: '!has(self.spec.externalDNSSubdomain) || !has(self.spec.externalConnectivity) || !has(self.spec.externalConnectivity.subdomain) || self.spec.externalConnectivity.subdomain == self.spec.externalDNSSubdomain',
+      holds: ({ spec: { externalDNSSubdomain: zone, externalConnectivity } }) =>
+        zone === undefined || (externalConnectivity?.subdomain ?? zone) === zone,
+      message: 'name one subdomain: in externalDNSSubdomain or in externalConnectivity',
+    },
+  ],
+  normalise: (written) => ({ ...written, spec: normaliseSpec(written.spec) }),
+});
+
+export type RedpandaCluster = ResourceOf<typeof redpandaCluster>;

@@ -1,0 +1,128 @@
+/** The cases of test/crds, judged by a real API server. test/unit/resources has the schemas judge the same. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { parse } from 'yaml';
+import { crdName } from '../../../src/resources/crd.ts';
+import { KINDS, findKind } from '../../../src/resources/registry.ts';
+import { readCases } from '../../crds/cases.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { connect } from './api.ts';
+import type { Api } from './api.ts';
+import { startPlaneWithCrds } from './plane.ts';
+
+let plane: ControlPlane;
+let api: Api;
+
+before(async () => {
+  plane = await startPlaneWithCrds();
+  api = connect(plane);
+});
+after(async () => {
+  api[Symbol.dispose]();
+  await plane.stop();
+});
+
+function collection(yaml: string): string {
+  const { apiVersion, kind } = parse(yaml) as { apiVersion: string; kind: string };
+  return `/apis/${apiVersion}/namespaces/default/${findKind(apiVersion, kind)!.plural}`;
+}
+
+suite('cases', () => {
+  for (const { name, yaml, expected } of readCases()) {
+    test(name, async () => {
+      const { status, message } = await api.send(
+        'POST',
+        `${collection(yaml)}?dryRun=All&fieldValidation=Strict`,
+        yaml,
+      );
+      if (expected === undefined || expected.server === '(accepted)') assert.equal(status, 201, message);
+      else {
+        assert.ok(status === 422 || status === 400, `accepted, or failed with ${status}: ${message}`);
+        assert.ok(message.includes(expected.server), message);
+      }
+    });
+  }
+});
+
+suite('CRDs', () => {
+  test('have no schema that an API server finds fault with', async () => {
+    for (const kind of KINDS) {
+      const { body } = await api.send(
+        'GET',
+        `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crdName(kind)}`,
+      );
+      const { conditions } = body['status'] as { conditions: { type: string; message: string }[] };
+      assert.deepEqual(
+        conditions.filter(({ type }) => type === 'NonStructuralSchema'),
+        [],
+      );
+    }
+  });
+
+  test('can be applied a second time without a change', async () => {
+    const name = 'kafkaproxies.kroxylicious.io';
+    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
+    const generation = async () =>
+      ((await api.send('GET', path)).body['metadata'] as { generation: number }).generation;
+    const first = await generation();
+    const { code, stderr } = await plane.kubectl([
+      'apply',
+      '--server-side',
+      '-f',
+      `deploy/crds/${name}.yaml`,
+    ]);
+    assert.equal(code, 0, stderr);
+    assert.equal(await generation(), first);
+  });
+});
+
+suite('KafkaProxy', () => {
+  test('gets its defaults, and can be scaled as an autoscaler would', async () => {
+    const path = '/apis/kroxylicious.io/v1alpha1/namespaces/default/kafkaproxies';
+    const yaml = 'apiVersion: kroxylicious.io/v1alpha1\nkind: KafkaProxy\nmetadata: {name: scaled}\n';
+    assert.equal((await api.send('POST', path, yaml)).status, 201);
+
+    const status = JSON.stringify({ status: { replicas: 1, labelSelector: 'a=b' } });
+    const patched = await api.send('PATCH', `${path}/scaled/status`, status, 'application/merge-patch+json');
+    assert.equal(patched.status, 200, patched.message);
+
+    const scale = await api.send('GET', `${path}/scaled/scale`);
+    assert.deepEqual(scale.body['spec'], { replicas: 1 });
+    assert.deepEqual(scale.body['status'], { replicas: 1, selector: 'a=b' });
+
+    const { code, stderr } = await plane.kubectl(['scale', 'kafkaproxy', 'scaled', '--replicas=3']);
+    assert.equal(code, 0, stderr);
+    const { body } = await api.send('GET', `${path}/scaled`);
+    assert.deepEqual(body['spec'], { infrastructure: { proxy: { replicas: 3 } } });
+  });
+
+  test('is found by its short name and category, and explained', async () => {
+    for (const name of ['kp', 'kroxylicious', 'isthmus']) {
+      const { stdout, stderr } = await plane.kubectl(['get', name]);
+      assert.match(stdout, /scaled/, stderr);
+    }
+    const { stdout } = await plane.kubectl(['explain', 'kafkaproxy.spec.infrastructure.proxy.replicas']);
+    assert.match(stdout, /How many pods\./);
+  });
+});
+
+suite('Strimzi kinds', () => {
+  test('are served in both versions, with fields that nobody here interprets', async () => {
+    const base = '/apis/kafka.strimzi.io';
+    const yaml =
+      'apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nmetadata: {name: both}\n' +
+      'spec: {kafka: {replicas: 3, nobodyKnows: {this: [1, 2]}}, zookeeper: {replicas: 3}}\n';
+    const created = await api.send(
+      'POST',
+      `${base}/v1beta2/namespaces/default/kafkas?fieldValidation=Strict`,
+      yaml,
+    );
+    assert.equal(created.status, 201, created.message);
+    const { body } = await api.send('GET', `${base}/v1/namespaces/default/kafkas/both`);
+    assert.equal(body['apiVersion'], 'kafka.strimzi.io/v1');
+    assert.deepEqual(body['spec'], {
+      kafka: { replicas: 3, nobodyKnows: { this: [1, 2] } },
+      zookeeper: { replicas: 3 },
+    });
+  });
+});

@@ -1,0 +1,29 @@
+/** A control plane that has all CRDs of this project. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Applies the CRDs as a user would, and waits until they are served. */
+export async function startPlaneWithCrds(): Promise<ControlPlane> {
+  const plane = await startControlPlane();
+  try {
+    const folders = ['deploy/crds', 'test/fixtures/crds'].flatMap((folder) => ['-f', join(root, folder)]);
+    const applied = await plane.kubectl(['apply', '--server-side', ...folders]);
+    assert.equal(applied.code, 0, applied.stderr);
+    const served = await plane.kubectl([
+      'wait',
+      '--for=condition=Established',
+      '--timeout=60s',
+      'crd',
+      '--all',
+    ]);
+    assert.equal(served.code, 0, served.stderr);
+    return plane;
+  } catch (error) {
+    await plane.stop();
+    throw error;
+  }
+}
