@@ -1,4 +1,5 @@
 import type { Road } from '../roads.ts';
+import { OPERATOR_NAME } from './names.ts';
 import { clusterRules, LEADER_RULES } from './rbac.ts';
 
 export interface InstallOptions {
@@ -16,7 +17,7 @@ export interface Manifest {
   [field: string]: unknown;
 }
 
-const NAME = 'isthmus-operator';
+const NAME = OPERATOR_NAME;
 const MANAGEMENT_PORT = 8080;
 
 const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'operator' };

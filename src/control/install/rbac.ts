@@ -1,4 +1,5 @@
 import type { Road } from '../roads.ts';
+import { OPERATOR_NAME } from './names.ts';
 
 /** One rule of a Role, as Kubernetes spells it. */
 export interface PolicyRule {
@@ -15,7 +16,7 @@ export const LEADER_RULES: PolicyRule[] = [
   {
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
-    resourceNames: ['isthmus-operator'],
+    resourceNames: [OPERATOR_NAME],
     verbs: ['get', 'update'],
   },
 ];

@@ -23,10 +23,11 @@ export interface Allocation {
   readonly released: readonly ReleasedBlock[];
 }
 
-/** An owner's wish: so many ports. */
+/** An owner's wish: so many ports, none of them below `from`. */
 export interface Claim {
   owner: string;
   size: number;
+  from?: number;
 }
 
 export interface PortRange {
@@ -62,13 +63,13 @@ export function allocatePorts(
     if (present.has(owner)) held[owner] = block;
     else released.push({ ...block, owner, at: now });
   }
-  for (const { owner, size } of wanted) {
+  for (const { owner, size, from = range.first } of wanted) {
     const current = held[owner];
     if (current && current.size >= size) continue;
     const taken = blocksOfOthers(owner, held, released);
     const start = preferredStarts(owner, current, released)
-      .concat(range.first, ...taken.map((block) => block.start + block.size).toSorted((a, b) => a - b))
-      .find((candidate) => fits({ start: candidate, size }, taken, range));
+      .concat(from, ...taken.map((block) => block.start + block.size).toSorted((a, b) => a - b))
+      .find((start) => start >= from && fits({ start, size }, taken, range));
     if (start === undefined) refused.push(owner);
     else {
       if (current && current.start !== start) released.push({ ...current, owner, at: now });

@@ -1,0 +1,48 @@
+import { Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import { ROADS } from '../control/roads.ts';
+import type { Road } from '../control/roads.ts';
+import { VERSION } from '../ops/version.ts';
+import { parseCount } from './arguments.ts';
+import { parseRoads } from './operator.ts';
+import type { Terminal } from './terminal.ts';
+
+interface InstallFlags {
+  namespace: string;
+  image: string;
+  replicas: number;
+  roads: Road[];
+  output: 'yaml' | 'json';
+  crds: 'own' | 'all' | 'none';
+}
+
+/** `isthmus install`: prints what to pipe into kubectl; it touches no cluster itself. */
+export function installCommand(terminal: Terminal): Command {
+  return new Command('install')
+    .description(
+      'print the CRDs and manifests of the operator, to pipe into `kubectl apply -f -`',
+    )
+    .option('-n, --namespace <name>', 'the operator’s namespace', 'isthmus-system')
+    .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
+    .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
+    .option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`, parseRoads, [...ROADS])
+    .addOption(
+      new Option('--crds <which>', 'own; all: those of Strimzi, Redpanda, external-dns and MCS too; none')
+        .choices(['own', 'all', 'none'])
+        .default('own'),
+    )
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .action(async ({ crds, output, ...options }: InstallFlags) => {
+      const { operatorManifests } = await import('../control/install/manifests.ts');
+      const { crdOf } = await import('../resources/crd.ts');
+      const { kindsToInstall } = await import('../resources/registry.ts');
+      const kinds = crds === 'none' ? [] : kindsToInstall(options.roads, { foreign: crds === 'all' });
+      const items = [...kinds.map(crdOf), ...operatorManifests(options)];
+      if (output === 'json')
+        terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
+      else
+        terminal.out(
+          items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join(''),
+        );
+    });
+}

@@ -1,0 +1,53 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { ROADS } from '../control/roads.ts';
+import type { Road } from '../control/roads.ts';
+import { createLog, LOG_LEVELS } from '../ops/log.ts';
+import type { LogLevel } from '../ops/log.ts';
+import { parsePort } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+import { untilStopped } from './terminal.ts';
+
+interface OperatorFlags {
+  roads: Road[];
+  namespace?: string;
+  kubeconfig?: string;
+  context?: string;
+  managementHost: string;
+  managementPort: number;
+  logLevel: LogLevel;
+}
+
+/** `isthmus operator`: the control plane, in a cluster or beside it. */
+export function operatorCommand(_terminal: Terminal): Command {
+  return new Command('operator')
+    .description('run the control plane, in a cluster or with a kubeconfig')
+    .option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`, parseRoads, [...ROADS])
+    .option(
+      '-n, --namespace <name>',
+      'where the leader Lease lives (default: $POD_NAMESPACE, then the context’s)',
+    )
+    .option(
+      '--kubeconfig <file>',
+      'how to reach the cluster (default: in-cluster, then $KUBECONFIG, then ~/.kube/config)',
+    )
+    .option('--context <name>', 'the kubeconfig context to use')
+    .option('--management-host <address>', 'where /livez, /readyz and /metrics are served', '::')
+    .option('--management-port <port>', 'and on which port', parsePort, 8080)
+    .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
+    .action(async (flags: OperatorFlags) => {
+      const { startOperator } = await import('../control/operator.ts');
+      const log = createLog(flags.logLevel, { role: 'operator' });
+      const operator = await startOperator({ ...flags, identity: process.env.POD_NAME, log });
+      log.info({ signal: await untilStopped() }, 'stopping');
+      await operator.stop();
+    });
+}
+
+/** Reads `proxy,discover`; an unknown road is a usage error. */
+export function parseRoads(text: string): Road[] {
+  const roads = text.split(',').filter((word) => word !== '');
+  const unknown = roads.filter((word) => !ROADS.includes(word as Road));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(`unknown road ${unknown.join(', ')}; choose of ${ROADS.join(', ')}.`);
+  return roads as Road[];
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import type { Command } from 'commander';
+import { createProgram, runProgram } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+async function isthmus(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const written = { out: '', err: '' };
+  const terminal: Terminal = {
+    out: (text) => void (written.out += text),
+    err: (text) => void (written.err += text),
+    exitCode: 0,
+  };
+  return { code: await runProgram(args, terminal), ...written };
+}
+
+/** Every command and sub-command, as the words that call it. */
+function commandLines(command: Command, words: string[] = []): string[][] {
+  return command.commands.flatMap((child) => [
+    [...words, child.name()],
+    ...commandLines(child, [...words, child.name()]),
+  ]);
+}
+
+suite('the program', () => {
+  const silent: Terminal = { out: () => {}, err: () => {}, exitCode: 0 };
+
+  test('every command has a help text on stdout that says what it does', async () => {
+    for (const words of commandLines(createProgram(silent))) {
+      const { code, out, err } = await isthmus(...words, '--help');
+      assert.equal(code, 0);
+      assert.equal(err, '');
+      assert.match(out, new RegExp(`^Usage: isthmus ${words.join(' ')}`));
+      assert.ok(out.split('\n')[2]!.length > 10, `${words.join(' ')} needs a description`);
+    }
+  });
+
+  test('wrong usage ends with 2 and says what is possible, on stderr', async () => {
+    for (const args of [
+      ['sail'],
+      ['install', '--boat'],
+      ['install', '--roads', 'rail'],
+      ['install', '--replicas', '0'],
+    ]) {
+      const { code, out, err } = await isthmus(...args);
+      assert.equal(code, 2, args.join(' '));
+      assert.equal(out, '');
+      assert.match(err, /--help/);
+    }
+  });
+
+  test('install prints documents that can be piped on, and nothing else', async () => {
+    const { code, out, err } = await isthmus('install', '--image', 'registry.example/isthmus:1');
+    assert.equal(code, 0);
+    assert.equal(err, '');
+    const documents = [parseAllDocuments(out)].flat().map((document) => document.toJS() as { kind: string });
+    const kinds = documents.map(({ kind }) => kind);
+    assert.ok(kinds.includes('CustomResourceDefinition'));
+    assert.ok(kinds.indexOf('Namespace') < kinds.indexOf('Deployment'));
+    assert.match(out, /image: registry\.example\/isthmus:1/);
+  });
+});

@@ -1,0 +1,45 @@
+import { Command } from 'commander';
+import { VERSION } from '../ops/version.ts';
+import { analyzeCommand } from './analyze.ts';
+import { explainFailure } from './exit.ts';
+import { installCommand } from './install.ts';
+import { operatorCommand } from './operator.ts';
+import { processTerminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
+
+/** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */
+const COMMANDS = [operatorCommand, installCommand, analyzeCommand];
+
+/** The whole command tree. Called as kubectl-isthmus it is a kubectl plugin, and says so in its help. */
+export function createProgram(terminal: Terminal): Command {
+  const asPlugin = process.argv[1]?.endsWith('kubectl-isthmus') ?? false;
+  const program = new Command(asPlugin ? 'kubectl isthmus' : 'isthmus')
+    .description('Joins Kafka to everything on the far side of a Kubernetes boundary.')
+    .version(VERSION)
+    .showHelpAfterError('(run with --help for what is possible)')
+    .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
+    .exitOverride();
+  for (const command of COMMANDS) program.addCommand(inherit(program, command(terminal)));
+  return program;
+}
+
+function inherit(parent: Command, command: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inherit(command, child);
+  return command;
+}
+
+/** Runs one command line and says how it ended. */
+export async function runProgram(
+  args: readonly string[],
+  terminal: Terminal = processTerminal(),
+): Promise<number> {
+  try {
+    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    return terminal.exitCode;
+  } catch (thrown) {
+    const failure = explainFailure(thrown);
+    for (const line of failure.lines) terminal.err(`${line}\n`);
+    return failure.code;
+  }
+}

@@ -1,0 +1,30 @@
+import type { ExitCode } from './exit.ts';
+
+/** Where a command's words go: data to `out`, talk to `err`. Tests pass their own. */
+export interface Terminal {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** How the program ends once the command returns; fine unless said otherwise. */
+  exitCode: ExitCode;
+}
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    exitCode: 0,
+  };
+}
+
+/** Resolves when the process is asked to stop (Ctrl-C, or SIGTERM from Kubernetes). A second signal ends it at once. */
+export function untilStopped(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        resolve(signal);
+      });
+    }
+  });
+}

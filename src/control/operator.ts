@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { createCluster } from '../kube/cluster.ts';
+import { loadConnection } from '../kube/kubeconfig.ts';
+import { runElection } from '../kube/lease.ts';
+import type { Election } from '../kube/lease.ts';
+import { createHealth } from '../ops/health.ts';
+import type { Log } from '../ops/log.ts';
+import { serveManagement } from '../ops/management.ts';
+import { createMetrics, metricsText } from '../ops/metrics.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { OPERATOR_NAME } from './install/names.ts';
+import type { Road } from './roads.ts';
+
+export interface OperatorOptions {
+  roads: readonly Road[];
+  /** Where the leader's Lease is; $POD_NAMESPACE, then the namespace of the kubeconfig's context if left out. */
+  namespace?: string | undefined;
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+  /** Who this is among the replicas; the host's name if left out. */
+  identity?: string | undefined;
+  managementHost: string;
+  managementPort: number;
+  log: Log;
+}
+
+export interface Operator {
+  readonly managementPort: number;
+  stop(): Promise<void>;
+}
+
+/** Starts the control plane: takes part in the election, and works the roads while it leads. */
+export async function startOperator(options: OperatorOptions): Promise<Operator> {
+  const { log, roads } = options;
+  const connection = loadConnection({ file: options.kubeconfig, context: options.context });
+  const cluster = createCluster({ name: 'local', connection, log });
+  const metrics = createMetrics();
+  const health = createHealth();
+  health.ready('kubernetes', () => {
+    const reach = cluster.reachability;
+    return reach.state === 'reachable' ? undefined : `the API server is ${reach.state}`;
+  });
+  const management = await serveManagement({
+    host: options.managementHost,
+    port: options.managementPort,
+    health,
+    metrics: async () => metricsText([await metrics.snapshot()]),
+  });
+  const election = runElection({
+    client: () => cluster.client,
+    namespace: options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace,
+    name: OPERATOR_NAME,
+    identity: options.identity ?? hostname(),
+    log,
+    lead: async (signal) => {
+      log.info({ roads }, 'serving');
+      if (!signal.aborted) await once(signal, 'abort');
+    },
+  });
+  reportLeadership(metrics, election);
+  return {
+    managementPort: management.port,
+    async stop() {
+      await election.stop();
+      await cluster.stop();
+      await management.close();
+    },
+  };
+}
+
+function reportLeadership(metrics: Metrics, election: Election): void {
+  const leader = metrics.gauge('isthmus_operator_leader', '1 on the replica that leads.').of();
+  metrics.beforeReport(() => (leader.value = election.isLeader() ? 1 : 0));
+}

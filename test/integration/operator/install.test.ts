@@ -1,0 +1,112 @@
+/** What `isthmus install` prints, given to a real API server; and the operator with exactly the rights it grants. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { runProgram } from '../../../src/cli/program.ts';
+import { startOperator } from '../../../src/control/operator.ts';
+import { ROADS } from '../../../src/control/roads.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { waitFor } from '../../support/process.ts';
+import { workspace } from '../../support/workspace.ts';
+
+const NAMESPACE = 'isthmus-system';
+
+async function install(...flags: string[]): Promise<string> {
+  let printed = '';
+  const terminal = { out: (text: string) => void (printed += text), err: () => {}, exitCode: 0 as const };
+  assert.equal(await runProgram(['install', '--image', 'isthmus:test', ...flags], terminal), 0);
+  return printed;
+}
+
+suite('install', () => {
+  let plane: ControlPlane;
+  before(async () => (plane = await startControlPlane()));
+  after(() => plane.stop());
+
+  async function kubectl(args: string[], stdin = ''): Promise<string> {
+    const { code, stdout, stderr } = await plane.kubectl(args, { stdin });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  }
+
+  test('an API server takes everything, without a warning, and again without a change', async () => {
+    const manifests = await install('--crds', 'all');
+    const { code, stderr } = await plane.kubectl(['apply', '-f', '-'], { stdin: manifests });
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stderr, /Warning/);
+    const versions = () =>
+      kubectl(['get', '-f', '-', '-o', 'jsonpath={.items[*].metadata.generation}'], manifests);
+    const before = await versions();
+    await kubectl(['apply', '-f', '-'], manifests);
+    assert.equal(await versions(), before);
+  });
+
+  test('the operator gets the lead with the rights it was given, and no others', async () => {
+    await kubectl(['apply', '-f', '-'], await install());
+    const token = await kubectl(['create', 'token', 'isthmus-operator', '-n', NAMESPACE]);
+    const kubeconfig = join(workspace('operator'), 'kubeconfig');
+    writeFileSync(kubeconfig, serviceAccountKubeconfig(plane, token.trim()));
+    const log = createLog('silent');
+    const common = {
+      roads: ROADS,
+      kubeconfig,
+      namespace: NAMESPACE,
+      managementHost: '127.0.0.1',
+      managementPort: 0,
+      log,
+    };
+    const operator = await startOperator({ ...common, identity: 'pod-a' });
+    try {
+      const holder = await waitFor('the lead', async () => {
+        const spec = await plane.kubectl([
+          'get',
+          'lease',
+          'isthmus-operator',
+          '-n',
+          NAMESPACE,
+          '-o',
+          'jsonpath={.spec.holderIdentity}',
+        ]);
+        return spec.stdout || undefined;
+      });
+      assert.match(holder, /^pod-a_/);
+      const ready = await fetch(`http://127.0.0.1:${operator.managementPort}/readyz`);
+      assert.equal(ready.status, 200, await ready.text());
+      const metrics = await fetch(`http://127.0.0.1:${operator.managementPort}/metrics`);
+      assert.match(await metrics.text(), /isthmus_operator_leader 1\n/);
+    } finally {
+      await operator.stop();
+    }
+    const forbidden = ['get', 'secrets', '-A', '--kubeconfig', kubeconfig];
+    const { code, stderr } = await plane.kubectl(forbidden);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /forbidden/);
+  });
+
+  test('delete of the same leaves nothing behind', async () => {
+    const manifests = await install('--crds', 'all');
+    // Without a controller-manager a namespace is never finalised, and orphans are never collected: objects one by one.
+    await kubectl(['delete', '--wait=false', '--cascade=background', '-f', '-'], manifests);
+    const { stdout } = await plane.kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
+    assert.doesNotMatch(stdout, /isthmus|kroxylicious/);
+  });
+});
+
+function serviceAccountKubeconfig({ url, caPem }: ControlPlane, token: string): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      {
+        name: 'c',
+        cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') },
+      },
+    ],
+    users: [{ name: 'u', user: { token } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+}
