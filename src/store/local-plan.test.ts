@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, suite, test } from 'node:test';
+import { proxyConfig } from '../control/proxy/config.ts';
+import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
+import { checkProxyConfig } from '../proxy/config/load.ts';
+import { analyzeFolder } from './analyze.ts';
+import { planLocally } from './local-plan.ts';
+import type { LocalPlan } from './local-plan.ts';
+import { readResources } from './resources.ts';
+
+const PROXY = `
+apiVersion: kroxylicious.io/v1alpha1
+kind: KafkaProxy
+metadata: { name: p }
+spec: {}
+---
+apiVersion: kroxylicious.io/v1alpha1
+kind: KafkaProxyIngress
+metadata: { name: tcp }
+spec:
+  proxyRef: { name: p }
+  clusterIP: { protocol: TCP, port: 9082 }
+---
+apiVersion: kroxylicious.io/v1alpha1
+kind: KafkaClusterRef
+metadata: { name: kafka }
+spec:
+  bootstrap: 127.0.0.1:9092
+  nodeIdRanges: [{ start: 0, end: 2 }]
+`;
+
+const cluster = (name: string, more = '') => `
+apiVersion: kroxylicious.io/v1alpha1
+kind: VirtualKafkaCluster
+metadata: { name: ${name} }
+spec:
+  proxyRef: { name: p }
+  ingresses: [{ name: tcp }]
+  targetCluster: { clusterRef: { name: kafka } }
+${more}`;
+
+const LOAD_BALANCER = `
+apiVersion: kroxylicious.io/v1alpha1
+kind: KafkaProxyIngress
+metadata: { name: lb }
+spec:
+  proxyRef: { name: p }
+  loadBalancer:
+    bootstrapAddressPattern: $(virtualClusterName).kafka.test
+    brokerAddressPattern: broker-$(nodeId).$(virtualClusterName).kafka.test
+    port: 9443
+---
+apiVersion: kroxylicious.io/v1alpha1
+kind: VirtualKafkaCluster
+metadata: { name: outside }
+spec:
+  proxyRef: { name: p }
+  ingresses:
+    - name: lb
+      tls: { certificateRefs: [{ name: cert }] }
+  targetCluster: { clusterRef: { name: kafka } }
+`;
+
+const SECRET = `
+apiVersion: v1
+kind: Secret
+metadata: { name: cert }
+data: { tls.crt: ${btoa('CERT')}, tls.key: ${btoa('KEY')} }
+`;
+
+suite('the local plan', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'isthmus-plan-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  function plan(files: Record<string, string>, known = NOTHING_ALLOCATED): LocalPlan {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const { world, problems } = readResources(folder);
+    assert.deepEqual(problems, []);
+    return planLocally(world, known, 0);
+  }
+
+  test('two virtual clusters on one TCP ingress get blocks one after the other', () => {
+    const { listings, faults } = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
+    assert.deepEqual(faults, []);
+    assert.deepEqual(
+      listings.map(({ virtualCluster, bootstrap, protocol }) => [virtualCluster, bootstrap, protocol]),
+      [
+        ['a', '127.0.0.1:9082', 'TCP'],
+        ['b', '127.0.0.1:9086', 'TCP'],
+      ],
+    );
+  });
+
+  test('a broken reference is a fault at its line, and the others keep serving at their ports', () => {
+    const before = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
+    writeFileSync(join(folder, 'a.yaml'), cluster('a', '  filterRefs: [{ name: nowhere }]\n'));
+    const after = planLocally(readResources(folder).world, before.allocation, 0);
+    assert.deepEqual(
+      after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
+      [['b', '127.0.0.1:9086']],
+    );
+    const [problem] = analyzeFolder(folder);
+    assert.match(problem!.message, /VirtualKafkaCluster "a": no KafkaProtocolFilter is named "nowhere"/);
+    assert.equal(problem!.line, 9);
+  });
+
+  test('a load balancer becomes a TLS listener that tells brokers apart by name', () => {
+    const { listings, clusters } = plan({ 'p.yaml': PROXY, 'lb.yaml': `${LOAD_BALANCER}---${SECRET}` });
+    assert.equal(listings[0]!.bootstrap, 'outside.kafka.test:9443');
+    assert.equal(listings[0]!.protocol, 'TLS');
+    assert.deepEqual(clusters[0]!.ingresses[0]!.tls?.keys, [{ certificate: 'CERT', privateKey: 'KEY' }]);
+  });
+
+  test('a missing Secret is named', () => {
+    const { faults } = plan({ 'p.yaml': PROXY, 'lb.yaml': LOAD_BALANCER });
+    assert.deepEqual(
+      faults.map(({ reason, message }) => [reason, message]),
+      [['ReferencedResourcesNotFound', 'no Secret is named "cert"']],
+    );
+  });
+
+  test('the document it leads to is one that the proxy takes', () => {
+    const { clusters } = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
+    const { config } = checkProxyConfig(proxyConfig(clusters, { workers: 1 }), 'plan');
+    assert.deepEqual(
+      config.virtualClusters.map(({ name, gateways }) => [name, gateways[0]!.routing.bootstrap.port]),
+      [
+        ['a', 9082],
+        ['b', 9086],
+      ],
+    );
+  });
+
+  test('the same resource twice is a problem that names the first place', () => {
+    writeFileSync(join(folder, '1.yaml'), cluster('a'));
+    writeFileSync(join(folder, '2.yaml'), cluster('a'));
+    const { problems } = readResources(folder);
+    assert.match(problems[0]!.message, /is there twice; the first is in .*1\.yaml:2$/);
+  });
+
+  test('a misspelt field is a problem with its line and a suggestion', () => {
+    writeFileSync(join(folder, '1.yaml'), cluster('a').replace('proxyRef', 'proxyReff'));
+    const messages = readResources(folder).problems.map(({ line, message }) => `${line}: ${message}`);
+    assert.ok(
+      messages.includes('6: spec.proxyReff is not a field; did you mean proxyRef?'),
+      messages.join('\n'),
+    );
+  });
+});
