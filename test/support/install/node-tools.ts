@@ -23,13 +23,15 @@ export interface NodeTools {
   busybox: string;
 }
 
-/** Debian makes the name `iptables` when it installs the package, which nobody does here. */
+/** Debian makes these names when it installs the package, which nobody does here. */
 async function linkIptables(tree: string): Promise<void> {
-  const link = join(tree, 'usr/sbin/iptables');
-  if (existsSync(link)) return;
-  await symlink('xtables-nft-multi', link).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  for (const name of ['iptables', 'iptables-save', 'iptables-restore']) {
+    const link = join(tree, 'usr/sbin', name);
+    if (existsSync(link)) continue;
+    await symlink('xtables-nft-multi', link).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error; // another process was quicker
+    });
+  }
 }
 
 /** How to run the tools of a node. */

@@ -1,0 +1,182 @@
+/** One cluster as tests see it. */
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ensureImage } from '../images/images.ts';
+import type { ImageName } from '../images/images.ts';
+import { run as runCommand, waitFor } from '../process.ts';
+import type { Finished } from '../process.ts';
+import type { ClusterAddresses } from './addresses.ts';
+import type { ControlPlane } from './control-plane.ts';
+import type { Node } from './node.ts';
+
+export interface Where {
+  namespace?: string;
+  timeoutMs?: number;
+}
+
+export interface Cluster {
+  readonly name: string;
+  readonly addresses: ClusterAddresses;
+  readonly nodes: readonly Node[];
+  readonly controlPlane: ControlPlane;
+  /** Path of an administrator's kubeconfig for programs on this machine. */
+  readonly kubeconfig: string;
+  /** Text of an administrator's kubeconfig for pods of any cluster. */
+  readonly remoteKubeconfig: string;
+  /** Runs kubectl and returns what it printed; a non-zero code throws. */
+  kubectl(...args: string[]): Promise<string>;
+  /** Runs kubectl; a non-zero code is a result. */
+  tryKubectl(args: readonly string[], options?: { stdin?: string; timeoutMs?: number }): Promise<Finished>;
+  /** Applies YAML text, an object, or several. */
+  apply(manifest: Manifest): Promise<void>;
+  /** Deletes what the manifest names, and waits until it is gone. */
+  remove(manifest: Manifest): Promise<void>;
+  /** One object, or undefined if there is none: `get('deployment/web', { namespace: 'shop' })`. */
+  get<T = KubeObject>(resource: string, where?: Where): Promise<T | undefined>;
+  /** Waits until the object is as it should be, and returns it. */
+  waitFor<T = KubeObject>(resource: string, check: (object: T) => boolean, where?: Where): Promise<T>;
+  /** Waits until a Deployment, StatefulSet or DaemonSet has all its pods ready. */
+  rolledOut(resource: string, where?: Where): Promise<void>;
+  /** Runs a command in a pod (or `deployment/web`), to its end. A non-zero code is a result. */
+  exec(pod: string, command: readonly string[], options?: ExecOptions): Promise<Finished>;
+  /** Makes images known to all nodes. */
+  load(...images: ImageName[]): Promise<void>;
+  /** Waits until all nodes that are up are Ready. */
+  nodesReady(): Promise<void>;
+}
+
+export type Manifest = string | object | readonly object[];
+
+export interface ExecOptions extends Where {
+  container?: string;
+  stdin?: string;
+}
+
+export interface KubeObject {
+  metadata: { name: string; namespace?: string; uid: string; annotations?: Record<string, string> };
+  spec: Record<string, unknown>;
+  status?: Record<string, unknown> & { conditions?: { type: string; status: string; reason?: string }[] };
+}
+
+/** Has the object this condition? For `waitFor`. */
+export function hasCondition(type: string, status = 'True'): (object: KubeObject) => boolean {
+  return (object) =>
+    object.status?.conditions?.some((each) => each.type === type && each.status === status) ?? false;
+}
+
+/** kubectl reads a list of objects in one document. */
+export function manifestText(manifest: Manifest): string {
+  if (typeof manifest === 'string') return manifest;
+  const items = Array.isArray(manifest) ? (manifest as object[]) : [manifest];
+  return JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+}
+
+const inNamespace = ({ namespace }: Where) => (namespace === undefined ? [] : [`--namespace=${namespace}`]);
+
+type Kubectl = Pick<Cluster, 'kubectl' | 'tryKubectl'>;
+
+function createKubectl(program: string, kubeconfig: string, cache: string): Kubectl {
+  const tryKubectl: Cluster['tryKubectl'] = (args, { stdin, timeoutMs = 120_000 } = {}) =>
+    runCommand(program, [`--kubeconfig=${kubeconfig}`, `--cache-dir=${cache}`, ...args], {
+      stdin,
+      timeoutMs,
+    });
+  return {
+    tryKubectl,
+    async kubectl(...args) {
+      const { code, stdout, stderr } = await tryKubectl(args);
+      if (code !== 0)
+        throw new Error(`kubectl ${args.join(' ')} failed with code ${code}: ${stderr || stdout}`);
+      return stdout;
+    },
+  };
+}
+
+/** What a waiting test would want to see. */
+const describe = (object: unknown) =>
+  JSON.stringify((object as KubeObject | undefined)?.status ?? object ?? null);
+
+function createQuestions({ kubectl, tryKubectl }: Kubectl): Pick<Cluster, 'get' | 'waitFor' | 'rolledOut'> {
+  const get: Cluster['get'] = async <T>(resource: string, where: Where = {}) => {
+    const text = await kubectl('get', resource, '--output=json', '--ignore-not-found', ...inNamespace(where));
+    return text === '' ? undefined : (JSON.parse(text) as T);
+  };
+  return {
+    get,
+    async waitFor<T>(resource: string, check: (object: T) => boolean, where: Where = {}) {
+      let last: T | undefined;
+      const isSo = async () => {
+        last = await get<T>(resource, where);
+        return last !== undefined && check(last) ? last : undefined;
+      };
+      try {
+        return await waitFor(resource, isSo, { timeoutMs: where.timeoutMs ?? 120_000, everyMs: 500 });
+      } catch (error) {
+        throw new Error(`${(error as Error).message}; last seen: ${describe(last)}`, { cause: error });
+      }
+    },
+    async rolledOut(resource, where = {}) {
+      const timeoutMs = where.timeoutMs ?? 180_000;
+      const args = ['rollout', 'status', resource, `--timeout=${timeoutMs}ms`, ...inNamespace(where)];
+      const { code, stderr } = await tryKubectl(args, { timeoutMs: timeoutMs + 10_000 });
+      if (code === 0) return;
+      const pods = await tryKubectl(['get', 'pods', '--output=wide', ...inNamespace(where)]);
+      throw new Error(`${resource} is not rolled out: ${stderr}\n${pods.stdout}`);
+    },
+  };
+}
+
+async function writeKubeconfig(controlPlane: ControlPlane, path: string): Promise<void> {
+  const text = await controlPlane.kubeconfigFor('testbed', ['system:masters'], controlPlane.localUrl);
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** A cluster around a control plane and nodes. */
+export async function createCluster(
+  name: string,
+  controlPlane: ControlPlane,
+  nodes: readonly Node[],
+  { kubectl: program, directory }: { kubectl: string; directory: string },
+): Promise<Cluster> {
+  const kubeconfig = join(directory, `${name}.kubeconfig`);
+  await writeKubeconfig(controlPlane, kubeconfig);
+  const kubectl = createKubectl(program, kubeconfig, join(directory, name, 'kubectl'));
+  const feed = async (verb: readonly string[], manifest: Manifest) => {
+    const { code, stderr } = await kubectl.tryKubectl([...verb, '--filename=-'], {
+      stdin: manifestText(manifest),
+    });
+    if (code !== 0) throw new Error(`kubectl ${verb[0]} failed: ${stderr}`);
+  };
+  const cluster: Cluster = {
+    name,
+    addresses: controlPlane.addresses,
+    nodes,
+    controlPlane,
+    kubeconfig,
+    remoteKubeconfig: await controlPlane.kubeconfigFor('testbed', ['system:masters']),
+    ...kubectl,
+    ...createQuestions(kubectl),
+    apply: (manifest) => feed(['apply', '--server-side', '--force-conflicts'], manifest),
+    remove: (manifest) => feed(['delete', '--ignore-not-found', '--timeout=100s'], manifest),
+    exec(pod, command, { container, stdin, timeoutMs, ...where } = {}) {
+      const from = container === undefined ? [] : [`--container=${container}`];
+      const input = stdin === undefined ? [] : ['--stdin'];
+      return kubectl.tryKubectl(['exec', pod, ...from, ...input, ...inNamespace(where), '--', ...command], {
+        ...(stdin === undefined ? {} : { stdin }),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      });
+    },
+    async load(...images) {
+      for (const image of images) {
+        const archive = await ensureImage(image);
+        await Promise.all(nodes.map((node) => node.importImage(archive)));
+      }
+    },
+    async nodesReady() {
+      const up = nodes.filter((node) => node.isUp);
+      await Promise.all(up.map((node) => cluster.waitFor(`node/${node.name}`, hasCondition('Ready'))));
+    },
+  };
+  return cluster;
+}

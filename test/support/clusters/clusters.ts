@@ -1,0 +1,215 @@
+/**
+ * Whole Kubernetes clusters side by side on this machine, each in network namespaces of its own, with an outside.
+ * Needs root. Nothing of it is left when it is stopped; what a killed test left is cleared by the next start.
+ *
+ *     await using clusters = await startClusters(2, { routed: true });
+ *     const [central, remote] = clusters.list;
+ *     await central.apply(yaml);
+ *     await clusters.cut(central, remote);
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { IsthmusError } from '../../../src/ops/errors.ts';
+import { ensureImage } from '../images/images.ts';
+import type { ImageName } from '../images/images.ts';
+import { ensurePause } from '../images/small.ts';
+import { ensureEtcd } from '../install/etcd.ts';
+import { ensureKubernetes } from '../install/kubernetes.ts';
+import { ensureNodeTools } from '../install/node-tools.ts';
+import { requireTools } from '../install/store.ts';
+import { workspace } from '../workspace.ts';
+import { addCoreDns } from './addons/coredns.ts';
+import { MAX_CLUSTERS, MAX_NODES, clusterAddresses } from './addresses.ts';
+import type { ClusterAddresses } from './addresses.ts';
+import { createCluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { createControlPlane } from './control-plane.ts';
+import type { ControlPlanePrograms } from './control-plane.ts';
+import { createFaults, zonesOf } from './faults.ts';
+import type { Faults } from './faults.ts';
+import { startForwarding } from './forward.ts';
+import type { Forwarding } from './forward.ts';
+import { makeHub } from './hub.ts';
+import type { Hub } from './hub.ts';
+import { createNode } from './node.ts';
+import type { Node, NodePrograms } from './node.ts';
+import { startOutside } from './outside.ts';
+import type { Outside } from './outside.ts';
+import { clearLeftovers, closeRun, openRun } from './run.ts';
+import type { Run } from './run.ts';
+import { startProvisioner, storageClass } from './volumes.ts';
+
+export interface ClustersOptions {
+  /** Names of the clusters; c1, c2, … if there are none. */
+  names?: readonly string[];
+  /** Nodes of each cluster. */
+  nodes?: number;
+  /** Whether pods of one cluster reach pods of another by their addresses. */
+  routed?: boolean;
+  /** Images that pods will run, besides busybox. */
+  images?: readonly ImageName[];
+}
+
+export interface Clusters extends AsyncDisposable, Omit<Faults, 'stop'> {
+  readonly list: readonly Cluster[];
+  readonly outside: Outside;
+  /** Folder of all logs: of every component, and of every pod. */
+  readonly logs: string;
+  /** Cuts the power of a whole cluster; its disks keep what they had. */
+  stop(cluster: Cluster): Promise<void>;
+  /** Switches a cluster on again and waits until its nodes are Ready. */
+  start(cluster: Cluster): Promise<void>;
+  killNode(cluster: Cluster, node: Node): Promise<void>;
+  startNode(cluster: Cluster, node: Node): Promise<void>;
+  /** Ends everything and removes every trace but the logs. */
+  stopAll(): Promise<void>;
+}
+
+interface Programs extends NodePrograms, ControlPlanePrograms {
+  kubectl: string;
+}
+
+const BASE_IMAGES: readonly ImageName[] = ['pause', 'coredns', 'busybox'];
+const UTIL_LINUX = 'it is in the package util-linux';
+const TOOLS = {
+  ip: 'it is in the package iproute2',
+  nsenter: UTIL_LINUX,
+  unshare: UTIL_LINUX,
+  setpriv: UTIL_LINUX,
+};
+
+async function ensurePrograms(): Promise<Programs> {
+  if (process.getuid?.() !== 0)
+    throw new IsthmusError('TOOL_MISSING', 'clusters are made of kernel namespaces; run this as root');
+  requireTools(TOOLS);
+  const control = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
+  const built = await ensureKubernetes([...control, 'kubelet', 'kube-proxy']);
+  return {
+    etcd: await ensureEtcd(),
+    apiServer: built['kube-apiserver'],
+    controllerManager: built['kube-controller-manager'],
+    scheduler: built['kube-scheduler'],
+    kubectl: built.kubectl,
+    kubelet: built.kubelet,
+    kubeProxy: built['kube-proxy'],
+    pause: await ensurePause(),
+    tools: await ensureNodeTools(),
+  };
+}
+
+/** Everything that the clusters of a run share. */
+interface Ground {
+  run: Run;
+  hub: Hub;
+  forwarding: Forwarding;
+  programs: Programs;
+  logs: string;
+  images: readonly string[];
+}
+
+async function buildCluster(ground: Ground, name: string, addresses: ClusterAddresses): Promise<Cluster> {
+  const { run, hub, programs } = ground;
+  const logs = join(ground.logs, name);
+  const controlPlane = await createControlPlane({ ...ground, cluster: name, addresses, logs });
+  const nodes = await Promise.all(
+    addresses.nodes.map((each, i) =>
+      createNode({
+        run,
+        hub,
+        programs,
+        controlPlane,
+        name: `${name}-node-${i + 1}`,
+        number: i + 1,
+        addresses: each,
+        images: ground.images,
+        logs: join(logs, `node-${i + 1}`),
+      }),
+    ),
+  );
+  return createCluster(name, controlPlane, nodes, { kubectl: programs.kubectl, directory: run.directory });
+}
+
+async function powerOn({ controlPlane, nodes }: Cluster): Promise<void> {
+  await Promise.all([controlPlane.start(), ...nodes.map((node) => node.start())]);
+}
+
+async function powerOff({ controlPlane, nodes }: Cluster): Promise<void> {
+  await Promise.all([controlPlane.stop(), ...nodes.map((node) => node.kill())]);
+}
+
+/** Starts a cluster for the first time and gives it what every cluster has. */
+async function furnish(cluster: Cluster): Promise<void> {
+  await powerOn(cluster);
+  await cluster.apply(storageClass);
+  await cluster.nodesReady();
+  await addCoreDns(cluster);
+}
+
+function namesOf(count: number, { names }: ClustersOptions): string[] {
+  const chosen = names ?? Array.from({ length: count }, (_, i) => `c${i + 1}`);
+  const isGood = chosen.every(
+    (name) => /^[a-z][a-z0-9-]{0,20}$/.test(name) && !['hub', 'outside'].includes(name),
+  );
+  if (chosen.length !== count || !isGood)
+    throw new Error(`${chosen.join(', ')}: not ${count} names for clusters`);
+  return [...chosen];
+}
+
+/** Starts clusters, one node each unless told otherwise, and waits until all are ready for work. */
+export async function startClusters(count: number, options: ClustersOptions = {}): Promise<Clusters> {
+  const { nodes = 1, routed = false, images = [] } = options;
+  if (count > MAX_CLUSTERS || nodes > MAX_NODES) throw new Error('there are no addresses for so many');
+  const names = namesOf(count, options);
+  const programs = await ensurePrograms();
+  const archives: string[] = [];
+  for (const image of [...BASE_IMAGES, ...images]) archives.push(await ensureImage(image));
+  await clearLeftovers();
+  const run = await openRun();
+  const logs = workspace('clusters');
+  mkdirSync(logs, { recursive: true });
+  const addresses = names.map((_, i) => clusterAddresses(i + 1, nodes));
+  const nft = ['env', `LD_LIBRARY_PATH=${programs.tools.env['LD_LIBRARY_PATH']}`, programs.tools.nft];
+  const hub = await makeHub(run, nft, addresses, routed);
+  const forwarding = startForwarding(hub.namespace);
+  const ground: Ground = { run, hub, forwarding, programs, logs, images: archives };
+  const zones = zonesOf(Object.fromEntries(names.map((name, i) => [name, addresses[i] as ClusterAddresses])));
+  const faults = createFaults(hub, zones, logs);
+  const outside = await startOutside(run, hub.outside, logs);
+  const list = await Promise.all(
+    names.map((name, i) => buildCluster(ground, name, addresses[i] as ClusterAddresses)),
+  );
+  const provisioners = list.map((cluster) => startProvisioner(cluster.controlPlane, cluster.nodes));
+
+  const clusters: Clusters = {
+    ...faults,
+    list,
+    outside,
+    logs,
+    stop: powerOff,
+    async start(cluster) {
+      await powerOn(cluster);
+      await cluster.nodesReady();
+    },
+    killNode: (_cluster, node) => node.kill(),
+    async startNode(cluster, node) {
+      await node.start();
+      await cluster.nodesReady();
+    },
+    async stopAll() {
+      await Promise.all(provisioners.map((provisioner) => provisioner.stop()));
+      await Promise.all(list.map(powerOff));
+      await faults.stop();
+      await outside.stop();
+      await forwarding.stop();
+      await closeRun(run);
+    },
+    [Symbol.asyncDispose]: () => clusters.stopAll(),
+  };
+  try {
+    await Promise.all(list.map(furnish));
+    return clusters;
+  } catch (error) {
+    await clusters.stopAll();
+    throw error;
+  }
+}

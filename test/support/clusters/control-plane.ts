@@ -1,0 +1,199 @@
+/** The control plane of a cluster: etcd, API server, controller manager and scheduler on a machine of their own. */
+import { request } from 'node:https';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  FILES,
+  apiServerArgs,
+  controllerManagerArgs,
+  etcdArgs,
+  schedulerArgs,
+} from '../control-plane/commands.ts';
+import type { Place } from '../control-plane/commands.ts';
+import { kubeconfigText, writeFiles } from '../control-plane/files.ts';
+import type { Identity } from '../control-plane/files.ts';
+import type { Authority } from '../pki.ts';
+import { startServer, waitFor } from '../process.ts';
+import type { Server } from '../process.ts';
+import { API_PORT } from './addresses.ts';
+import type { ClusterAddresses } from './addresses.ts';
+import type { Forwarding } from './forward.ts';
+import { portOf } from './hub.ts';
+import type { Hub } from './hub.ts';
+import { ended } from './machine.ts';
+import type { Namespace } from './namespaces.ts';
+import type { Run } from './run.ts';
+
+export interface ControlPlanePrograms {
+  etcd: string;
+  apiServer: string;
+  controllerManager: string;
+  scheduler: string;
+}
+
+export interface ControlPlane {
+  readonly addresses: ClusterAddresses;
+  /** Folder of the certificates that nodes need. */
+  readonly pki: string;
+  readonly authority: Authority;
+  /** The API server as the cluster's own machines, and other clusters, reach it. */
+  readonly url: string;
+  /** The same, as this machine reaches it. */
+  readonly localUrl: string;
+  /** Text of a kubeconfig with a new client certificate. */
+  kubeconfigFor(user: string, groups?: readonly string[], url?: string): Promise<string>;
+  /** A request as administrator. Undefined if nobody answers. */
+  ask(method: string, path: string, body?: object): Promise<{ status: number; text: string } | undefined>;
+  start(): Promise<void>;
+  /** Ends all four at once; what was written is kept. */
+  stop(): Promise<void>;
+  servers(): Server[];
+}
+
+export interface ControlPlanePlan {
+  run: Run;
+  hub: Hub;
+  forwarding: Forwarding;
+  programs: ControlPlanePrograms;
+  cluster: string;
+  addresses: ClusterAddresses;
+  logs: string;
+}
+
+/** Its own namespace, so the usual ports. */
+const placeIn = (directory: string): Place => ({
+  directory,
+  apiPort: API_PORT,
+  etcdPort: 2379,
+  etcdPeerPort: 2380,
+  controllerManagerPort: 10257,
+  schedulerPort: 10259,
+  kwokPort: 0,
+});
+
+/** A node is given up after seconds instead of most of a minute: tests wait for it. */
+const NODE_MONITOR = ['--node-monitor-period=2s', '--node-monitor-grace-period=20s'];
+
+/** What an API server with real nodes needs beyond one without; webhooks are called by pod address, as it runs no kube-proxy. */
+function extraArgs(directory: string, { controlPlane }: ClusterAddresses): string[] {
+  return [
+    '--bind-address=0.0.0.0',
+    `--advertise-address=${controlPlane.internal}`,
+    '--endpoint-reconciler-type=lease',
+    '--enable-admission-plugins=NodeRestriction',
+    '--enable-aggregator-routing=true',
+    '--kubelet-preferred-address-types=InternalIP',
+    `--kubelet-certificate-authority=${join(directory, FILES.ca)}`,
+    `--kubelet-client-certificate=${join(directory, 'pki/kubelet-client.crt')}`,
+    `--kubelet-client-key=${join(directory, 'pki/kubelet-client.key')}`,
+  ];
+}
+
+async function writeCertificates(
+  directory: string,
+  identity: Identity,
+  { controlPlane }: ClusterAddresses,
+): Promise<void> {
+  const service = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+  const server = await identity.authority.issue({
+    commonName: 'kube-apiserver',
+    dns: ['localhost', ...service, 'kubernetes.default.svc.cluster.local'],
+    ips: ['127.0.0.1', '10.96.0.1', controlPlane.internal, controlPlane.public],
+  });
+  const client = await identity.authority.issue({
+    commonName: 'kube-apiserver',
+    organizations: ['system:masters'],
+  });
+  const files = {
+    [FILES.apiServer]: server.certPem,
+    [FILES.apiServerKey]: server.keyPem,
+    'pki/kubelet-client.crt': client.certPem,
+    'pki/kubelet-client.key': client.keyPem,
+  };
+  for (const [file, text] of Object.entries(files))
+    await writeFile(join(directory, file), text, { mode: 0o600 });
+}
+
+function asker(url: string, { authority, admin }: Identity): ControlPlane['ask'] {
+  const options = { ca: authority.certPem, cert: admin.certPem, key: admin.keyPem, timeout: 10_000 };
+  const headers = { 'content-type': 'application/json' };
+  return (method, path, body) => {
+    const { promise, resolve } = Promise.withResolvers<{ status: number; text: string } | undefined>();
+    const req = request(`${url}${path}`, { ...options, headers, method }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+      );
+      response.on('error', () => resolve(undefined));
+    });
+    req.on('timeout', () => req.destroy());
+    req.on('error', () => resolve(undefined));
+    req.end(body === undefined ? undefined : JSON.stringify(body));
+    return promise;
+  };
+}
+
+/** A control plane that is not started yet. */
+export async function createControlPlane(plan: ControlPlanePlan): Promise<ControlPlane> {
+  const { run, hub, forwarding, programs, cluster, addresses, logs } = plan;
+  const directory = join(run.directory, cluster);
+  const url = `https://${addresses.controlPlane.internal}:${API_PORT}`;
+  await mkdir(directory, { recursive: true });
+  await mkdir(logs, { recursive: true });
+  const identity = await writeFiles(directory, url);
+  await writeCertificates(directory, identity, addresses);
+  const localUrl = `https://127.0.0.1:${await forwarding.open(addresses.controlPlane.internal, API_PORT)}`;
+  const ask = asker(localUrl, identity);
+  const place = placeIn(directory);
+  const port = portOf(addresses.index, 0);
+  let network: Namespace | undefined;
+  let servers: Server[] = [];
+
+  const serve = (name: string, command: readonly string[]) => {
+    const [program, ...args] = network?.enter(command) ?? [''];
+    const server = startServer(`${cluster} ${name}`, program, args, { logFile: join(logs, `${name}.log`) });
+    servers.push(server);
+    return server;
+  };
+
+  return {
+    addresses,
+    pki: join(directory, 'pki'),
+    authority: identity.authority,
+    url,
+    localUrl,
+    ask,
+    async kubeconfigFor(user, groups = [], server = url) {
+      const pair = await identity.authority.issue({ commonName: user, organizations: groups });
+      return kubeconfigText(server, identity.authority.certPem, pair);
+    },
+    async start() {
+      if (network) return;
+      network = await hub.attach(cluster, port, addresses.controlPlane.internal, addresses);
+      await network.ip(...addresses.nodes.map((node) => `route add ${node.podNetwork} via ${node.internal}`));
+      serve('etcd', [programs.etcd, ...etcdArgs(place)]);
+      const args = apiServerArgs(place, true, extraArgs(directory, addresses));
+      const apiServer = serve('kube-apiserver', [programs.apiServer, ...args]);
+      const isReady = async () =>
+        (await ask('GET', '/readyz'))?.status === 200 &&
+        (await ask('GET', '/api/v1/namespaces/default'))?.status === 200;
+      await waitFor(`API server of ${cluster}`, isReady, { abort: () => ended(apiServer), everyMs: 100 });
+      serve('kube-controller-manager', [
+        programs.controllerManager,
+        ...controllerManagerArgs(place),
+        ...NODE_MONITOR,
+      ]);
+      serve('kube-scheduler', [programs.scheduler, ...schedulerArgs(place)]);
+    },
+    async stop() {
+      if (!network) return;
+      await hub.detach(port);
+      await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+      servers = [];
+      await network.remove();
+      network = undefined;
+    },
+    servers: () => servers,
+  };
+}
