@@ -24,7 +24,7 @@ import { ensureKubernetes } from './install/kubernetes.ts';
 import { ensureKwok } from './install/kwok.ts';
 import { reservePorts } from './ports.ts';
 import type { Ports } from './ports.ts';
-import { run, startServer, waitFor } from './process.ts';
+import { residentMegabytes, run, startServer, waitFor } from './process.ts';
 import type { Finished, Server } from './process.ts';
 import { workspace } from './workspace.ts';
 
@@ -131,11 +131,6 @@ function placeOf(directory: string, { numbers }: Ports): Place {
     kwokPort = 0,
   ] = numbers;
   return { directory, apiPort, etcdPort, etcdPeerPort, controllerManagerPort, schedulerPort, kwokPort };
-}
-
-async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }
 
 async function start(programs: Programs, options: ControlPlaneOptions, ports: Ports): Promise<ControlPlane> {

@@ -8,7 +8,7 @@ const LOWEST = 10_000;
 const HIGHEST = 32_768;
 
 /** Ports that no other testbed on this machine is given until they are released. */
-export interface Ports {
+export interface Ports extends AsyncDisposable {
   numbers: number[];
   release(): Promise<void>;
 }
@@ -36,10 +36,8 @@ export async function reservePorts(count: number): Promise<Ports> {
       await held.release();
     }
   }
-  return {
-    numbers,
-    async release() {
-      await Promise.all(locks.map((held) => held.release()));
-    },
+  const release = async () => {
+    await Promise.all(locks.map((held) => held.release()));
   };
+  return { numbers, release, [Symbol.asyncDispose]: release };
 }

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -130,4 +131,10 @@ export async function waitFor<T>(
     if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
     await delay(everyMs);
   }
+}
+
+/** Resident memory of a process. */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
 }

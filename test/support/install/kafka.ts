@@ -1,9 +1,13 @@
-/** Apache Kafka's jars, from Maven Central: the broker and the command-line tools. */
-import { readdir, writeFile } from 'node:fs/promises';
+/** Apache Kafka from Maven Central: the broker and the command-line tools, made ready to start quickly. */
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { KafkaHome } from '../kafka/java.ts';
+import { kafkaUuid, propertiesText } from '../kafka/storage.ts';
+import { ensureArchive } from './kafka-archive.ts';
 import { cached, install, requireTools, step } from './store.ts';
 
 export const KAFKA_VERSION = '4.3.1';
+export const JAVA_TOOLS = { java: 'install Java 17 or newer, e.g. `apt-get install default-jdk-headless`' };
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
 /** slf4j is an interface only: without a binding brokers run mute. */
@@ -13,9 +17,11 @@ const DEPENDENCIES = [
   ['org.apache.logging.log4j', 'log4j-slf4j-impl', '2.25.4'],
 ] as const;
 
+function coordinates([group, artifact, version]: readonly [string, string, string]): string {
+  return `<groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>`;
+}
+
 function pom(): string {
-  const coordinates = ([group, artifact, version]: readonly [string, string, string]) =>
-    `<groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>`;
   const dependencies = DEPENDENCIES.map((each) => `<dependency>${coordinates(each)}</dependency>`).join('\n');
   return [
     '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>',
@@ -24,24 +30,55 @@ function pom(): string {
   ].join('\n');
 }
 
-async function make(into: string): Promise<void> {
+/** Spelled out and sorted: a wildcard has the directory's order, and a class archive is good for one order only. */
+async function classPathOf(libs: string): Promise<string> {
+  const jars = (await readdir(libs)).filter((name) => name.endsWith('.jar')).toSorted();
+  return jars.map((jar) => join(libs, jar)).join(':');
+}
+
+async function fetchJars(into: string): Promise<void> {
   await writeFile(join(into, 'pom.xml'), pom());
   const where = [`-Dmaven.repo.local=${cached('m2')}`, `-DoutputDirectory=${join(into, 'libs')}`];
   await step('mvn', ['-B', '-q', COPY, '-DincludeScope=runtime', ...where], { cwd: into });
 }
 
-/** The jars of Kafka as a class path. */
-export async function ensureKafka(): Promise<string> {
-  requireTools({ java: 'install a Java runtime, 17 or newer, e.g. `apt-get install default-jdk-headless`' });
+/** Kafka's own formatter, run once: the first records of a cluster in which alice may log in with SCRAM. */
+async function makeCheckpoint(classPath: string, into: string): Promise<void> {
+  const data = join(into, 'data');
+  const config = join(into, 'format.properties');
+  const voter = { 'controller.quorum.voters': '1@127.0.0.1:9099', listeners: 'CONTROLLER://127.0.0.1:9099' };
+  const role = { 'process.roles': 'controller', 'controller.listener.names': 'CONTROLLER' };
+  await writeFile(config, propertiesText({ 'node.id': 1, 'log.dirs': data, ...role, ...voter }));
+  const users = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
+    '--add-scram',
+    `${mechanism}=[name=alice,password=alice-secret]`,
+  ]);
+  const format = ['kafka.tools.StorageTool', 'format', '-t', kafkaUuid(), '-c', config, ...users];
+  await step('java', ['-cp', classPath, ...format]);
+  await rename(join(data, 'bootstrap.checkpoint'), join(into, 'bootstrap.checkpoint'));
+  await rm(data, { recursive: true });
+  await rm(config);
+}
+
+/** Apache Kafka, fetched and made ready if it is not yet. */
+export async function ensureKafka(): Promise<KafkaHome> {
+  requireTools(JAVA_TOOLS);
+  const name = `kafka-${KAFKA_VERSION}`;
   const home = await install({
-    name: `kafka-${KAFKA_VERSION}`,
+    name,
     files: ['libs'],
     doing: `fetching Apache Kafka ${KAFKA_VERSION} (about 1 min, once)`,
     tools: { mvn: 'install Maven, e.g. `apt-get install maven`' },
-    make,
+    make: fetchJars,
   });
-  const libs = join(home, 'libs');
-  // Spelled out and sorted: a wildcard's order is the directory's, and a class data archive is good for one order only.
-  const jars = (await readdir(libs)).filter((name) => name.endsWith('.jar')).toSorted();
-  return jars.map((jar) => join(libs, jar)).join(':');
+  const classPath = await classPathOf(join(home, 'libs'));
+  await install({
+    name,
+    files: ['bootstrap.checkpoint'],
+    doing: 'formatting storage for Apache Kafka (some seconds, once)',
+    tools: JAVA_TOOLS,
+    make: (into) => makeCheckpoint(classPath, into),
+  });
+  const kafka = { classPath, checkpoint: join(home, 'bootstrap.checkpoint') };
+  return { ...kafka, archive: await ensureArchive(name, kafka) };
 }
