@@ -148,8 +148,10 @@ function reflect(of: Mirror, request: Values, fields: Field[], refusal: Refusal)
   const entryFields = fields.find(({ name }) => name === of.into)?.fields ?? [];
   return ((request[of.from] ?? []) as unknown[]).map((asked) => {
     const entry: Values = { ...of.fixed };
-    for (const [target, source] of of.copy)
-      entry[target] = source === '.' ? asked : (asked as Values)[source];
+    for (const [target, source] of of.copy) {
+      // A request may name a topic by id and leave its name null, where the response must have one.
+      entry[target] = (source === '.' ? asked : (asked as Values)[source]) ?? undefined;
+    }
     if (of.inner) entry[of.inner.into] = reflect(of.inner, asked as Values, entryFields, refusal);
     return addError(entry, entryFields, refusal);
   });

@@ -1,0 +1,118 @@
+/** The codec against Kafka's own Java classes: every API, every version, both directions. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import fc from 'fast-check';
+import { requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
+import { errorResponse } from '../../../src/kafka/error-response.ts';
+import { ERRORS } from '../../../src/kafka/errors.ts';
+import { requestHeaderVersion, responseHeaderVersion } from '../../../src/kafka/frame.ts';
+import type { Field } from '../../../src/kafka/schema.ts';
+import { KINDS, messagesOf, project } from '../../unit/kafka/messages.ts';
+import type { Kind, Values } from '../../unit/kafka/messages.ts';
+import { startHarness } from './harness/harness.ts';
+import type { Harness } from './harness/harness.ts';
+import { parseExactly, toJson, withRecordSizes } from './harness/json.ts';
+
+const SAMPLES = Number(process.env['ISTHMUS_JAVA_SAMPLES'] ?? 6);
+const CODE = ERRORS.TOPIC_AUTHORIZATION_FAILED.code;
+
+/** Where Java fills in placeholders that no client looks at. */
+const REFUSED_DIFFERENTLY = new Set(['CreateDelegationToken', 'DescribeUserScramCredentials']);
+
+suite('codec and Java', () => {
+  let java: Harness;
+  before(async () => {
+    java = await startHarness();
+  });
+  after(() => java.stop());
+
+  const seed = Date.now() % 2 ** 31;
+  const samples = (kind: Kind) =>
+    fc.sample(messagesOf(kind, { unknownTags: false }), { numRuns: SAMPLES, seed });
+  const ask = (question: string, { side, api, version }: Kind, rest: string) =>
+    java.ask(question, side, api.key, version, rest);
+
+  /** What Java wrote, byte by byte what we write, and the same values read from each other's bytes. */
+  async function compare(kind: Kind, message: Values): Promise<void> {
+    const what = `${kind.codec.what}, seed ${seed}`;
+    const json = toJson(kind, message);
+    const ours = kind.encode(message).toString('base64');
+    const [theirs = ''] = await ask('encode', kind, json);
+    assert.equal(theirs, ours, what);
+    assert.deepEqual(project(kind.codec.decode(Buffer.from(theirs, 'base64')), message), message, what);
+    const [read = '', again] = await ask('decode', kind, ours);
+    assert.deepEqual(parseExactly(read), withRecordSizes(parseExactly(json)), what);
+    assert.equal(again, ours, what);
+  }
+
+  test('what Java writes we read, what we write Java reads, and the bytes are the same', async () => {
+    await Promise.all(KINDS.map((kind) => Promise.all(samples(kind).map((each) => compare(kind, each)))));
+  });
+
+  test('tagged fields that neither knows pass through both alike', async () => {
+    for (const kind of KINDS) {
+      const [message] = fc.sample(messagesOf(kind, { unknownTags: true }), { numRuns: 1, seed });
+      const ours = kind.encode(message!).toString('base64');
+      const [, again] = await ask('decode', kind, ours);
+      assert.equal(again, ours, `${kind.codec.what}, seed ${seed}`);
+    }
+  });
+
+  test('headers have the versions that Java gives them', async () => {
+    for (const { api, version } of KINDS) {
+      const ours = [requestHeaderVersion(api.key, version), responseHeaderVersion(api.key, version)].map(
+        String,
+      );
+      assert.deepEqual(await java.ask('header', api.key, version), ours, `${api.name} v${version}`);
+    }
+  });
+
+  test('a refused request gets the response that a broker would send', async () => {
+    const requests = KINDS.filter(
+      ({ side, api }) => side === 'request' && !REFUSED_DIFFERENTLY.has(api.name),
+    );
+    for (const kind of requests) {
+      const { api, version } = kind;
+      const codec = responseCodec(api.key, version);
+      const bytes = kind.encode(plainMessage(kind.schema.fields));
+      const refusal = errorResponse(api.key, version, requestCodec(api.key, version).decode(bytes), CODE);
+      const [theirs = ''] = await java.ask('refuse', api.key, version, bytes.toString('base64'), CODE);
+      const ours = codec.decode(codec.encode(refusal));
+      const expected = codec.decode(Buffer.from(theirs, 'base64'));
+      assert.deepEqual(comparable(ours), comparable(expected), `${api.name} v${version}`);
+    }
+  });
+
+  test('error codes are those of Java', async () => {
+    const [table = ''] = await java.ask('errors');
+    const ours = Object.entries(ERRORS).map(([name, { code, retriable }]) => `${name} ${code} ${retriable}`);
+    assert.equal(table, ours.join(' '));
+  });
+});
+
+/** Two of everything, all different and nothing null: Java's request classes do not take every message that decodes. */
+function plainMessage(fields: Field[], next = { number: 1 }): Values {
+  const one = (field: Field): unknown => {
+    if (field.fields) return plainMessage(field.fields, next);
+    const number = next.number++;
+    if (field.type === 'string') return `${field.name}${number}`;
+    if (field.type === 'int64') return BigInt(number);
+    if (field.type === 'bool') return false;
+    if (field.type === 'uuid') return Buffer.from(String(number).padStart(16, 'x')).toString('base64url');
+    if (field.type === 'bytes' || field.type === 'records') return Buffer.alloc(0);
+    return field.type === 'int32' ? number : 1;
+  };
+  const plain = fields.filter(({ tag }) => tag === undefined);
+  return Object.fromEntries(
+    plain.map((field) => [field.name, field.array ? [one(field), one(field)] : one(field)]),
+  );
+}
+
+/** Without messages, which are ours to word, and without order, which Java's hash maps do not keep. */
+function comparable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((each) => JSON.stringify(comparable(each))).toSorted();
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return value;
+  const entries = Object.entries(value).filter(([name]) => name !== 'errorMessage');
+  return Object.fromEntries(entries.map(([name, each]) => [name, comparable(each)]));
+}

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { ALL_APIS } from '../../../src/kafka/apis.ts';
+import { requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
+import { errorResponse } from '../../../src/kafka/error-response.ts';
+import { MalformedMessage } from '../../../src/kafka/malformed.ts';
+import { KINDS, messagesOf, project } from './messages.ts';
+import type { Kind } from './messages.ts';
+
+const RUNS = Number(process.env['ISTHMUS_FUZZ_RUNS'] ?? 8);
+const MUTATIONS = Number(process.env['ISTHMUS_FUZZ_MUTATIONS'] ?? 50_000);
+
+suite('codec', () => {
+  test('Kafka 4.3 has 89 APIs in 302 versions, two messages each', () => {
+    assert.equal(ALL_APIS.length, 89);
+    assert.equal(KINDS.length, 604);
+  });
+
+  test('every message of every API and version comes back as it was, and as the same bytes', () => {
+    for (const kind of KINDS) {
+      const check = fc.property(messagesOf(kind, { unknownTags: true, taggedDefaults: true }), (message) => {
+        const bytes = kind.encode(message);
+        const decoded = kind.codec.decode(bytes);
+        assert.deepEqual(project(decoded, message), message, kind.codec.what);
+        assert.ok(kind.encode(decoded).equals(bytes), kind.codec.what);
+      });
+      fc.assert(check, { numRuns: RUNS });
+    }
+  });
+
+  test('a message may stand anywhere in a buffer, and leaves head room', () => {
+    const codec = requestCodec('Metadata', 12);
+    const bytes = codec.encode({ topics: [{ name: 'orders' }] }, 7);
+    const padded = Buffer.concat([bytes, Buffer.alloc(3)]);
+    assert.equal(codec.decode(padded, 7, bytes.length).topics?.[0]?.name, 'orders');
+  });
+
+  test('bytes are views of the frame', () => {
+    const codec = requestCodec('SaslAuthenticate', 2);
+    const frame = codec.encode({ authBytes: Buffer.from('abc') });
+    const { authBytes } = codec.decode(frame);
+    frame[1] = 'x'.charCodeAt(0);
+    assert.equal(authBytes.toString(), 'xbc');
+  });
+
+  test('fields that a version lacks have their defaults', () => {
+    const codec = responseCodec('Metadata', 0);
+    const { controllerId, topics } = codec.decode(codec.encode({ topics: [{ name: 'a' }] }));
+    assert.equal(controllerId, -1);
+    assert.equal(topics[0]?.topicId, 'AAAAAAAAAAAAAAAAAAAAAA');
+  });
+
+  test('every request can be refused, and the refusal decodes', () => {
+    for (const kind of KINDS.filter(({ side }) => side === 'request')) {
+      const { api, version } = kind;
+      const codec = responseCodec(api.key, version);
+      const check = fc.property(messagesOf(kind, { unknownTags: false }), (message) => {
+        const request = requestCodec(api.key, version).decode(kind.encode(message));
+        codec.decode(codec.encode(errorResponse(api.key, version, request, 29, 'no')));
+      });
+      fc.assert(check, { numRuns: 3 });
+    }
+  });
+});
+
+suite('malformed messages', () => {
+  /** Nothing but MalformedMessage may come out, and what decodes all the same must encode and decode again. */
+  function attack(kind: Kind, bytes: Buffer): boolean {
+    try {
+      const value = kind.codec.decode(bytes);
+      kind.codec.decode(kind.encode(value));
+      return false;
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      return true;
+    }
+  }
+
+  test('unknown APIs and versions are refused by name', () => {
+    assert.throws(() => requestCodec(9999, 0), /API 9999 request v0: no such API or version/);
+    assert.throws(() => responseCodec('Produce', 2), MalformedMessage);
+    assert.throws(() => requestCodec('LeaderAndIsr', 0), MalformedMessage);
+  });
+
+  test('a message that is cut off anywhere is refused', () => {
+    for (const kind of KINDS) {
+      const [message] = fc.sample(messagesOf(kind, { unknownTags: false }), { numRuns: 1, seed: 1 });
+      const bytes = kind.encode(message!);
+      for (let end = 0; end < Math.min(bytes.length, 200); end++) {
+        assert.ok(attack(kind, bytes.subarray(0, end)), `${kind.codec.what} cut at ${end}`);
+      }
+      assert.ok(attack(kind, Buffer.concat([bytes, Buffer.alloc(1)])), `${kind.codec.what} with a byte more`);
+    }
+  });
+
+  test(`${MUTATIONS} mutated messages do no harm`, () => {
+    const random = mulberry32(42);
+    const pick = (below: number) => Math.floor(random() * below);
+    const samples = KINDS.map((kind) =>
+      fc
+        .sample(messagesOf(kind, { unknownTags: true, taggedDefaults: true }), { numRuns: 2, seed: 7 })
+        .map((each) => kind.encode(each)),
+    );
+    let refused = 0;
+    for (let i = 0; i < MUTATIONS; i++) {
+      const which = i % KINDS.length;
+      const bytes = Buffer.from(samples[which]![pick(2)]!);
+      for (let edits = 1 + pick(4); edits > 0 && bytes.length > 0; edits--) mutate(bytes, pick);
+      if (attack(KINDS[which]!, bytes)) refused++;
+    }
+    assert.ok(refused > MUTATIONS / 20, `${refused} refused`);
+  });
+
+  test('random bytes do no harm', () => {
+    const random = mulberry32(43);
+    for (let i = 0; i < 20_000; i++) {
+      const bytes = Buffer.from(Uint8Array.from({ length: Math.floor(random() * 64) }, () => random() * 256));
+      attack(KINDS[i % KINDS.length]!, bytes);
+    }
+  });
+
+  test('a length that cannot be is refused before anything is allocated', () => {
+    const many = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x07, 0, 0, 0, 0]);
+    assert.throws(() => requestCodec('Metadata', 12).decode(many), /an array of 2147483646/);
+    const old = Buffer.from([0x7f, 0xff, 0xff, 0xff, 0]);
+    assert.throws(() => requestCodec('Metadata', 1).decode(old), /an array of 2147483647/);
+  });
+});
+
+function mutate(bytes: Buffer, pick: (below: number) => number): void {
+  const at = pick(bytes.length);
+  const extremes = [0, 1, 0x7f, 0x80, 0xff];
+  if (pick(2) === 0) bytes[at] = extremes[pick(extremes.length)]!;
+  else bytes[at]! ^= 1 << pick(8);
+}
+
+/** A small generator with a seed, so that a failure can be repeated. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
