@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { createKeyRing, DEFAULT_LIMITS } from '../../../crypto/key-ring.ts';
+import type { KeyRing } from '../../../crypto/key-ring.ts';
+import { BadEnvelope, UnknownKey } from '../../../crypto/kms.ts';
+import { inMemoryKms, inMemorySchema } from '../../../crypto/kms/in-memory.ts';
+import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { checksumOf, readBatches } from '../../../kafka/records/batch.ts';
+import type { KafkaRecord } from '../../../kafka/records/batch.ts';
+import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
+import { encodeBatch } from '../../../kafka/records/write.ts';
+import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
+
+const kek = '11111111-2222-3333-4444-555555555555';
+
+function newRing(limits = {}): KeyRing {
+  const keys = [{ uuid: kek, key: Buffer.alloc(32, 107).toString('base64'), algorithm: 'AES', alias: 'a' }];
+  const kms = inMemoryKms(inMemorySchema.parse({ existingKeks: keys }));
+  return createKeyRing(kms, { ...DEFAULT_LIMITS, ...limits });
+}
+
+function record(offsetDelta: number, value: string | null, more: Partial<KafkaRecord> = {}): KafkaRecord {
+  const base = {
+    offsetDelta,
+    timestampDelta: offsetDelta * 3,
+    key: Buffer.from(`k${offsetDelta}`),
+    headers: [],
+  };
+  return { ...base, value: value === null ? null : Buffer.from(value), ...more };
+}
+
+const recordsOf = (field: Buffer) => readBatches(field).batches.flatMap((batch) => [...batch.records()]);
+const headsOf = (field: Buffer) =>
+  readBatches(field).batches.map((batch) => ({ ...batch, bytes: undefined, records: undefined }));
+
+const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array));
+const nullable = fc.option(bytes, { freq: 5 });
+const header = fc.record({ key: fc.string({ maxLength: 70 }), value: nullable });
+const records = fc.array(
+  fc.record({ key: nullable, value: nullable, headers: fc.array(header, { maxLength: 70, size: 'small' }) }),
+  { minLength: 1, maxLength: 30 },
+);
+const head = fc.record({
+  compression: fc.constantFrom(...COMPRESSIONS),
+  baseOffset: fc.bigInt(0n, 2n ** 62n),
+  baseTimestamp: fc.bigInt(0n, 2n ** 42n),
+  producerId: fc.bigInt(-1n, 2n ** 40n),
+  producerEpoch: fc.integer({ min: -1, max: 30_000 }),
+  baseSequence: fc.integer({ min: -1, max: 2 ** 31 - 1 }),
+  partitionLeaderEpoch: fc.integer({ min: -1, max: 1000 }),
+  transactional: fc.boolean(),
+});
+
+test('what is sealed comes back, and the batch says the same of its records before, between and after', async () => {
+  const ring = newRing();
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(head, records), { minLength: 1, maxLength: 3 }), async (batches) => {
+      const field = Buffer.concat(
+        batches.map(([head, list]) =>
+          encodeBatch(
+            head,
+            list.map((each, i) => ({ ...each, offsetDelta: i, timestampDelta: i * 1000 })),
+          ),
+        ),
+      );
+      const sealed = await sealBatches(field, kek, ring);
+      assert.equal(
+        sealed.count,
+        batches.reduce((sum, [, list]) => sum + list.length, 0),
+      );
+      assert.deepEqual(headsOf(sealed.bytes), headsOf(field));
+      const opened = (await openBatches(sealed.bytes, ring)) ?? sealed.bytes;
+      assert.deepEqual(headsOf(opened), headsOf(field));
+      assert.deepEqual(recordsOf(opened), recordsOf(field));
+    }),
+    { numRuns: 200 },
+  );
+  ring.close();
+});
+
+test('only the value is hidden, and the mark comes first', async () => {
+  const ring = newRing();
+  const headers = [{ key: 'mine', value: Buffer.from('x') }];
+  const field = encodeBatch({}, [record(0, 'the secret', { headers })]);
+  const { bytes } = await sealBatches(field, kek, ring);
+  assert.equal(bytes.includes('the secret'), false);
+  const [sealed] = recordsOf(bytes);
+  assert.equal(sealed?.key?.toString(), 'k0');
+  assert.deepEqual(
+    sealed?.headers.map(({ key }) => key),
+    ['kroxylicious.io/encryption', 'mine'],
+  );
+  assert.deepEqual(sealed?.headers[0]?.value, Buffer.from([2]));
+  assert.equal(sealed?.value?.length, 1 + 1 + 78 + 1 + 12 + (1 + 10 + 1) + 16);
+  ring.close();
+});
+
+test('every record has an IV of its own', async () => {
+  const ring = newRing();
+  const field = encodeBatch(
+    {},
+    Array.from({ length: 100 }, (_, i) => record(i, 'same')),
+  );
+  const sealed = await Promise.all([1, 2, 3].map(async () => (await sealBatches(field, kek, ring)).bytes));
+  const ivs = sealed.flatMap(recordsOf).map(({ value }) => value!.toString('hex', 81, 93));
+  assert.equal(new Set(ivs).size, 300);
+  ring.close();
+});
+
+test('tombstones, control batches and empty batches stay as they are', async () => {
+  const ring = newRing();
+  const untouched = [
+    encodeBatch({}, [record(0, null)]),
+    encodeBatch({ control: true }, [record(0, 'end of a transaction')]),
+    encodeBatch({ lastOffsetDelta: 7 }, []),
+  ];
+  for (const field of untouched) assert.deepEqual((await sealBatches(field, kek, ring)).bytes, field);
+  for (const field of untouched) assert.equal(await openBatches(field, ring), undefined);
+  ring.close();
+});
+
+test('records in the clear pass, alone or among sealed ones', async () => {
+  const ring = newRing();
+  const plain = encodeBatch({}, [record(0, 'clear'), record(1, null)]);
+  assert.equal(await openBatches(plain, ring), undefined);
+  const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one'), record(1, 'two')]), kek, ring);
+  const [one, two] = recordsOf(bytes);
+  const list = [
+    record(0, 'a'),
+    { ...one!, offsetDelta: 1 },
+    record(2, 'b'),
+    { ...two!, offsetDelta: 3 },
+    record(4, 'c'),
+  ];
+  const opened = await openBatches(Buffer.concat([plain, encodeBatch({ compression: 'gzip' }, list)]), ring);
+  const values = recordsOf(opened!).map(({ value }) => value?.toString());
+  assert.deepEqual(values, ['clear', undefined, 'a', 'one', 'b', 'two', 'c']);
+  ring.close();
+});
+
+test('many data keys in one batch, more than are kept', async () => {
+  const ring = newRing({ maxEncryptionsPerDek: 1, decryptedDekCacheSize: 2 });
+  const sealed: KafkaRecord[] = [];
+  for (let i = 0; i < 8; i++) {
+    const { bytes } = await sealBatches(encodeBatch({}, [record(0, `value ${i}`)]), kek, ring);
+    sealed.push({ ...recordsOf(bytes)[0]!, offsetDelta: i });
+  }
+  const opened = await openBatches(encodeBatch({}, [...sealed, ...sealed]), ring);
+  const expected = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `value ${i}`);
+  assert.deepEqual(
+    recordsOf(opened!).map(({ value }) => value?.toString()),
+    [...expected, ...expected],
+  );
+  ring.close();
+});
+
+test('a batch cut off at the end of a fetched field stays', async () => {
+  const ring = newRing();
+  const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one')]), kek, ring);
+  const cut = bytes.subarray(0, bytes.length - 10);
+  const opened = (await openBatches(Buffer.concat([bytes, cut]), ring))!;
+  assert.deepEqual(opened.subarray(-cut.length), cut);
+  await assert.rejects(sealBatches(cut, kek, ring), MalformedMessage);
+  ring.close();
+});
+
+const marked = (version: number[], value: Buffer | null = Buffer.alloc(60)) =>
+  encodeBatch({}, [
+    {
+      ...record(0, ''),
+      value,
+      headers: [{ key: 'kroxylicious.io/encryption', value: Buffer.from(version) }],
+    },
+  ]);
+
+test('what cannot be opened is refused with the reason', async () => {
+  const ring = newRing();
+  await assert.rejects(openBatches(marked([1]), ring), /version is 1, and only 2/);
+  await assert.rejects(openBatches(marked([2, 2]), ring), /version is missing/);
+  await assert.rejects(openBatches(marked([2]), ring), BadEnvelope);
+  assert.equal(await openBatches(marked([2], null), ring), undefined);
+
+  const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one')]), kek, ring);
+  const [sealed] = recordsOf(Buffer.from(bytes));
+  sealed!.value![sealed!.value!.length - 1]! ^= 1;
+  await assert.rejects(openBatches(encodeBatch({}, [sealed!]), ring), /tag does not fit/);
+  const stranger = createKeyRing(inMemoryKms(inMemorySchema.parse({})));
+  await assert.rejects(openBatches(bytes, stranger), (error) => error instanceof UnknownKey);
+  stranger.close();
+  ring.close();
+});
+
+test('records of before there were headers cannot be sealed', async () => {
+  const ring = newRing();
+  const message = Buffer.from(
+    // magic 1: offset, size, crc, magic, attributes, timestamp, key null, value "v"
+    '0000000000000000' +
+      '00000017' +
+      '00000000' +
+      '01' +
+      '00' +
+      '0000000000000001' +
+      'ffffffff' +
+      '00000001' +
+      '76',
+    'hex',
+  );
+  message.writeUInt32BE(crc32(message.subarray(16)), 12);
+  await assert.rejects(sealBatches(message, kek, ring), TooOldToSeal);
+  assert.equal(await openBatches(message, ring), undefined);
+  ring.close();
+});
+
+test('damaged bytes are refused, never sealed', async () => {
+  const ring = newRing();
+  const field = encodeBatch({}, [record(0, 'one'), record(1, 'two')]);
+  const broken = Buffer.from(field);
+  broken[70]! ^= 1;
+  await assert.rejects(sealBatches(broken, kek, ring), /checksum/);
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 80 }), fc.nat({ max: 20 }), async (body, count) => {
+      const batch = encodeBatch({}, []);
+      const crafted = Buffer.concat([batch.subarray(0, 61), body]);
+      crafted.writeInt32BE(crafted.length - 12, 8);
+      crafted.writeInt32BE(count, 57);
+      crafted.writeUInt32BE(checksumOf(crafted), 17);
+      for (const work of [sealBatches(crafted, kek, ring), openBatches(crafted, ring)]) {
+        await work.catch((error: unknown) => {
+          assert.ok(error instanceof MalformedMessage || error instanceof BadEnvelope, String(error));
+        });
+      }
+    }),
+    { numRuns: 3000 },
+  );
+  ring.close();
+});
