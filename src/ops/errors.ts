@@ -27,6 +27,10 @@ export const ERRORS = {
     message: 'the Kubernetes API server cannot be reached',
     hint: 'Check the server address, the network, and `kubectl version` with the same kubeconfig.',
   },
+  CLUSTER_UNKNOWN: {
+    message: 'there is no cluster of this name',
+    hint: 'Join it with `isthmus join`, or correct the name; a name that is not known never means the local cluster.',
+  },
   CLUSTER_REFUSED: {
     message: 'the Kubernetes API server refused the request',
     hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` prints.',
@@ -34,6 +38,10 @@ export const ERRORS = {
   RESOURCE_INVALID: {
     message: 'a resource is not valid',
     hint: 'The message names the file, the line and the field; `isthmus analyze -f` checks without applying.',
+  },
+  LISTEN_FAILED: {
+    message: 'an address cannot be listened on',
+    hint: 'See whether another program has the port (`ss -lntup`); ports below 1024 need the right to bind them.',
   },
 } as const satisfies Record<string, { message: string; hint: string }>;
 

@@ -1,0 +1,209 @@
+import { randomBytes } from 'node:crypto';
+import { isIPv4 } from 'node:net';
+import { IsthmusError, messageOf } from '../ops/errors.ts';
+import { inNetworks } from './address.ts';
+import { zoneSpecOf } from './config.ts';
+import { typeNumber } from './constants.ts';
+import { createCounters, reportCounters } from './counters.ts';
+import { explain } from './explain.ts';
+import { parseName } from './name.ts';
+import { createStore } from './store.ts';
+import { serveTcp } from './tcp.ts';
+import { startWorker } from './worker-link.ts';
+import { applyUpdate, createZones } from './zones.ts';
+import type { Log } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { Problem } from './claims.ts';
+import type { DnsConfig } from './config.ts';
+import type { CookieSecrets } from './cookie.ts';
+import type { Explanation } from './explain.ts';
+import type { DnsRecord } from './record.ts';
+import type { RateLimitOptions } from './rate-limit.ts';
+import type { Store } from './store.ts';
+import type { TcpOptions, TcpService } from './tcp.ts';
+import type { Endpoint } from './udp-portable.ts';
+import type { WorkerLink } from './worker-link.ts';
+import type { UdpMode } from './worker-protocol.ts';
+import type { Update, Zones } from './zones.ts';
+
+export interface DnsParts {
+  log: Log;
+  metrics: Metrics;
+  /** False: SERVFAIL until setReady(true), for whoever fills in records later. */
+  ready?: boolean;
+}
+
+/** A running DNS server. */
+export interface DnsServer {
+  /** Where it listens, with the true port; UDP and TCP have the same. */
+  readonly endpoints: readonly { address: string; port: number }[];
+  readonly port: number;
+  readonly udpMode: UdpMode;
+  /** Replaces all records of a source (`<kind> <which>`, e.g. `Service default/web`); what cannot be served comes back. */
+  upsert(source: string, records: readonly DnsRecord[]): Problem[];
+  remove(source: string): void;
+  setReady(ready: boolean): void;
+  /** Resolves when every change made so far is in every answer. */
+  settled(): Promise<void>;
+  /** What would be answered, and which objects it came from; undefined if name or type make no sense. */
+  explain(name: string, type: string): Explanation | undefined;
+  /** Why it is not ready to be sent queries, or undefined. */
+  problem(): string | undefined;
+  close(): Promise<void>;
+}
+
+const TCP_GRACE_MS = 2000;
+
+/** Starts the DNS server of a configuration. */
+export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsServer> {
+  const { log, metrics } = parts;
+  const zones = createZones();
+  const workers: WorkerLink[] = [];
+  const emit = (update: Update) => {
+    applyUpdate(zones, update);
+    for (const worker of workers) worker.post(update);
+  };
+  const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
+  for (const { record, reason } of store.upsert('config records', config.records)) {
+    log.warn({ record, reason }, 'a record of the configuration is not served');
+  }
+  store.setReady(parts.ready ?? true);
+
+  const cookies = cookieSecrets(config);
+  const counters = createCounters();
+  const { services, endpoints } = await listenTcp(config, zones, cookies, counters);
+  try {
+    await startWorkers(config, { cookies, endpoints, store, log, workers });
+  } catch (cause) {
+    await Promise.all(services.map((service) => service.close(0)));
+    throw cause;
+  }
+  reportCounters(metrics, () => [counters, ...workers.map((worker) => worker.counters)]);
+  reportRecords(metrics, store, services);
+  log.info({ endpoints, udp: workers[0]!.mode, workers: workers.length }, 'DNS server listens');
+
+  return {
+    endpoints,
+    port: endpoints[0]!.port,
+    udpMode: workers[0]!.mode,
+    upsert: (source, records) => store.upsert(source, records),
+    remove: (source) => store.remove(source),
+    setReady: (ready) => store.setReady(ready),
+    settled: async () => void (await Promise.all(workers.map((worker) => worker.settled()))),
+    explain(nameText, typeText) {
+      const name = parseName(nameText);
+      const type = typeNumber(typeText);
+      return name === undefined || type === undefined ? undefined : explain(zones, store, name, type);
+    },
+    problem() {
+      if (!store.ready) return 'waiting for the first complete data';
+      return workers.some((worker) => worker.serving) ? undefined : 'no UDP worker runs';
+    },
+    async close() {
+      await new Promise((resolve) => setTimeout(resolve, config.drainSeconds * 1000));
+      await Promise.all(workers.map((worker) => worker.close()));
+      await Promise.all(services.map((service) => service.close(TCP_GRACE_MS)));
+      log.info('DNS server stopped');
+    },
+  };
+}
+
+interface WorkerParts {
+  cookies: CookieSecrets;
+  endpoints: Endpoint[];
+  store: Store;
+  log: Log;
+  workers: WorkerLink[];
+}
+
+/** Starts all workers, each with the whole data; from then on `workers` gets every update. */
+async function startWorkers(config: DnsConfig, parts: WorkerParts): Promise<void> {
+  const { cookies, endpoints, store, log, workers } = parts;
+  const start = {
+    endpoints,
+    mode: config.udp === 'portable' ? ('portable' as const) : ('fast' as const),
+    maxUdpPayload: config.maxUdpPayload,
+    cookies,
+    rateLimit: rateLimitOf(config),
+    seed: randomBytes(4).readInt32LE(),
+  };
+  const launches = Array.from({ length: config.workers }, () =>
+    startWorker({ start, snapshot: () => store.snapshot(), log }),
+  );
+  for (const result of await Promise.allSettled(launches)) {
+    if (result.status === 'fulfilled') workers.push(result.value);
+  }
+  const failed = (await Promise.allSettled(launches)).find((result) => result.status === 'rejected');
+  const slow = config.udp === 'fast' && workers.some((worker) => worker.mode !== 'fast');
+  if (!failed && !slow) return;
+  await Promise.all(workers.map((worker) => worker.close()));
+  if (failed) throw new IsthmusError('LISTEN_FAILED', messageOf(failed.reason), { cause: failed.reason });
+  throw new IsthmusError('CONFIG_INVALID', 'udp: "fast" needs Linux and a Node with node:ffi; take "auto"');
+}
+
+function rateLimitOf(config: DnsConfig): RateLimitOptions | undefined {
+  const limit = config.rateLimit;
+  return limit ? { perSecond: limit.responsesPerSecond, slip: limit.slip, exempt: limit.exempt } : undefined;
+}
+
+function cookieSecrets(config: DnsConfig): CookieSecrets {
+  const [current, ...previous] = config.cookieSecrets.map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')));
+  return { current: current ?? Uint8Array.from(randomBytes(16)), previous };
+}
+
+/** Listens on TCP first: where the port is 0, the system chooses one, and UDP takes the same. */
+async function listenTcp(
+  config: DnsConfig,
+  zones: Zones,
+  cookies: CookieSecrets,
+  counters: ReturnType<typeof createCounters>,
+): Promise<{ services: TcpService[]; endpoints: Endpoint[] }> {
+  const options: TcpOptions = {
+    maxUdpPayload: config.maxUdpPayload,
+    cookies,
+    transferAllowed: (client) => inNetworks(client, config.transferAllow),
+    idleMs: config.tcp.idleSeconds * 1000,
+    maxConnections: config.tcp.maxConnections,
+    maxConnectionsPerClient: config.tcp.maxConnectionsPerClient,
+  };
+  const hasIPv4 = config.listen.some(({ address }) => isIPv4(address));
+  const services: TcpService[] = [];
+  const endpoints: Endpoint[] = [];
+  try {
+    for (const { address, port } of config.listen) {
+      const ipv6Only = hasIPv4 && !isIPv4(address);
+      const endpoint = { address, port: port || (endpoints[0]?.port ?? 0), ipv6Only };
+      const service = await serveTcp(endpoint, zones, options, counters);
+      services.push(service);
+      endpoints.push({ ...endpoint, port: service.port });
+    }
+  } catch (cause) {
+    await Promise.all(services.map((service) => service.close(0)));
+    throw new IsthmusError('LISTEN_FAILED', messageOf(cause), { cause });
+  }
+  return { services, endpoints };
+}
+
+/** Records by the kind of object they came from: a label for each object would be too many. */
+function reportRecords(metrics: Metrics, store: Store, services: readonly TcpService[]): void {
+  const records = metrics.gauge(
+    'isthmus_dns_records',
+    'Records served, by the kind of object they came from.',
+  );
+  const connections = metrics.gauge('isthmus_dns_tcp_connections', 'Open TCP connections.');
+  const ready = metrics.gauge(
+    'isthmus_dns_ready',
+    '1 when the data are complete, 0 while every query gets SERVFAIL.',
+  );
+  const kinds = new Set<string>();
+  metrics.beforeReport(() => {
+    for (const kind of kinds) records.of({ kind }).value = 0;
+    for (const [source, number] of store.counts()) {
+      const kind = source.split(' ', 1)[0]!;
+      kinds.add(kind);
+      records.of({ kind }).value += number;
+    }
+    connections.of().value = services.reduce((sum, service) => sum + service.connections, 0);
+    ready.of().value = Number(store.ready);
+  });
+}

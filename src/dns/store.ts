@@ -1,0 +1,226 @@
+import { TYPE } from './constants.ts';
+import { mergeClaims, readRecord, sameSet } from './claims.ts';
+import { formatName, parentOf } from './name.ts';
+import { soaData } from './record.ts';
+import type { Claim, NamedClaim, Problem } from './claims.ts';
+import type { Name } from './name.ts';
+import type { DnsRecord, RecordSet, Soa } from './record.ts';
+import type { SetChange } from './zone.ts';
+import type { Update } from './zones.ts';
+
+/** A zone to serve. */
+export interface ZoneSpec {
+  name: Name;
+  soa: Omit<Soa, 'serial'>;
+  soaTtl: number;
+  /** TTL of records that have none of their own. */
+  ttl: number;
+  nameservers: readonly Name[];
+}
+
+/**
+ * Which object wants which records, and what follows from it for the zones. It decides nothing about DNS; it turns
+ * "this source now has these records" into the smallest list of changed record sets.
+ */
+export interface Store {
+  /** Replaces all records of a source. Records that cannot be served come back with the reason; the rest is served. */
+  upsert(source: string, records: readonly DnsRecord[]): Problem[];
+  /** Forgets a source and its records. */
+  remove(source: string): void;
+  /** Says whether the data are complete enough to answer from. */
+  setReady(ready: boolean): void;
+  readonly ready: boolean;
+  /** The sources that a record set came from. */
+  sourcesOf(name: Name, type: number): string[];
+  /** Number of records by source. */
+  counts(): ReadonlyMap<string, number>;
+  /** Everything from the start, for a thread that begins later. */
+  snapshot(): Update[];
+}
+
+interface Entry {
+  zone: ZoneState;
+  claims: Claim[];
+  sets: RecordSet[];
+}
+
+interface ZoneState {
+  spec: ZoneSpec;
+  serial: number;
+}
+
+/** Changes a message: small enough that a thread which applies them between two queries stays quick. */
+const CHANGES_PER_UPDATE = 256;
+
+/** Makes a store. `emit` gets each update in order; `now` is the time in seconds, from which serials are made. */
+export function createStore(
+  specs: readonly ZoneSpec[],
+  emit: (update: Update) => void,
+  now: () => number,
+): Store {
+  const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
+  const entries = new Map<Name, Entry>();
+  const sources = new Map<string, { names: Set<Name>; records: number }>();
+  let ready = false;
+
+  function zoneOf(name: Name): ZoneState | undefined {
+    for (let at: Name | undefined = name; at !== undefined; at = parentOf(at)) {
+      const zone = zones.get(at);
+      if (zone) return zone;
+    }
+    return undefined;
+  }
+
+  /** Replaces the claims of a source at one name; adds what changed to `changes`, and tells the losers. */
+  function claim(source: string, name: Name, claims: Claim[], changes: SetChange[]): LostClaim[] {
+    const zone = zoneOf(name)!;
+    const entry = entries.get(name) ?? { zone, claims: [], sets: [] };
+    entry.claims = [...entry.claims.filter((other) => other.source !== source), ...claims];
+    const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
+    changes.push(...changesBetween(zone.spec.name, name, entry.sets, merged.sets));
+    entry.sets = merged.sets;
+    if (entry.claims.length > 0) entries.set(name, entry);
+    else entries.delete(name);
+    return merged.losers.filter((loser) => loser.claim.source === source);
+  }
+
+  function publish(changes: SetChange[]): void {
+    for (const name of new Set(changes.map(({ zone }) => zone))) {
+      const zone = zones.get(name)!;
+      // Never backwards, also after a restart: a secondary would refuse an older serial.
+      zone.serial = Math.max(zone.serial + 1, now()) >>> 0;
+      changes.push({ zone: name, name, type: TYPE.SOA, set: soaSet(zone) });
+    }
+    for (const part of inParts(changes)) emit({ kind: 'sets', changes: part });
+  }
+
+  const store: Store = {
+    upsert(source, records) {
+      const { wanted, owners, problems } = readAll(source, records, zoneOf);
+      const names = new Set([...(sources.get(source)?.names ?? []), ...wanted.keys()]);
+      const changes: SetChange[] = [];
+      for (const name of names) {
+        for (const { claim: lost, reason } of claim(source, name, wanted.get(name) ?? [], changes)) {
+          problems.push({ record: owners.get(lost)!, reason });
+        }
+      }
+      const counted = [...wanted.values()].reduce((sum, claims) => sum + claims.length, 0);
+      if (wanted.size > 0) sources.set(source, { names: new Set(wanted.keys()), records: counted });
+      else sources.delete(source);
+      publish(changes);
+      return problems;
+    },
+    remove: (source) => void store.upsert(source, []),
+    setReady(value) {
+      if (value === ready) return;
+      ready = value;
+      emit({ kind: 'ready', ready });
+    },
+    get ready() {
+      return ready;
+    },
+    sourcesOf(name, type) {
+      const claims = entries.get(name)?.claims.filter((each) => each.type === type) ?? [];
+      return [...new Set(claims.map(({ source }) => source))].toSorted();
+    },
+    counts: () => new Map([...sources].map(([source, { records }]) => [source, records])),
+    snapshot() {
+      const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
+      const changes: SetChange[] = [];
+      for (const [name, { zone, sets }] of entries) {
+        for (const set of sets) changes.push({ zone: zone.spec.name, name, type: set.type, set });
+      }
+      for (const part of inParts(changes)) updates.push({ kind: 'sets', changes: part });
+      return [...updates, { kind: 'ready', ready }];
+    },
+  };
+  for (const zone of zones.values()) emit(zoneUpdate(zone));
+  for (const { spec } of zones.values())
+    store.upsert(`zone ${formatName(spec.name)}`, nameserverRecords(spec));
+  return store;
+}
+
+interface LostClaim {
+  claim: Claim;
+  reason: string;
+}
+
+/** The claims of a source by name, and which record each claim was made from. */
+interface Wanted {
+  wanted: Map<Name, Claim[]>;
+  owners: Map<Claim, DnsRecord>;
+  problems: Problem[];
+}
+
+function readAll(
+  source: string,
+  records: readonly DnsRecord[],
+  zoneOf: (name: Name) => ZoneState | undefined,
+): Wanted {
+  const result: Wanted = { wanted: new Map(), owners: new Map(), problems: [] };
+  for (const record of records) {
+    const read = readRecord(source, record);
+    const problem = 'problem' in read ? read.problem : misplaced(read.value, zoneOf);
+    if ('problem' in read || problem !== undefined) {
+      result.problems.push({ record, reason: problem! });
+      continue;
+    }
+    for (const { name, ...claim } of read.value) {
+      const same = result.wanted.get(name);
+      if (same) same.push(claim);
+      else result.wanted.set(name, [claim]);
+      result.owners.set(claim, record);
+    }
+  }
+  return result;
+}
+
+function misplaced(
+  claims: readonly NamedClaim[],
+  zoneOf: (name: Name) => ZoneState | undefined,
+): string | undefined {
+  for (const { name, type } of claims) {
+    const zone = zoneOf(name);
+    if (!zone) return `${formatName(name)} lies in no zone that is served here`;
+    if (type === TYPE.CNAME && name === zone.spec.name) return 'the apex of a zone cannot be an alias';
+  }
+  return undefined;
+}
+
+function changesBetween(zone: Name, name: Name, before: RecordSet[], after: RecordSet[]): SetChange[] {
+  const gone = before.filter((old) => !after.some(({ type }) => type === old.type));
+  const fresh = after.filter((set) => !before.some((old) => sameSet(old, set)));
+  return [
+    ...gone.map(({ type }) => ({ zone, name, type, set: undefined })),
+    ...fresh.map((set) => ({ zone, name, type: set.type, set })),
+  ];
+}
+
+/** Cuts a list of changes into messages; the changes of one name stay together, so no reader sees it half changed. */
+function* inParts(changes: readonly SetChange[]): Generator<SetChange[]> {
+  let part: SetChange[] = [];
+  for (const change of changes) {
+    if (part.length >= CHANGES_PER_UPDATE && part.at(-1)!.name !== change.name) {
+      yield part;
+      part = [];
+    }
+    part.push(change);
+  }
+  if (part.length > 0) yield part;
+}
+
+function soaSet({ spec, serial }: ZoneState): RecordSet {
+  return { type: TYPE.SOA, ttl: spec.soaTtl, data: [soaData({ ...spec.soa, serial })] };
+}
+
+function zoneUpdate(zone: ZoneState): Update {
+  return { kind: 'zone', name: zone.spec.name, soa: soaSet(zone) };
+}
+
+function nameserverRecords(spec: ZoneSpec): DnsRecord[] {
+  return spec.nameservers.map((data) => ({
+    name: formatName(spec.name),
+    type: 'NS' as const,
+    data: formatName(data),
+  }));
+}
