@@ -35,6 +35,12 @@ export interface KafkaOptions {
   heapMb?: number;
 }
 
+export interface TopicOptions {
+  partitions?: number;
+  replicas?: number;
+  configs?: Record<string, string>;
+}
+
 export interface KafkaCluster extends AsyncDisposable {
   readonly brokerIds: readonly number[];
   readonly bootstrap: Readonly<Record<'plaintext' | 'ssl' | 'mtls' | 'saslPlaintext' | 'saslSsl', string>>;
@@ -45,6 +51,8 @@ export interface KafkaCluster extends AsyncDisposable {
   readonly directory: string;
   /** Where a listener is bound, on each broker in the order of their ids: `host:port`. */
   addresses(listener: string): string[];
+  /** Creates a topic, replicated to every broker unless told otherwise; ends when clients can use it. */
+  createTopic(topic: string, options?: TopicOptions): Promise<void>;
   tool(name: KafkaTool, args: readonly string[], options?: ToolOptions): Promise<Finished>;
   stopBroker(id: number, signal?: NodeJS.Signals): Promise<void>;
   /** Starts a stopped broker again, on the same ports and data. */
@@ -78,6 +86,21 @@ async function allJoined(brokers: readonly string[]): Promise<void> {
     } finally {
       await admin.close();
     }
+  }
+}
+
+async function createTopic(brokers: string[], topic: string, options: TopicOptions = {}): Promise<void> {
+  const { partitions = 1, replicas = brokers.length, configs = {} } = options;
+  const admin = new Admin({ clientId: 'testbed', bootstrapBrokers: brokers });
+  try {
+    const settings = Object.entries(configs).map(([name, value]) => ({ name, value }));
+    await admin.createTopics({ topics: [topic], partitions, replicas, configs: settings });
+    await waitFor(`topic ${topic}`, async () => {
+      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true });
+      return topics.get(topic)?.partitionsCount === partitions;
+    });
+  } finally {
+    await admin.close();
   }
 }
 
@@ -152,6 +175,7 @@ function clusterOf(prepared: Prepared, ports: Ports): KafkaCluster {
     tls,
     directory,
     addresses,
+    createTopic: (topic, options) => createTopic(addresses('PLAINTEXT'), topic, options),
     tool: kafkaTool,
     stopBroker: async (id, signal = 'SIGTERM') => servers.get(id)?.stop(signal, 60_000),
     async startBroker(id) {

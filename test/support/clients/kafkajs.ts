@@ -1,0 +1,72 @@
+/** kafkajs. */
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Kafka, Partitioners, logLevel } from 'kafkajs';
+import type { KafkaConfig, SASLOptions } from 'kafkajs';
+import type { Security } from '../kafka/security.ts';
+import { DEFAULT_TIMEOUT_MS } from './types.ts';
+import type { Client, ConsumeRequest, TestRecord, Target } from './types.ts';
+
+/** kafkajs's configuration for a way to connect. */
+export function kafkajsSecurity({ ca, client, sasl }: Security): Partial<KafkaConfig> {
+  const pair = client ? { cert: readFileSync(client.cert), key: readFileSync(client.key) } : {};
+  return {
+    ...(ca === undefined ? {} : { ssl: { ca: readFileSync(ca), ...pair } }),
+    ...(sasl
+      ? {
+          sasl: {
+            mechanism: sasl.mechanism.toLowerCase(),
+            username: sasl.username,
+            password: sasl.password,
+          } as SASLOptions,
+        }
+      : {}),
+  };
+}
+
+function kafka({ bootstrap, security = {} }: Target): Kafka {
+  const config = { brokers: bootstrap.split(','), logLevel: logLevel.NOTHING, ...kafkajsSecurity(security) };
+  return new Kafka({ clientId: 'testbed', ...config });
+}
+
+async function read(request: ConsumeRequest): Promise<TestRecord[]> {
+  const { topic, count, group = randomUUID(), timeoutMs = DEFAULT_TIMEOUT_MS } = request;
+  const { promise, resolve, reject } = Promise.withResolvers<TestRecord[]>();
+  const consumer = kafka(request).consumer({ groupId: group });
+  const records: TestRecord[] = [];
+  const late = () =>
+    reject(new Error(`kafkajs: ${records.length} of ${count} records within ${timeoutMs} ms`));
+  const timer = setTimeout(late, timeoutMs);
+  try {
+    await consumer.connect();
+    await consumer.subscribe({ topic, fromBeginning: true });
+    consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
+    await consumer.run({
+      eachMessage: async ({ message }) => {
+        records.push({ key: message.key?.toString() ?? null, value: message.value?.toString() ?? null });
+        if (records.length === count) resolve(records.slice());
+      },
+    });
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    await consumer.disconnect();
+  }
+}
+
+export const kafkajsClient: Client = {
+  async produce({ records, ...target }) {
+    const producer = kafka(target).producer({ createPartitioner: Partitioners.DefaultPartitioner });
+    try {
+      await producer.connect();
+      await producer.send({
+        topic: target.topic,
+        messages: records.map((record) => ({ ...record })),
+        acks: -1,
+      });
+    } finally {
+      await producer.disconnect();
+    }
+  },
+  consume: read,
+};
