@@ -70,7 +70,7 @@ export interface RecordBatch extends BatchHead {
   /** The whole batch, as it came. */
   bytes: Buffer;
   /** Decompresses and decodes, record by record. Throws MalformedMessage. */
-  records(): Iterable<KafkaRecord>;
+  records: () => Iterable<KafkaRecord>;
 }
 
 export interface ReadOptions {
