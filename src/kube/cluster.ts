@@ -1,0 +1,113 @@
+import { messageOf } from '../ops/errors.ts';
+import type { Log } from '../ops/log.ts';
+import { createCache } from './cache.ts';
+import type { Cache, CacheOptions } from './cache.ts';
+import { createClient } from './client.ts';
+import type { Client } from './client.ts';
+import { systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
+import type { Connection } from './connection.ts';
+import type { Selection } from './list.ts';
+import { apiVersionOf } from './object.ts';
+import type { AnyObject, KubeObject, ResourceType } from './object.ts';
+
+/** Whether a cluster answers. `unknown` until something has been asked. */
+export type Reachability =
+  | { state: 'unknown' }
+  | { state: 'reachable' }
+  | { state: 'unreachable'; problem: string };
+
+/**
+ * One Kubernetes cluster: a client, and caches shared by all who ask for the same. The same object stays in use when the
+ * credentials are replaced; the client within is then another one, so ask for it each time.
+ */
+export interface Cluster {
+  readonly name: string;
+  readonly client: Client;
+  /**
+   * The cache of a kind, started by whoever asks first. All who name the same kind and selection share it, and with it the
+   * `trim` of the first.
+   */
+  cache<T extends KubeObject = AnyObject>(options: CacheOptions<T>): Cache<T>;
+  /** The unfiltered cache of a kind, if someone has asked for it. */
+  existingCache(type: ResourceType): Cache<KubeObject> | undefined;
+  caches(): Cache<KubeObject>[];
+  readonly reachability: Reachability;
+  /** Asks the server for its version. */
+  probe(timeoutMs?: number): Promise<Reachability>;
+  /** Goes over to new credentials: new client, caches kept and read again, the old client let finish. */
+  reconnect(connection: Connection): void;
+  stop(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  name: string;
+  connection: Connection;
+  log: Log;
+  clock?: Clock;
+}
+
+export function createCluster(options: ClusterOptions): Cluster {
+  const { name, clock = systemClock } = options;
+  const log = options.log.child({ cluster: name });
+  const caches = new Map<string, Cache<KubeObject>>();
+  const closing = new Set<Promise<void>>();
+  let client = createClient(options.connection, { clock });
+
+  function reachability(): Reachability {
+    const { lastAnswerAt, problem } = client.reach;
+    if (problem !== undefined) return { state: 'unreachable', problem };
+    return { state: lastAnswerAt === undefined ? 'unknown' : 'reachable' };
+  }
+
+  function close(old: Client): void {
+    const done = old.close().finally(() => closing.delete(done));
+    closing.add(done);
+  }
+
+  return {
+    name,
+    get client() {
+      return client;
+    },
+    cache<T extends KubeObject>(wanted: CacheOptions<T>) {
+      const id = cacheId(wanted);
+      let cache = caches.get(id) as Cache<T> | undefined;
+      if (!cache) {
+        cache = createCache<T>(wanted, { client: () => client, log, clock });
+        caches.set(id, cache);
+      }
+      return cache;
+    },
+    existingCache: (type) => caches.get(cacheId({ type })),
+    caches: () => [...caches.values()],
+    get reachability() {
+      return reachability();
+    },
+    async probe(timeoutMs = 10_000) {
+      try {
+        await client.read('/version', { timeoutMs });
+      } catch (error) {
+        const { problem = messageOf(error) } = client.reach;
+        if (client.reach.lastAnswerAt === undefined) return { state: 'unreachable', problem };
+      }
+      return reachability();
+    },
+    reconnect(connection) {
+      const old = client;
+      client = createClient(connection, { clock });
+      for (const cache of caches.values()) cache.restart();
+      close(old);
+    },
+    async stop() {
+      await Promise.all([...caches.values()].map((cache) => cache.stop()));
+      close(client);
+      await Promise.all(closing);
+    },
+  };
+}
+
+function cacheId(wanted: Selection & { type: ResourceType }): string {
+  const { type, namespace, labelSelector, fieldSelector } = wanted;
+  return JSON.stringify([apiVersionOf(type), type.kind, namespace, labelSelector, fieldSelector]);
+}
