@@ -21,6 +21,8 @@ export function referencePage(): string {
     '',
     'Every kind that Isthmus serves, field by field. `kubectl explain` shows the same.',
     'A field marked * is required. `…` after a type means that fields which are not listed are kept as they are.',
+    'A condition has a `type`, a `status` (True, False or Unknown), a `reason` for programs, a `message` for people, the',
+    '`observedGeneration` it is about, and the `lastTransitionTime` of its status.',
     '',
     ...described.map(
       (kind) => `- [${kind.kind}](#${kind.kind.toLowerCase()}) (${kind.group}): ${kind.description}`,
@@ -72,14 +74,15 @@ function rowsOf(schema: Structural, path: string): Row[] {
     return [
       {
         field: `\`${path}.${name}\`${required}`,
-        type: typeText(member),
+        type: name === 'conditions' ? 'list of conditions' : typeText(member),
         fallback:
           member.default === undefined || isEmpty(member.default)
             ? ''
             : `\`${JSON.stringify(member.default)}\``,
         description: cell(member.description ?? ''),
       },
-      ...rowsOf(member.items ?? member, inner),
+      // Every status has conditions; they are explained once.
+      ...(name === 'conditions' ? [] : rowsOf(member.items ?? member, inner)),
     ];
   });
 }
@@ -92,6 +95,7 @@ function typeText(schema: Structural): string {
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
   if (schema.type === 'array') return schema.items ? `list of ${typeText(schema.items)}` : 'list';
   if (schema.additionalProperties) return `mapping to ${typeText(schema.additionalProperties)}`;
+  if (schema.pattern !== undefined) return 'string';
   if (schema['x-kubernetes-preserve-unknown-fields']) return schema.properties ? 'mapping …' : 'anything';
   if (schema.type === 'object') return 'mapping';
   const { minimum, maximum } = schema;

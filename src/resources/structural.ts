@@ -9,6 +9,7 @@ export interface Structural {
   format?: string;
   enum?: unknown[];
   default?: unknown;
+  nullable?: true;
   pattern?: string;
   minLength?: number;
   maxLength?: number;
@@ -45,6 +46,7 @@ const PLAIN = [
   'format',
   'enum',
   'default',
+  'nullable',
   'pattern',
   'minLength',
   'maxLength',

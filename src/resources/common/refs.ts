@@ -18,8 +18,9 @@ export function refTo<Kind extends string, Group extends string>(kind: Kind, gro
   });
 }
 
+// The design document prints it without a value, and only server-side apply would refuse a null that is not allowed.
 const namespace = dnsLabel
-  .describe('Its namespace; the namespace of this resource if left out.')
+  .meta({ nullable: true, description: 'Its namespace; the namespace of this resource if left out.' })
   .exactOptional();
 
 /** The same, where the object may be in another namespace. */

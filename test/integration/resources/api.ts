@@ -11,7 +11,12 @@ export interface Answer {
 }
 
 export interface Api extends Disposable {
-  send(method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: string, type?: string): Promise<Answer>;
+  send(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: string,
+    type?: string,
+  ): Promise<Answer>;
 }
 
 interface Kubeconfig {
