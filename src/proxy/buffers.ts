@@ -1,0 +1,74 @@
+/**
+ * Read buffers. A large buffer that is reused makes bulk traffic cheap; thousands of idle connections cannot have one
+ * each. So a connection begins with a small buffer, gets larger ones while it has much to say, and gives them back.
+ */
+
+const SIZES = [2048, 16_384, 262_144] as const;
+const LARGEST = SIZES.length - 1;
+/** After so many reads in a row that would have fitted the next smaller buffer, it is taken instead. */
+const SMALL_READS = 32;
+
+export interface BufferPool {
+  /** A buffer of the tier, or of a smaller one when too many large ones are out. */
+  take(tier: number): Buffer;
+  /** `reusable` is false while someone may still read it. */
+  give(buffer: Buffer, reusable: boolean): void;
+}
+
+/** A pool that lets at most `maxLarge` of the largest buffers out and keeps a few of each size for the next. */
+export function createBufferPool(maxLarge = 256, keep = 16): BufferPool {
+  const free: Buffer[][] = SIZES.map(() => []);
+  let large = 0;
+  return {
+    take(tier) {
+      const size = tier === LARGEST && large >= maxLarge ? tier - 1 : tier;
+      if (size === LARGEST) large++;
+      return free[size]!.pop() ?? Buffer.allocUnsafeSlow(SIZES[size]!);
+    },
+    give(buffer, reusable) {
+      const tier = SIZES.indexOf(buffer.length as (typeof SIZES)[number]);
+      if (tier === LARGEST) large--;
+      if (reusable && tier > 0 && free[tier]!.length < keep) free[tier]!.push(buffer);
+    },
+  };
+}
+
+/** The buffer that one connection reads into. */
+export class ReadBuffer {
+  current: Buffer;
+  #tier = 0;
+  #smallReads = 0;
+  readonly #pool: BufferPool;
+  readonly #largest: number;
+
+  /** `largest` is below the top where reads are known to be short. */
+  constructor(pool: BufferPool, largest = LARGEST) {
+    this.#pool = pool;
+    this.#largest = Math.min(largest, LARGEST);
+    this.current = pool.take(0);
+  }
+
+  /** Chooses the next buffer after a read of `length` bytes, when at least `expected` more are known to follow. */
+  adapt(length: number, expected: number): Buffer {
+    const tier = this.#tier;
+    if (tier < this.#largest && (length === this.current.length || expected > SIZES[tier]!)) {
+      this.#change(expected > SIZES[1] ? this.#largest : tier + 1);
+    } else if (tier > 0 && length <= SIZES[tier - 1]! && expected <= SIZES[tier - 1]!) {
+      if (++this.#smallReads >= SMALL_READS) this.#change(tier - 1);
+    } else {
+      this.#smallReads = 0;
+    }
+    return this.current;
+  }
+
+  #change(tier: number): void {
+    this.#pool.give(this.current, true);
+    this.current = this.#pool.take(tier);
+    this.#tier = SIZES.indexOf(this.current.length as (typeof SIZES)[number]);
+    this.#smallReads = 0;
+  }
+
+  release(reusable: boolean): void {
+    this.#pool.give(this.current, reusable);
+  }
+}

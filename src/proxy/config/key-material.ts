@@ -1,0 +1,116 @@
+import { messageOf } from '../../ops/errors.ts';
+import type { ClientTls, KeyMaterial, ServerTls, TlsRules } from './model.ts';
+import { readTrustStore } from './trust-store.ts';
+import { tlsRules } from './tls-rules.ts';
+import type {
+  AllowDeny,
+  ClientTlsDocument,
+  KeyDocument,
+  SecretDocument,
+  ServerTlsDocument,
+  TrustDocument,
+} from './schema.ts';
+
+/** Reads a file that the configuration names; the caller remembers the names, to watch them. */
+export type ReadFile = (path: string) => Buffer;
+
+/** Where in the configuration we are, and the way to say that something there is wrong. */
+export interface Place {
+  readFile: ReadFile;
+  problem(key: string, message: string): void;
+}
+
+export function serverTls(document: ServerTlsDocument, place: Place): ServerTls {
+  const keys = (Array.isArray(document.key) ? document.key : [document.key]).map((key) => keyOf(key, place));
+  const trust = document.trust && trustOf(document.trust, place);
+  if (document.trust && 'insecure' in document.trust)
+    place.problem('tls.trust.insecure', 'is for targets only');
+  const clientAuth =
+    document.trust && 'trustOptions' in document.trust ? document.trust.trustOptions?.clientAuth : undefined;
+  return {
+    keys,
+    trust,
+    clientAuth: lower(clientAuth ?? (trust === undefined ? 'NONE' : 'REQUIRED')),
+    rules: rulesOf(document, place),
+  };
+}
+
+export function clientTls(document: ClientTlsDocument, place: Place): ClientTls {
+  const { trust } = document;
+  return {
+    key: document.key && keyOf(document.key, place),
+    trust: trust && trustOf(trust, place),
+    insecure: trust !== undefined && 'insecure' in trust && trust.insecure,
+    rules: rulesOf(document, place),
+  };
+}
+
+const lower = (clientAuth: 'REQUIRED' | 'REQUESTED' | 'NONE') =>
+  clientAuth.toLowerCase() as ServerTls['clientAuth'];
+
+function rulesOf(
+  document: { protocols?: AllowDeny | undefined; cipherSuites?: AllowDeny | undefined },
+  place: Place,
+): TlsRules {
+  const rules = tlsRules(document.protocols, document.cipherSuites);
+  if (!('problem' in rules)) return rules;
+  place.problem(`tls.${rules.key}`, rules.problem);
+  return { minVersion: undefined, maxVersion: undefined, ciphers: undefined };
+}
+
+function keyOf(document: KeyDocument, place: Place): KeyMaterial {
+  const passphrase = secretOf(document.keyPassword, 'tls.key.keyPassword', place);
+  if ('privateKey' in document)
+    return { certificate: document.certificate, privateKey: document.privateKey, passphrase };
+  if ('privateKeyFile' in document) {
+    return {
+      certificate: text(document.certificateFile, 'tls.key.certificateFile', place),
+      privateKey: text(document.privateKeyFile, 'tls.key.privateKeyFile', place),
+      passphrase,
+    };
+  }
+  const type = (document.storeType ?? 'PKCS12').toUpperCase();
+  if (type === 'PEM') {
+    const pem = text(document.storeFile, 'tls.key.storeFile', place);
+    return { certificate: pem, privateKey: pem, passphrase };
+  }
+  if (type !== 'PKCS12')
+    place.problem(
+      'tls.key.storeType',
+      `must be PKCS12 or PEM, not ${type}; keytool -importkeystore converts`,
+    );
+  const store = bytes(document.storeFile, 'tls.key.storeFile', place);
+  const password = secretOf(document.storePassword, 'tls.key.storePassword', place);
+  return { pkcs12: store.toString('base64'), passphrase: password ?? passphrase };
+}
+
+function trustOf(document: TrustDocument, place: Place): string | undefined {
+  if ('insecure' in document) return undefined;
+  if ('certificates' in document) return document.certificates;
+  const store = bytes(document.storeFile, 'tls.trust.storeFile', place);
+  const password = secretOf(document.storePassword, 'tls.trust.storePassword', place);
+  try {
+    return store.length === 0 ? '' : readTrustStore(store, document.storeType, password ?? '');
+  } catch (error) {
+    place.problem('tls.trust.storeFile', `${document.storeFile}: ${messageOf(error)}`);
+    return '';
+  }
+}
+
+function secretOf(document: SecretDocument | undefined, key: string, place: Place): string | undefined {
+  if (!document) return undefined;
+  return 'password' in document
+    ? document.password
+    : text(document.passwordFile, `${key}.passwordFile`, place).trimEnd();
+}
+
+function bytes(path: string, key: string, place: Place): Buffer {
+  try {
+    return place.readFile(path);
+  } catch (error) {
+    place.problem(key, `cannot be read (${messageOf(error)})`);
+    return Buffer.alloc(0);
+  }
+}
+
+const text = (path: string, key: string, place: Place) => bytes(path, key, place).toString('utf8');

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { checkConfig } from '../../ops/config.ts';
+import { IsthmusError, messageOf } from '../../ops/errors.ts';
+import type { ProxyConfig } from './model.ts';
+import { normalise } from './normalise.ts';
+import { configSchema } from './schema.ts';
+
+export interface LoadedConfig {
+  config: ProxyConfig;
+  /** SHA-256 of the file, in hexadecimal: whoever wrote the file can tell whether it is the one that runs. */
+  hash: string;
+  warnings: string[];
+}
+
+/** Thrown with the files that were looked at, so that correcting any of them is noticed. */
+export interface ConfigFiles {
+  files: Set<string>;
+}
+
+/** Reads a configuration file and every file that it names. `seen.files` has their names afterwards, come what may. */
+export function loadProxyConfig(file: string, seen: ConfigFiles = { files: new Set() }): LoadedConfig {
+  const path = resolve(file);
+  seen.files.add(path);
+  let text: Buffer;
+  try {
+    text = readFileSync(path);
+  } catch (cause) {
+    throw new IsthmusError('CONFIG_UNREADABLE', `${file} (${messageOf(cause)})`, { cause });
+  }
+  let document: unknown;
+  try {
+    document = parse(text.toString('utf8'));
+  } catch (cause) {
+    throw new IsthmusError('CONFIG_INVALID', `${file}: ${messageOf(cause)}`, { cause });
+  }
+  const checked = checkProxyConfig(document, file, (name) => {
+    const full = resolve(dirname(path), name);
+    seen.files.add(full);
+    return readFileSync(full);
+  });
+  return { ...checked, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+/** Checks a configuration that is a document already; `where` names it in the message. */
+export function checkProxyConfig(
+  document: unknown,
+  where: string,
+  readFile: (path: string) => Buffer = readFileSync,
+): { config: ProxyConfig; warnings: string[] } {
+  const { config, problems, warnings } = normalise(checkConfig(configSchema, document, where), readFile);
+  if (problems.length > 0) throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${problems.join('\n  ')}`);
+  return { config, warnings };
+}

@@ -1,0 +1,117 @@
+/**
+ * The configuration as the data plane uses it: defaults filled in, names resolved, the contents of key and trust
+ * files read in. Plain JSON, because it travels from the supervisor to its workers.
+ */
+
+export interface Address {
+  host: string;
+  port: number;
+}
+
+export interface ProxyConfig {
+  management: Address | undefined;
+  workers: number;
+  proxyProtocol: 'disabled' | 'allowed' | 'required';
+  unknownApis: 'pass' | 'refuse';
+  limits: Limits;
+  shutdownTimeoutMs: number;
+  virtualClusters: VirtualClusterConfig[];
+}
+
+/** Milliseconds; 0 is "no limit". */
+export interface Limits {
+  maxConnections: number;
+  maxConnectionsPerAddress: number;
+  maxFrameBytes: number;
+  connectTimeoutMs: number;
+  handshakeTimeoutMs: number;
+  idleTimeoutMs: number;
+  /** For a connection that has not got past its authentication yet. */
+  unauthenticatedIdleTimeoutMs: number;
+}
+
+export interface VirtualClusterConfig {
+  name: string;
+  target: TargetConfig;
+  gateways: GatewayConfig[];
+  filters: FilterSpec[];
+  drainTimeoutMs: number;
+}
+
+export interface TargetConfig {
+  bootstrapServers: Address[];
+  selection: 'round-robin' | 'random';
+  tls: ClientTls | undefined;
+}
+
+export interface FilterSpec {
+  name: string;
+  type: string;
+  config: unknown;
+}
+
+export interface GatewayConfig {
+  name: string;
+  /** The local address to listen on; undefined is every address. */
+  bindAddress: string | undefined;
+  routing: PortRouting | SniRouting;
+  tls: ServerTls | undefined;
+}
+
+/** Every broker has a port of its own, found by counting through the ranges. */
+export interface PortRouting {
+  by: 'port';
+  bootstrap: Address;
+  /** May contain `$(nodeId)`. */
+  brokerHost: string;
+  nodeStartPort: number;
+  /** The local ports behind the advertised ones. */
+  listen: { bootstrapPort: number; nodeStartPort: number };
+  nodeIdRanges: NodeIdRange[];
+}
+
+/** Inclusive. */
+export interface NodeIdRange {
+  start: number;
+  end: number;
+}
+
+/** One port for all; the TLS server name says which broker is meant. */
+export interface SniRouting {
+  by: 'sni';
+  bootstrap: Address;
+  /** Contains `$(nodeId)` once. */
+  brokerHostPattern: string;
+  brokerPort: number;
+  listenPort: number;
+}
+
+export type KeyMaterial =
+  | { certificate: string; privateKey: string; passphrase: string | undefined }
+  | { pkcs12: string; passphrase: string | undefined };
+
+/** What Node's TLS takes. */
+export interface TlsRules {
+  minVersion: TlsVersion | undefined;
+  maxVersion: TlsVersion | undefined;
+  ciphers: string | undefined;
+}
+
+export type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
+
+export interface ServerTls {
+  /** The first is for clients that ask for none of the others by name. */
+  keys: KeyMaterial[];
+  /** PEM. */
+  trust: string | undefined;
+  clientAuth: 'none' | 'requested' | 'required';
+  rules: TlsRules;
+}
+
+export interface ClientTls {
+  key: KeyMaterial | undefined;
+  /** PEM; undefined is what the platform trusts. */
+  trust: string | undefined;
+  insecure: boolean;
+  rules: TlsRules;
+}

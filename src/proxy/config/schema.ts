@@ -1,0 +1,211 @@
+import { z } from 'zod';
+
+/**
+ * What a configuration file may hold: the file of Kroxylicious for the features we share, and a few keys of our own
+ * (marked +). Every object is strict, so that a misspelt key is an error and not a silent default.
+ */
+
+const UNITS_MS: Record<string, number> = {
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 0.001,
+  μs: 0.001,
+  ns: 1e-6,
+};
+
+/** A Go duration such as `1m30s`, as milliseconds. */
+export const duration = z
+  .string()
+  .regex(/^(\d+(\.\d+)?(h|ms|m|s|us|μs|ns))+$/, 'must be a duration such as 30s, 1m30s or 500ms')
+  .transform((text) =>
+    [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|us|μs|ns)/g)].reduce(
+      (total, [, amount, unit]) => total + Number(amount) * UNITS_MS[unit!]!,
+      0,
+    ),
+  );
+
+const port = z.int().min(1).max(65_535);
+
+/** `host:port`; an IPv6 host in brackets. */
+export const address = z.string().transform((text, context) => {
+  const match = /^(\[[0-9a-fA-F:.]+\]|[^:\s]+):(\d{1,5})$/.exec(text.trim());
+  const number = Number(match?.[2]);
+  if (match && number >= 1 && number <= 65_535)
+    return { host: match[1]!.replace(/^\[|\]$/g, ''), port: number };
+  context.addIssue({ code: 'custom', message: `must be host:port with a port of 1 to 65535, not "${text}"` });
+  return z.NEVER;
+});
+
+const addressList = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(address).min(1));
+
+/** A value in the file, or the name of a file that has it. */
+const secretValue = z.union([
+  z.strictObject({ password: z.string() }),
+  z.strictObject({ passwordFile: z.string() }),
+]);
+
+const key = z.union(
+  [
+    z.strictObject({
+      storeFile: z.string(),
+      storePassword: secretValue.optional(),
+      keyPassword: secretValue.optional(),
+      storeType: z.string().optional(),
+    }),
+    z.strictObject({
+      privateKeyFile: z.string(),
+      certificateFile: z.string(),
+      keyPassword: secretValue.optional(),
+    }),
+    // + PEM in place
+    z.strictObject({ privateKey: z.string(), certificate: z.string(), keyPassword: secretValue.optional() }),
+  ],
+  'must have storeFile, or privateKeyFile and certificateFile, or privateKey and certificate (PEM)',
+);
+
+const trustOptions = z.strictObject({ clientAuth: z.enum(['REQUIRED', 'REQUESTED', 'NONE']) });
+
+const trust = z.union(
+  [
+    z.strictObject({
+      storeFile: z.string(),
+      storePassword: secretValue.optional(),
+      storeType: z.string().optional(),
+      trustOptions: trustOptions.optional(),
+    }),
+    // + PEM in place
+    z.strictObject({ certificates: z.string(), trustOptions: trustOptions.optional() }),
+    z.strictObject({ insecure: z.boolean() }),
+  ],
+  'must have storeFile, or certificates (PEM), or insecure',
+);
+
+const allowDeny = z.strictObject({
+  allowed: z.array(z.string()).optional(),
+  denied: z.array(z.string()).optional(),
+});
+
+const tlsRules = { cipherSuites: allowDeny.optional(), protocols: allowDeny.optional() };
+
+/** + `key` may be a list: the certificate is chosen by the name that the client asks for. */
+const serverTls = z.strictObject({
+  key: z.union([key, z.array(key).min(1)]),
+  trust: trust.optional(),
+  ...tlsRules,
+});
+const clientTls = z.strictObject({ key: key.optional(), trust: trust.optional(), ...tlsRules });
+
+const target = {
+  bootstrapServers: addressList,
+  bootstrapServerSelection: z.strictObject({ strategy: z.enum(['round-robin', 'random']) }).optional(),
+  tls: clientTls.optional(),
+};
+
+const portIdentifiesNode = z.strictObject({
+  bootstrapAddress: address,
+  advertisedBrokerAddressPattern: z.string().optional(),
+  nodeStartPort: port.optional(),
+  brokerStartPort: port.optional(),
+  nodeIdRanges: z
+    .array(
+      z
+        .strictObject({ name: z.string().optional(), start: z.int().min(0), end: z.int().min(0) })
+        .refine(({ start, end }) => start <= end, 'start must not be above end'),
+    )
+    .min(1)
+    .optional(),
+  /** + the local ports, where a Service or a load balancer in front has others */
+  listen: z.strictObject({ bootstrapPort: port, nodeStartPort: port }).optional(),
+});
+
+const sniHostIdentifiesNode = z.strictObject({
+  bootstrapAddress: address,
+  advertisedBrokerAddressPattern: z.string(),
+  /** + as above */
+  listenPort: port.optional(),
+});
+
+const gateway = z.strictObject({
+  name: z.string().min(1),
+  /** + */
+  bindAddress: z.string().optional(),
+  portIdentifiesNode: portIdentifiesNode.optional(),
+  sniHostIdentifiesNode: sniHostIdentifiesNode.optional(),
+  tls: serverTls.optional(),
+});
+
+const name = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'must be a DNS label: letters, digits and -, at most 63');
+
+const virtualCluster = z.strictObject({
+  name,
+  targetCluster: z.strictObject(target).optional(),
+  target: z.strictObject({ cluster: z.string() }).optional(),
+  gateways: z.array(gateway).min(1),
+  filters: z.array(z.string()).optional(),
+  drainTimeout: duration.optional(),
+  logNetwork: z.boolean().optional(),
+  logFrames: z.boolean().optional(),
+  topicNameCache: z.unknown().optional(),
+  subjectBuilder: z.unknown().optional(),
+});
+
+const networkOptions = z.strictObject({
+  workerThreadCount: z.int().min(1).optional(),
+  shutdownQuietPeriod: duration.optional(),
+  shutdownTimeout: duration.optional(),
+  authenticatedIdleTimeout: duration.optional(),
+  unauthenticatedIdleTimeout: duration.optional(),
+});
+
+const limits = z.strictObject({
+  maxConnections: z.int().min(0).optional(),
+  maxConnectionsPerAddress: z.int().min(0).optional(),
+  maxFrameBytes: z.int().min(1024).max(0x7fff_ffff).optional(),
+  connectTimeout: duration.optional(),
+  handshakeTimeout: duration.optional(),
+  idleTimeout: duration.optional(),
+});
+
+export const configSchema = z.strictObject({
+  management: z
+    .strictObject({
+      bindAddress: z.string().optional(),
+      port: z.int().min(0).max(65_535).optional(),
+      endpoints: z.strictObject({ prometheus: z.unknown().optional() }).nullish(),
+    })
+    .optional(),
+  clusterDefinitions: z.array(z.strictObject({ name, ...target })).optional(),
+  filterDefinitions: z
+    .array(
+      z.strictObject({ name: z.string().min(1), type: z.string().min(1), config: z.unknown().optional() }),
+    )
+    .optional(),
+  defaultFilters: z.array(z.string()).optional(),
+  virtualClusters: z.array(virtualCluster),
+  network: z
+    .strictObject({ proxy: networkOptions.optional(), management: networkOptions.optional() })
+    .optional(),
+  proxyProtocol: z.strictObject({ mode: z.enum(['disabled', 'allowed', 'required']) }).optional(),
+  micrometer: z.unknown().optional(),
+  useIoUring: z.boolean().optional(),
+  /** + the rest is ours */
+  workers: z.int().min(1).max(256).optional(),
+  limits: limits.optional(),
+  unknownApis: z.enum(['pass', 'refuse']).optional(),
+});
+
+export type ConfigDocument = z.output<typeof configSchema>;
+export type GatewayDocument = z.output<typeof gateway>;
+export type ServerTlsDocument = z.output<typeof serverTls>;
+export type ClientTlsDocument = z.output<typeof clientTls>;
+export type KeyDocument = z.output<typeof key>;
+export type TrustDocument = z.output<typeof trust>;
+export type SecretDocument = z.output<typeof secretValue>;
+export type AllowDeny = z.output<typeof allowDeny>;

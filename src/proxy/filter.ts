@@ -1,0 +1,111 @@
+import type { z } from 'zod';
+import type { ApiName } from '../kafka/apis.ts';
+import type { Draft } from '../kafka/codec.ts';
+import type { KafkaErrorName } from '../kafka/errors.ts';
+import type { Requests, Responses } from '../kafka/schemas/types.ts';
+import type { Log } from '../ops/log.ts';
+import type { Metrics } from '../ops/metrics.ts';
+
+/**
+ * The filter API: all that a filter may know of the proxy. A filter sees the messages of the APIs for which it has a
+ * handler, decoded, and no others; all other frames pass undecoded. Handlers may be asynchronous: messages of a
+ * connection wait behind the one that is being handled, and so keep their order.
+ *
+ * Byte fields of a message are views into the connection's buffer: valid until the handler is done, to be copied if
+ * they are to be kept. A handler that throws closes the connection.
+ */
+
+/** What becomes of a request; undefined lets it pass untouched. */
+export type RequestVerdict<Name extends ApiName = ApiName> =
+  | undefined
+  | { forward: Requests[Name] }
+  /** Refuses it with an error response of its own API and version. Where it wants no answer (acks 0) it closes. */
+  | { answer: KafkaErrorName; message?: string }
+  /** Answers it here. */
+  | { respond: Draft<Responses[Name]> }
+  /** Closes the connection; the reason is logged. */
+  | { close: string };
+
+/** What becomes of a response; undefined lets it pass untouched. */
+export type ResponseVerdict<Name extends ApiName = ApiName> =
+  | undefined
+  | { forward: Responses[Name] }
+  | { close: string };
+
+/** Facts about the message at hand. */
+export interface MessageContext {
+  readonly api: ApiName;
+  readonly apiVersion: number;
+  readonly correlationId: number;
+  /** Of requests only. */
+  readonly clientId: string | null;
+}
+
+type MaybePromise<T> = T | Promise<T>;
+
+export type RequestHandlers = {
+  [Name in ApiName]?: (
+    request: Requests[Name],
+    context: MessageContext,
+  ) => MaybePromise<RequestVerdict<Name>>;
+};
+export type ResponseHandlers = {
+  [Name in ApiName]?: (
+    response: Responses[Name],
+    context: MessageContext,
+  ) => MaybePromise<ResponseVerdict<Name>>;
+};
+
+/** A filter at work on one connection. Requests meet the filters in their order, responses in the opposite one. */
+export interface ConnectionFilter {
+  onRequest?: RequestHandlers;
+  onResponse?: ResponseHandlers;
+  onClose?(): void;
+}
+
+/** One connection, as its filters see it. */
+export interface ConnectionContext {
+  readonly virtualCluster: string;
+  readonly gateway: string;
+  readonly clientAddress: string;
+  /** The subject of the client's certificate, if it showed one that we trust. */
+  readonly principal: string | undefined;
+  readonly log: Log;
+  /**
+   * The names of topics given by id; those that do not exist are left out. Asked of the broker once, then remembered.
+   * To be called while a request is handled: while a response is, no other can come in, and only known names are given.
+   */
+  topicNames(ids: Iterable<string>): Promise<ReadonlyMap<string, string>>;
+  /** Asks the broker on this connection, between the client's own requests; only while a request is handled. */
+  ask<Name extends ApiName>(
+    api: Name,
+    apiVersion: number,
+    body: Draft<Requests[Name]>,
+  ): Promise<Responses[Name]>;
+  /** Closes the connection as soon as every request on its way has been answered. */
+  closeSoon(reason: string): void;
+}
+
+/** A filter of one virtual cluster, made from its configuration. */
+export interface Filter {
+  connect(context: ConnectionContext): ConnectionFilter;
+  close?(): void | Promise<void>;
+}
+
+/** What a filter gets when it is made. */
+export interface FilterSetting {
+  virtualCluster: string;
+  /** The name of its definition. */
+  name: string;
+  log: Log;
+  metrics: Metrics;
+}
+
+/** A kind of filter: its names, the shape of its configuration, and how to make one. */
+export interface FilterType<Config> {
+  readonly config: z.ZodType<Config>;
+  create(config: Config, setting: FilterSetting): Filter | Promise<Filter>;
+}
+
+/** A Go duration such as `1m30s` in a filter's configuration, as milliseconds. */
+export { duration } from './config/schema.ts';

@@ -1,0 +1,150 @@
+import { Socket } from 'node:net';
+import type { NetConnectOpts } from 'node:net';
+import { createBufferPool, ReadBuffer } from './buffers.ts';
+
+/**
+ * One socket of a session. Plain sockets, and TLS sockets that we open, read into a buffer that is used again and
+ * again (`onread`); TLS sockets that we accept cannot, and give a new buffer each time.
+ */
+
+export interface LinkEvents {
+  /**
+   * Bytes came in. False stops reading until `resume`. The bytes belong to the taker until it returns true or calls
+   * `resume`; `expected` of the link tells how many more it knows to follow.
+   */
+  onChunk(chunk: Buffer, length: number): boolean;
+  /** Everything written has left this process. */
+  onWritten(): void;
+  /** The other side will send no more. */
+  onEnd(): void;
+  onClose(error: Error | undefined): void;
+}
+
+/** Before anyone listens, and after. */
+const NOBODY: LinkEvents = {
+  onChunk: () => true,
+  onWritten: () => {},
+  onEnd: () => {},
+  onClose: () => {},
+};
+
+const pool = createBufferPool();
+/** TLS hands over at most one record of 16 KiB at a time. */
+const TLS_TIER = 1;
+
+/** Sockets with writes held back until the end of this turn of the event loop, to leave in one system call. */
+const corked: Link[] = [];
+function uncorkAll(): void {
+  for (const link of corked) link.uncork();
+  corked.length = 0;
+}
+
+export class Link {
+  socket!: Socket;
+  events: LinkEvents = NOBODY;
+  /** How many bytes of the current frame are yet to come: the next buffer can be as large. */
+  expected = 0;
+  /** Whether chunks are in a buffer that will be used again. */
+  reuses = false;
+  #buffer: ReadBuffer | undefined;
+  #lastRead = 0;
+  #held = false;
+  #corked = false;
+  #closed = false;
+  #error: Error | undefined;
+  readonly #written = () => {
+    if (this.socket.writableLength === 0) this.events.onWritten();
+  };
+
+  /** What has been written and not left yet. */
+  get backlog(): number {
+    return this.socket.writableLength;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.#closed) this.socket.write(bytes, this.#written);
+  }
+
+  /** As `write`, but together with whatever else is written in this turn of the event loop. */
+  writeSoon(bytes: Uint8Array): void {
+    if (!this.#corked && !this.#closed) {
+      this.#corked = true;
+      this.socket.cork();
+      if (corked.push(this) === 1) setImmediate(uncorkAll);
+    }
+    this.write(bytes);
+  }
+
+  uncork(): void {
+    this.#corked = false;
+    this.socket.uncork();
+  }
+
+  resume(): void {
+    this.#held = false;
+    if (!this.#closed) this.socket.resume();
+  }
+
+  end(): void {
+    if (!this.#closed) this.socket.end();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  /** Options with which a socket reads into this link's buffer. */
+  onread(tls: boolean): NonNullable<NetConnectOpts['onread']> {
+    const buffer = new ReadBuffer(pool, tls ? TLS_TIER : undefined);
+    this.#buffer = buffer;
+    this.reuses = true;
+    return {
+      // Asked for after each read: the buffer may change only when nobody holds on to the last one.
+      buffer: () => (this.#held ? buffer.current : buffer.adapt(this.#lastRead, this.expected)),
+      callback: (length, chunk) => {
+        this.#lastRead = length;
+        const free = this.events.onChunk(chunk as Buffer, length);
+        this.#held = !free;
+        return free;
+      },
+    };
+  }
+
+  /** Takes over a socket, read with `onread` or by its 'data' events. Set `events`, then `resume`. */
+  attach(socket: Socket): void {
+    this.socket = socket;
+    socket.setKeepAlive(true, 60_000);
+    if (!this.reuses) {
+      socket.on('data', (chunk: Buffer) => {
+        if (!this.events.onChunk(chunk, chunk.length)) socket.pause();
+      });
+      socket.pause();
+    }
+    socket.on('end', () => this.events.onEnd());
+    socket.on('error', (error: Error) => (this.#error = error));
+    socket.on('close', () => {
+      this.#closed = true;
+      this.#buffer?.release(!this.#held);
+      this.events.onClose(this.#error);
+    });
+  }
+}
+
+/** A socket that was accepted but not read from yet: its handle can be given a reused buffer, where Node lets us. */
+export function adoptPlainSocket(link: Link, accepted: Socket): Socket {
+  const taken = accepted as unknown as { _handle: object | null };
+  const handle = taken._handle;
+  if (handle === null || typeof (handle as { useUserBuffer?: unknown }).useUserBuffer !== 'function') {
+    return accepted;
+  }
+  // `handle` is not a documented option; without it the accepted socket itself is used, at a higher cost.
+  const options = { handle, allowHalfOpen: true, onread: link.onread(false) };
+  const socket = new Socket(options as unknown as ConstructorParameters<typeof Socket>[0]);
+  taken._handle = null;
+  accepted.destroy();
+  return socket;
+}

@@ -1,0 +1,50 @@
+/** A request on its way: Kafka answers in the order of asking, so these are a queue. */
+export interface Pending {
+  correlationId: number;
+  apiKey: number;
+  apiVersion: number;
+  /** By `performance.now()`. */
+  since: number;
+  /** The answer, where it is ours and waits for its turn. */
+  answer: Buffer | undefined;
+  /** Who asked, where it was not the client. */
+  asker: ((frame: Buffer) => void) | undefined;
+}
+
+/** The requests of one connection that are not answered yet, oldest first. */
+export class PendingQueue {
+  #slots: (Pending | undefined)[] = Array.from({ length: 8 }, () => undefined);
+  #head = 0;
+  length = 0;
+
+  /** Whether an answer of ours is among them. */
+  get hasAnswers(): boolean {
+    return this.#slots.some((pending) => pending?.answer !== undefined);
+  }
+
+  get first(): Pending | undefined {
+    return this.#slots[this.#head];
+  }
+
+  push(pending: Pending): void {
+    if (this.length === this.#slots.length) this.#grow();
+    this.#slots[(this.#head + this.length) & (this.#slots.length - 1)] = pending;
+    this.length++;
+  }
+
+  shift(): Pending | undefined {
+    const pending = this.#slots[this.#head];
+    if (!pending) return undefined;
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#slots.length - 1);
+    this.length--;
+    return pending;
+  }
+
+  #grow(): void {
+    const { length } = this.#slots;
+    const ordered = Array.from({ length }, (_, i) => this.#slots[(this.#head + i) & (length - 1)]);
+    this.#slots = [...ordered, ...Array.from({ length }, () => undefined)];
+    this.#head = 0;
+  }
+}
