@@ -21,6 +21,7 @@ import { workspace } from '../workspace.ts';
 import { addCoreDns } from './addons/coredns.ts';
 import { MAX_CLUSTERS, MAX_NODES, clusterAddresses } from './addresses.ts';
 import type { ClusterAddresses } from './addresses.ts';
+import { welcomeNodes } from './cloud.ts';
 import { createCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -141,6 +142,7 @@ async function powerOff({ controlPlane, nodes }: Cluster): Promise<void> {
 async function furnish(cluster: Cluster): Promise<void> {
   await powerOn(cluster);
   await cluster.apply(storageClass);
+  await welcomeNodes(cluster);
   await cluster.nodesReady();
   await addCoreDns(cluster);
 }

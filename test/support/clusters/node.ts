@@ -118,6 +118,7 @@ function startKubernetes(machine: Machine, { programs, addresses, name }: NodePl
     `--kubeconfig=${folder}/kubelet.kubeconfig`,
     `--hostname-override=${name}`,
     `--node-ip=${addresses.internal}`,
+    '--cloud-provider=external', // which here is cloud.ts
     '--v=2',
   ]);
   machine.serve('kube-proxy', [programs.kubeProxy, `--config=${folder}/kube-proxy.yaml`]);

@@ -23,29 +23,27 @@ export interface Outside {
   stop(): Promise<void>;
 }
 
-export interface InternetNames {
-  hosts: ReadonlyMap<string, readonly string[]>;
-  zones: ReadonlyMap<string, string>;
+/** The zone of everything: what is not in it does not exist. */
+export function internetZone(hosts: ReadonlyMap<string, readonly string[]>): string {
+  const records = [...hosts].flatMap(([name, addresses]) =>
+    addresses.map((address) => `${name}. 1 IN ${address.includes(':') ? 'AAAA' : 'A'} ${address}`),
+  );
+  const server = 'ns.internet.';
+  return [
+    `. 1 IN SOA ${server} nobody.internet. 1 60 60 60 1`,
+    `. 1 IN NS ${server}`,
+    `${server} 1 IN A ${OUTSIDE.dns}`,
+    ...records,
+    '',
+  ].join('\n');
 }
 
-/** The configuration of the internet's DNS server: what nobody told it does not exist. */
-export function internetCorefile({ hosts, zones }: InternetNames): string {
-  const lines = [...hosts].flatMap(([name, addresses]) =>
-    addresses.map((address) => `    ${address} ${name}`),
-  );
-  const known = ['  hosts {', ...lines, '    ttl 1', '    fallthrough', '  }'];
-  const rest = ['  template ANY ANY {', '    rcode NXDOMAIN', '  }'];
-  const root = ['.:53 {', `  bind ${OUTSIDE.dns}`, '  errors', ...known, ...rest, '}'];
-  const delegated = [...zones].flatMap(([zone, server]) => [
-    `${zone}:53 {`,
-    `  bind ${OUTSIDE.dns}`,
-    '  errors',
-    `  forward . ${server} {`,
-    '    max_fails 0',
-    '  }',
-    '}',
-  ]);
-  return [...root, ...delegated, ''].join('\n');
+/** The configuration of the internet's DNS server, with the zones that others answer for. */
+export function internetCorefile(zoneFile: string, delegated: ReadonlyMap<string, string>): string {
+  const block = (zone: string, plugin: string) =>
+    `${zone}:53 {\n  bind ${OUTSIDE.dns}\n  errors\n  ${plugin}\n}\n`;
+  const others = [...delegated].map(([zone, server]) => block(zone, `forward . ${server}`));
+  return [block('.', `file ${zoneFile} .`), ...others].join('');
 }
 
 async function startInternetDns(namespace: Namespace, corefile: string, logFile: string): Promise<Server> {
@@ -61,15 +59,20 @@ export async function startOutside(run: Run, namespace: Namespace, logs: string)
   const hosts = new Map<string, readonly string[]>();
   const zones = new Map<string, string>();
   const corefile = join(run.directory, 'internet.corefile');
+  const zoneFile = join(run.directory, 'internet.zone');
   const resolver = join(run.directory, 'internet.resolv.conf');
   const logFile = join(logs, 'internet-dns.log');
   await writeFile(resolver, `nameserver ${OUTSIDE.dns}\n`);
-  await writeFile(corefile, internetCorefile({ hosts, zones }));
+  const writeFiles = async () => {
+    await writeFile(zoneFile, internetZone(hosts));
+    await writeFile(corefile, internetCorefile(zoneFile, zones));
+  };
+  await writeFiles();
   const dns = await startInternetDns(namespace, corefile, logFile);
 
   let reloads = 0;
   async function reload(): Promise<void> {
-    await writeFile(corefile, internetCorefile({ hosts, zones }));
+    await writeFiles();
     reloads += 1;
     process.kill(dns.pid, 'SIGUSR1');
     const done = async () =>
