@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { networkIdOf } from './strimzi/kafka-node-pool.ts';
+import { clusterNameOf } from './strimzi/group.ts';
 import { stretchOf } from './strimzi/kafka.ts';
 import { parseResource } from './parse.ts';
 import type { KnownResource } from './registry.ts';
@@ -236,6 +237,7 @@ suite('normalise', () => {
     assert.equal(networkIdOf(pool({}, { cluster: 'east' })), 'east');
     const labels = { 'strimzi.io/submariner-cluster-id': 'cluster1' };
     assert.equal(networkIdOf(pool({ labels }, { cluster: 'east' })), 'cluster1');
+    assert.equal(clusterNameOf(pool({ labels: { 'strimzi.io/cluster': 'k' } })), 'k');
     const both = parseResource({
       apiVersion: S,
       kind: 'KafkaNodePool',

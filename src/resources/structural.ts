@@ -27,7 +27,6 @@ export interface Structural {
   'x-kubernetes-int-or-string'?: true;
   'x-kubernetes-list-type'?: string;
   'x-kubernetes-list-map-keys'?: string[];
-  'x-kubernetes-map-type'?: string;
   'x-kubernetes-validations'?: CelRule[];
 }
 
@@ -58,7 +57,6 @@ const PLAIN = [
   'required',
   'x-kubernetes-list-type',
   'x-kubernetes-list-map-keys',
-  'x-kubernetes-map-type',
   'x-kubernetes-validations',
 ] as const satisfies readonly (keyof Structural)[];
 
