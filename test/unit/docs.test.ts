@@ -1,0 +1,101 @@
+/** Every example in the documentation is held against the code: an example that no longer works fails here. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { suite, test } from 'node:test';
+import type { Command } from 'commander';
+import { parse, parseAllDocuments } from 'yaml';
+import { createProgram } from '../../src/cli/program.ts';
+import { dnsConfigSchema } from '../../src/dns/config.ts';
+import { checkConfig } from '../../src/ops/config.ts';
+import { configSchema } from '../../src/proxy/config/schema.ts';
+import { parseResource } from '../../src/resources/parse.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root });
+
+interface Example {
+  where: string;
+  /** The word after the fence, and the one after that: ```yaml proxy */
+  language: string;
+  kind: string;
+  text: string;
+}
+
+function examplesOf(page: string): Example[] {
+  const text = readFileSync(join(root, page), 'utf8');
+  return [...text.matchAll(/^```(\w*) ?(\w*)\n(.*?)^```$/gms)].map((match) => {
+    const [, language = '', kind = '', body = ''] = match;
+    return { where: `${page}:${text.slice(0, match.index).split('\n').length}`, language, kind, text: body };
+  });
+}
+
+const examples = pages.flatMap(examplesOf);
+
+/** What a YAML example may be; the word stands after ```yaml. */
+const CHECKS: Record<string, (example: Example) => void> = {
+  proxy: ({ text, where }) => void checkConfig(configSchema, parse(text), where),
+  dns: ({ text, where }) => void checkConfig(dnsConfigSchema, parse(text), where),
+  resources: ({ text, where }) => {
+    for (const document of [parseAllDocuments(text)].flat()) {
+      const parsed = parseResource(document.toJS());
+      assert.ok(parsed.ok || parsed.unknownKind, `${where}: ${JSON.stringify(parsed)}`);
+    }
+  },
+};
+
+/** The command that a line calls, with the words after it; undefined if the line calls something else. */
+function isthmusCall(line: string): string[] | undefined {
+  const call = /^(?:isthmus|npm run -s isthmus --) (.*)/.exec(line.trim().replace(/\s*[|#].*$/, ''));
+  return call?.[1]?.split(/\s+/);
+}
+
+function checkCall(words: string[], where: string): void {
+  const silent = { out: () => {}, err: () => {}, exitCode: 0 as const };
+  let command: Command = createProgram(silent);
+  while (words[0] !== undefined) {
+    const next = command.commands.find((child) => child.name() === words[0]);
+    if (!next) break;
+    command = next;
+    words.shift();
+  }
+  assert.ok(command.parent, `${where}: no such command`);
+  const { unknown } = command.parseOptions(words);
+  assert.deepEqual(unknown, [], `${where}: unknown options of ${command.name()}`);
+}
+
+suite('documentation', () => {
+  test('every YAML example says what it is, and is valid', () => {
+    for (const example of examples.filter(({ language }) => language === 'yaml')) {
+      const check = CHECKS[example.kind];
+      assert.ok(check, `${example.where}: write one of ${Object.keys(CHECKS).join(', ')} after \`\`\`yaml`);
+      check(example);
+    }
+  });
+
+  test('every command line calls a command with options that it has', () => {
+    for (const { text, where } of examples.filter(({ language }) => language === 'sh')) {
+      for (const line of text.split('\n')) {
+        const words = isthmusCall(line);
+        if (words) checkCall(words, where);
+        const script = /^npm (?:run )?(?:-s )?(test|up|bench|build|[\w:]+)/.exec(line.trim())?.[1];
+        if (script) assert.ok(script in scripts(), `${where}: no npm script ${script}`);
+      }
+    }
+  });
+
+  test('every link to a file leads somewhere', () => {
+    for (const page of pages) {
+      const text = readFileSync(join(root, page), 'utf8').replaceAll(/^```.*?^```$/gms, '');
+      for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+        if (/^[a-z]+:/.test(target)) continue;
+        assert.ok(existsSync(resolve(root, dirname(page), target)), `${page} links to ${target}`);
+      }
+    }
+  });
+});
+
+function scripts(): Record<string, string> {
+  const file = readFileSync(join(root, 'package.json'), 'utf8');
+  return { test: '', ...(JSON.parse(file) as { scripts: Record<string, string> }).scripts };
+}
