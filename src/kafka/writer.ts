@@ -1,5 +1,27 @@
 const EMPTY = Buffer.alloc(0);
 
+/** Where a call into native code costs more than to copy the characters one by one. */
+const SHORT_TEXT = 64;
+
+/** An int64 goes through here: to take a bigint apart by shifts costs ten times as much. */
+const int64Bytes = new DataView(new ArrayBuffer(8));
+
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const sextets = new Uint8Array(128).fill(0xff);
+for (let i = 0; i < BASE64URL.length; i++) sextets[BASE64URL.charCodeAt(i)] = i;
+
+const sextet = (text: string, at: number): number => sextets[text.charCodeAt(at) & 0x7f]!;
+
+/** Copies a text if it is ASCII; else what it wrote is to be written over. */
+function writeAscii(bytes: Buffer, start: number, value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i);
+    if (code > 0x7f) return false;
+    bytes[start + i] = code;
+  }
+  return true;
+}
+
 /** How many bytes an unsigned varint takes. */
 export function varintLength(value: number): number {
   if (value < 0x80) return 1;
@@ -73,8 +95,9 @@ export class Writer {
   }
 
   int64(value: bigint): void {
-    const p = this.reserve(8);
-    this.bytes.writeBigInt64BE(value, p);
+    int64Bytes.setBigInt64(0, value);
+    this.int32(int64Bytes.getInt32(0));
+    this.int32(int64Bytes.getInt32(4));
   }
 
   float64(value: number): void {
@@ -83,8 +106,24 @@ export class Writer {
   }
 
   uuid(value: string): void {
-    const p = this.reserve(16);
-    if (this.bytes.write(value, p, 16, 'base64url') !== 16) throw new TypeError(`not a uuid: ${value}`);
+    let p = this.reserve(16);
+    const b = this.bytes;
+    let seen = 0;
+    for (let i = 0; i < 20; i += 4) {
+      const [c0, c1, c2, c3] = [
+        sextet(value, i),
+        sextet(value, i + 1),
+        sextet(value, i + 2),
+        sextet(value, i + 3),
+      ];
+      seen |= c0 | c1 | c2 | c3;
+      b[p++] = (c0 << 2) | (c1 >> 4);
+      b[p++] = (c1 << 4) | (c2 >> 2);
+      b[p++] = (c2 << 6) | c3;
+    }
+    const [c0, c1] = [sextet(value, 20), sextet(value, 21)];
+    b[p] = (c0 << 2) | (c1 >> 4);
+    if ((seen | c0 | c1) > 63 || value.length !== 22) throw new TypeError(`not a uuid: ${value}`);
   }
 
   unsignedVarint(value: number): void {
@@ -115,6 +154,13 @@ export class Writer {
 
   string(value: string | null): void {
     if (value === null) return this.int16(-1);
+    if (value.length <= SHORT_TEXT) {
+      const start = this.reserve(2 + value.length);
+      this.bytes[start] = 0;
+      this.bytes[start + 1] = value.length;
+      if (writeAscii(this.bytes, start + 2, value)) return;
+      this.at = start;
+    }
     const length = Buffer.byteLength(value);
     if (length > 32_767)
       throw new RangeError(`a string of ${length} bytes; this version carries at most 32767`);
@@ -124,6 +170,12 @@ export class Writer {
 
   compactString(value: string | null): void {
     if (value === null) return this.unsignedVarint(0);
+    if (value.length <= SHORT_TEXT) {
+      const start = this.reserve(1 + value.length);
+      this.bytes[start] = value.length + 1;
+      if (writeAscii(this.bytes, start + 1, value)) return;
+      this.at = start;
+    }
     const length = Buffer.byteLength(value);
     this.unsignedVarint(length + 1);
     this.text(value, length);
