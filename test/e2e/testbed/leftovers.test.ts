@@ -9,6 +9,7 @@ import { clearLeftovers, closeRun, openRun } from '../../support/clusters/run.ts
 import { makeNamespace } from '../../support/clusters/namespaces.ts';
 import { cached } from '../../support/install/store.ts';
 import { waitFor } from '../../support/process.ts';
+import { workspace } from '../../support/workspace.ts';
 
 /** Command lines of processes that mention the run, as all that belong to it do. */
 function processesOf(run: string): string[] {
@@ -35,6 +36,7 @@ it('clears what a killed test left, and nothing of one that runs', async () => {
 
   const victim = spawn(process.execPath, [join(import.meta.dirname, 'victim.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TMPDIR: workspace('victim') }, // its logs go with ours
   });
   const [run] = (await once(createInterface(victim.stdout), 'line')) as [string];
   assert.ok(processesOf(run).some((command) => command.includes('kubelet')));

@@ -47,7 +47,7 @@ describe('three clusters with routed pods', () => {
       ]),
     );
   });
-  after(() => clusters.stopAll());
+  after(() => clusters?.stopAll());
 
   const nodePort = (cluster: Cluster, address: 'internal' | 'public') =>
     `http://${cluster.nodes[0]?.addresses[address]}:${NODE_PORT}/`;

@@ -23,7 +23,7 @@ describe('a cluster with two nodes beside another whose pods are not routed', ()
     await Promise.all(clusters.list.map((cluster) => cluster.rolledOut('deployment/web')));
     await east.waitFor('pod/client', hasCondition('Ready'));
   });
-  after(() => clusters.stopAll());
+  after(() => clusters?.stopAll());
 
   const webPods = async (cluster: Cluster) =>
     (JSON.parse(await cluster.kubectl('get', 'pods', '--selector=app=web', '--output=json')) as PodList)

@@ -157,6 +157,12 @@ function namesOf(count: number, { names }: ClustersOptions): string[] {
   return [...chosen];
 }
 
+/** Fetches and builds what every cluster needs, so that no test waits for it. */
+export async function ensureClusters(): Promise<void> {
+  await ensurePrograms();
+  for (const image of BASE_IMAGES) await ensureImage(image);
+}
+
 /** Starts clusters, one node each unless told otherwise, and waits until all are ready for work. */
 export async function startClusters(count: number, options: ClustersOptions = {}): Promise<Clusters> {
   const { nodes = 1, routed = false, images = [] } = options;
