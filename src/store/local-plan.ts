@@ -7,9 +7,6 @@ import type { Fault, ResolvedCluster, ResolvedIngress } from '../control/proxy/r
 import type { ProxyWorld } from '../control/proxy/world.ts';
 import { countNodes } from '../resources/common/node-ids.ts';
 
-/** The `bootstrap` of a KafkaClusterRef that asks for a Kafka to be started here. */
-export const EMBEDDED = 'embedded';
-
 const BIND_ADDRESS = '127.0.0.1';
 const LAST_PORT = 65_535;
 

@@ -20,10 +20,16 @@ export const port = z.int().min(1).max(65_535);
 const HOST = String.raw`(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)`;
 const PORT = '([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 
+const BOOTSTRAP = new RegExp(`^${HOST}:${PORT}(,${HOST}:${PORT})*$`);
+
+/** Asks for a Kafka to be started on the spot. Only a machine that runs resources from files can; a cluster refuses it. */
+export const EMBEDDED = 'embedded';
+
 /** Where a Kafka client begins: one address, or several separated by commas. */
-export const bootstrapServers = text(1024, {
-  matching: new RegExp(`^${HOST}:${PORT}(,${HOST}:${PORT})*$`),
-  otherwise:
+export const bootstrapServers = withRules(z.string().min(1).max(1024), {
+  cel: `self.matches(r'${BOOTSTRAP.source}')`,
+  holds: (value) => value === EMBEDDED || BOOTSTRAP.test(value),
+  message:
     'write host:port, e.g. kafka.example.com:9092; several addresses are separated by commas, no spaces',
 });
 
