@@ -1,4 +1,5 @@
 import { TYPE } from './constants.ts';
+import { hostNode } from './lookup.ts';
 import { isWithin } from './name.ts';
 import { putSet } from './message.ts';
 import { setOf } from './zone.ts';
@@ -20,7 +21,7 @@ export function putAdditional(message: Message, found: Lookup): number {
     const target = targetOf(set.type, data)!;
     if (done.has(target) || !isWithin(target, zone.name)) continue;
     done.add(target);
-    const node = zone.nodes.get(target);
+    const node = hostNode(zone, target);
     if (!node) continue;
     const required = found.kind === 'delegation' && isWithin(target, found.owner!);
     for (const type of [TYPE.A, TYPE.AAAA]) {

@@ -107,7 +107,6 @@ function checkQuestion(query: Query, tcp: boolean): number | undefined {
     case TYPE.OPT:
     case TYPE.TSIG:
     case TYPE.TKEY:
-    case 0:
       return RCODE.FORMERR;
     case TYPE.MAILA:
     case TYPE.MAILB:

@@ -1,5 +1,5 @@
 import { TYPE } from './constants.ts';
-import { isWithin } from './name.ts';
+import { isWithin, parentOf } from './name.ts';
 import { createSearchName, setSearchName, toName } from './name-table.ts';
 import { setOf } from './zone.ts';
 import type { Name } from './name.ts';
@@ -114,6 +114,15 @@ function step(zone: Zone, name: SearchName, type: number, owner: Name | undefine
   // ANY gets one record set, whichever comes first (RFC 8482): correct, and worth nothing to an amplifier.
   const set = type === TYPE.ANY ? source.sets[0] : (setOf(source, type) ?? setOf(source, TYPE.CNAME));
   return { kind: set ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, set };
+}
+
+/** The node whose records a host inside the zone has: its own, also as glue below a cut, or the wildcard's. */
+export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
+  const own = zone.nodes.get(host);
+  if (own) return own;
+  let encloser: ZoneNode | undefined;
+  for (let name = parentOf(host); !encloser; name = parentOf(name!)) encloser = zone.nodes.get(name!);
+  return topmostCut(zone, encloser) ? undefined : encloser.wildcard;
 }
 
 /** The delegation nearest to the apex decides; what lies below it is somebody else's. */

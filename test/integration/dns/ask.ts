@@ -1,0 +1,47 @@
+/** A small DNS client: many questions at once over one UDP socket, asked again when an answer stays out. */
+import { createSocket } from 'node:dgram';
+import { question } from '../../../src/dns/testing.ts';
+
+export interface Question {
+  name: string;
+  type: string;
+}
+
+/** Sends all questions to a server on loopback, `window` of them at a time; the answers come in the same order. */
+export async function askAll(
+  port: number,
+  questions: readonly Question[],
+  { payload = 1232, window = 50, host = '127.0.0.1' } = {},
+): Promise<Buffer[]> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  const answers: Buffer[] = [];
+  const waiting = new Map<number, (answer: Buffer) => void>();
+  socket.on('message', (answer) => waiting.get(answer.readUInt16BE(0))?.(answer));
+  let next = 0;
+
+  async function askOne(index: number): Promise<void> {
+    const id = index % 65_536;
+    const { name, type } = questions[index]!;
+    const query = question(name, type, { id, payload });
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    waiting.set(id, resolve);
+    const send = () => socket.send(query, port, host);
+    const again = setInterval(send, 1000);
+    send();
+    const late = setTimeout(() => resolve(Buffer.alloc(0)), 15_000);
+    answers[index] = await promise;
+    clearInterval(again);
+    clearTimeout(late);
+    waiting.delete(id);
+    if (answers[index].length === 0) throw new Error(`no answer to ${name} ${type} from port ${port}`);
+  }
+  async function lane(): Promise<void> {
+    while (next < questions.length) await askOne(next++);
+  }
+  try {
+    await Promise.all(Array.from({ length: window }, lane));
+  } finally {
+    socket.close();
+  }
+  return answers;
+}
