@@ -35,6 +35,14 @@ export const ERRORS = {
     message: 'the Kubernetes API server refused the request',
     hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` prints.',
   },
+  KAFKA_UNREACHABLE: {
+    message: 'the Kafka broker cannot be reached',
+    hint: 'Check the address, the network, and whether the listener expects TLS.',
+  },
+  KAFKA_REFUSED: {
+    message: 'the Kafka broker refused',
+    hint: 'Read the reason; for a failed authentication, check mechanism, user and password.',
+  },
   RESOURCE_INVALID: {
     message: 'a resource is not valid',
     hint: 'The message names the file, the line and the field; `isthmus analyze -f` checks without applying.',
