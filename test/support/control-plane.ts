@@ -133,82 +133,98 @@ function placeOf(directory: string, { numbers }: Ports): Place {
   return { directory, apiPort, etcdPort, etcdPeerPort, controllerManagerPort, schedulerPort, kwokPort };
 }
 
-async function start(programs: Programs, options: ControlPlaneOptions, ports: Ports): Promise<ControlPlane> {
-  const directory = workspace('control-plane');
-  const place = placeOf(directory, ports);
-  const url = `https://127.0.0.1:${place.apiPort}`;
-  const identity = await writeFiles(directory, url);
+/** The servers of one control plane by name, in the order in which they were first started. */
+function serversIn(directory: string) {
   const servers = new Map<string, Server>();
+  return {
+    start(name: string, program: string, args: readonly string[]): Server {
+      const server = startServer(name, program, args, { logFile: join(directory, `${name}.log`) });
+      servers.set(name, server);
+      return server;
+    },
+    kill: async (name: string) => servers.get(name)?.stop('SIGKILL'),
+    /** Killed rather than asked: nothing of it is needed again, and kube-apiserver takes seconds to say goodbye. */
+    async killAll(): Promise<void> {
+      for (const server of [...servers.values()].toReversed()) await server.stop('SIGKILL');
+    },
+    async memory(): Promise<Record<string, number>> {
+      const running = [...servers.values()].filter((server) => server.running);
+      const sizes = running.map(async ({ name, pid }) => [name, await residentMegabytes(pid)] as const);
+      return Object.fromEntries(await Promise.all(sizes));
+    },
+  };
+}
+
+type Servers = ReturnType<typeof serversIn>;
+
+function planeOf(
+  place: Place,
+  programs: Programs,
+  options: ControlPlaneOptions,
+  { identity, servers, url }: { identity: Identity; servers: Servers; url: string },
+): Omit<ControlPlane, 'stop' | typeof Symbol.asyncDispose> {
+  const { directory } = place;
+  const caPem = identity.authority.certPem;
   const kubeconfig = join(directory, FILES.admin);
   let users = 0;
-
-  const launch = (name: string, program: string, args: readonly string[]) => {
-    const server = startServer(name, program, args, { logFile: join(directory, `${name}.log`) });
-    servers.set(name, server);
-    return server;
-  };
-
-  const plane: ControlPlane = {
+  return {
     url,
-    caPem: identity.authority.certPem,
+    caPem,
     kubeconfig,
     kubeconfigText: identity.adminKubeconfig,
     directory,
-    kubectl: (args, { stdin, kubeconfig: other } = {}) =>
-      run(
-        programs.kubectl,
-        [`--kubeconfig=${other ?? kubeconfig}`, `--cache-dir=${join(directory, 'cache')}`, ...args],
-        {
-          stdin,
-        },
-      ),
+    kubectl(args, { stdin, kubeconfig: other } = {}) {
+      // A cache of its own: the default one goes by address, and ports are used again by other control planes.
+      const own = [`--kubeconfig=${other ?? kubeconfig}`, `--cache-dir=${join(directory, 'cache')}`];
+      return run(programs.kubectl, [...own, ...args], { stdin });
+    },
     async userKubeconfig(user, groups = []) {
       users += 1;
       const path = join(directory, `user-${users}.kubeconfig`);
       const pair = await identity.authority.issue({ commonName: user, organizations: groups });
-      await writeFile(path, kubeconfigText(url, identity.authority.certPem, pair), { mode: 0o600 });
+      await writeFile(path, kubeconfigText(url, caPem, pair), { mode: 0o600 });
       return path;
     },
-    killApiServer: async () => servers.get('kube-apiserver')?.stop('SIGKILL'),
+    killApiServer: () => servers.kill('kube-apiserver'),
     async startApiServer() {
       const args = apiServerArgs(
         place,
         programs.controllerManager !== undefined,
         options.apiServerArgs ?? [],
       );
-      await ready(url, identity, launch('kube-apiserver', programs.apiServer, args));
+      await ready(url, identity, servers.start('kube-apiserver', programs.apiServer, args));
     },
-    stopEtcd: async () => servers.get('etcd')?.stop('SIGKILL'),
+    stopEtcd: () => servers.kill('etcd'),
     async startEtcd() {
-      launch('etcd', programs.etcd, etcdArgs(place));
+      servers.start('etcd', programs.etcd, etcdArgs(place));
     },
-    async memory() {
-      const running = [...servers.values()].filter((server) => server.running);
-      return Object.fromEntries(
-        await Promise.all(
-          running.map(async ({ name, pid }) => [name, await residentMegabytes(pid)] as const),
-        ),
-      );
-    },
-    /** Killed rather than asked: nothing of it is needed again, and kube-apiserver takes seconds to say goodbye. */
-    async stop() {
-      for (const server of [...servers.values()].toReversed()) await server.stop('SIGKILL');
-      await rm(join(directory, FILES.etcdData), { recursive: true, force: true });
-      await ports.release();
-    },
-    [Symbol.asyncDispose]: () => plane.stop(),
+    memory: () => servers.memory(),
   };
+}
 
+async function start(programs: Programs, options: ControlPlaneOptions, ports: Ports): Promise<ControlPlane> {
+  const directory = workspace('control-plane');
+  const place = placeOf(directory, ports);
+  const url = `https://127.0.0.1:${place.apiPort}`;
+  const identity = await writeFiles(directory, url);
+  const servers = serversIn(directory);
+  const plane = planeOf(place, programs, options, { identity, servers, url });
+  const stop = async () => {
+    await servers.killAll();
+    await rm(join(directory, FILES.etcdData), { recursive: true, force: true });
+    await ports.release();
+  };
+  const { controllerManager, scheduler, kwok } = programs;
   try {
     await plane.startEtcd();
     await plane.startApiServer();
-    if (programs.controllerManager)
-      launch('kube-controller-manager', programs.controllerManager, controllerManagerArgs(place));
-    if (programs.scheduler) launch('kube-scheduler', programs.scheduler, schedulerArgs(place));
-    if (programs.kwok) launch('kwok', programs.kwok.program, kwokArgs(place, programs.kwok.stages));
-    return plane;
+    if (controllerManager)
+      servers.start('kube-controller-manager', controllerManager, controllerManagerArgs(place));
+    if (scheduler) servers.start('kube-scheduler', scheduler, schedulerArgs(place));
+    if (kwok) servers.start('kwok', kwok.program, kwokArgs(place, kwok.stages));
+    return { ...plane, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
-    await plane.stop();
+    await stop();
     throw error;
   }
 }

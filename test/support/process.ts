@@ -133,6 +133,12 @@ export async function waitFor<T>(
   }
 }
 
+/** The first and last lines of a long complaint. */
+export function excerpt(text: string): string {
+  const lines = text.trim().split('\n');
+  return lines.length <= 8 ? lines.join('\n') : [...lines.slice(0, 4), '…', ...lines.slice(-4)].join('\n');
+}
+
 /** Resident memory of a process. */
 export async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

@@ -55,3 +55,18 @@ test('two control planes at once know nothing of each other', async () => {
   const stranger = await east.kubectl(['get', 'namespaces', `--server=${west.url}`]);
   assert.match(stranger.stderr, /certificate signed by unknown authority/);
 });
+
+test('with a controller manager and a scheduler, a deployment becomes pods that wait for a node', async () => {
+  await using plane = await startControlPlane({ controllerManager: true, scheduler: true });
+  const made = await plane.kubectl(['create', 'deployment', 'web', '--image=none', '--replicas=2']);
+  assert.equal(made.code, 0, made.stderr);
+  await waitFor('two pods that wait for a node', async () => {
+    const { stdout } = await plane.kubectl([
+      'get',
+      'pods',
+      '-o',
+      'jsonpath={.items[*].status.conditions[*].reason}',
+    ]);
+    return stdout === 'Unschedulable Unschedulable';
+  });
+});

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { Admin } from '@platformatic/kafka';
 import { CLIENT_NAMES, consume, produce } from '../../support/clients.ts';
 import type { ClientName } from '../../support/clients.ts';
 import type { TestRecord } from '../../support/clients/types.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
-import { BOB } from '../../support/kafka/security.ts';
+import { ALICE, BOB } from '../../support/kafka/security.ts';
+import { waitFor } from '../../support/process.ts';
 
 function records(count: number, prefix: string): TestRecord[] {
   return Array.from({ length: count }, (_, n) => ({
@@ -44,4 +46,88 @@ describe('one broker', () => {
       });
     }
   }
+
+  test('both SCRAM mechanisms know alice, and a wrong password is refused', async () => {
+    const target = { bootstrap: kafka.bootstrap.saslPlaintext, topic: 'scram' };
+    const one = [{ key: 'a', value: 'b' }];
+    await kafka.createTopic('scram');
+    await produce('kafkajs', {
+      ...target,
+      security: { sasl: { ...ALICE, mechanism: 'SCRAM-SHA-256' } },
+      records: one,
+    });
+    await produce('platformatic', { ...target, security: { sasl: ALICE }, records: one });
+    const wrong = { sasl: { ...ALICE, password: 'wrong' } };
+    for (const client of ['confluent', 'java', 'kafkajs', 'platformatic'] as const) {
+      await assert.rejects(
+        produce(client, { ...target, security: wrong, records: one, timeoutMs: 20_000 }),
+        client,
+      );
+    }
+    assert.equal((await consume('kcat', { ...target, security: { sasl: BOB }, count: 2 })).length, 2);
+  });
+
+  test('the mutual TLS listener refuses who has no certificate', async () => {
+    const target = { bootstrap: kafka.bootstrap.mtls, topic: 'nobody', security: kafka.security.ssl };
+    const attempt = produce('confluent', { ...target, records: [{ key: 'a', value: 'b' }], timeoutMs: 4000 });
+    await assert.rejects(attempt, /bad certificate|certificate required/);
+  });
+
+  test('ACLs bind whoever is authenticated', async () => {
+    const target = {
+      bootstrap: kafka.bootstrap.saslPlaintext,
+      topic: 'guarded',
+      security: kafka.security.saslPlaintext,
+    };
+    const one = [{ key: 'a', value: 'b' }];
+    await kafka.createTopic('guarded');
+    const at = ['--bootstrap-server', kafka.bootstrap.plaintext];
+    const acl = ['--add', '--allow-principal', 'User:alice', '--operation', 'All', '--topic', 'guarded'];
+    const added = await kafka.tool('kafka-acls', [...at, ...acl]);
+    assert.equal(added.code, 0, added.stderr);
+    await assert.rejects(produce('platformatic', { ...target, records: one }));
+    await produce('platformatic', { ...target, security: { sasl: ALICE }, records: one });
+  });
+});
+
+test('a broker can advertise what a proxy listens on, and takes properties of the test', async () => {
+  await using kafka = await startKafka({
+    listeners: [
+      { name: 'PROXY', protocol: 'PLAINTEXT', advertised: (id) => `broker-${id}.example.test:9092` },
+    ],
+    properties: { 'message.max.bytes': 2345 },
+  });
+  const { stdout } = await kafka.tool('kafka-configs', [
+    '--bootstrap-server',
+    kafka.bootstrap.plaintext,
+    '--describe',
+    '--all',
+    '--broker',
+    '1',
+  ]);
+  assert.match(stdout, /message\.max\.bytes=2345/);
+  const admin = new Admin({ clientId: 'test', bootstrapBrokers: kafka.addresses('PROXY') });
+  const { brokers } = await admin.metadata({ topics: [] });
+  await admin.close();
+  assert.deepEqual(
+    [...brokers.values()].map(({ host, port }) => `${host}:${port}`),
+    ['broker-1.example.test:9092'],
+  );
+});
+
+test('three brokers go on without one of them, and take it back', async () => {
+  await using kafka = await startKafka({ brokers: 3 });
+  const target = { bootstrap: kafka.bootstrap.plaintext, topic: 'replicated' };
+  await kafka.createTopic('replicated', { partitions: 3 });
+  await produce('platformatic', { ...target, records: records(100, 'before') });
+  await kafka.stopBroker(2, 'SIGKILL');
+  await produce('confluent', { ...target, records: records(100, 'without') });
+  await kafka.startBroker(2);
+  await waitFor('three replicas in sync', async () => {
+    const admin = new Admin({ clientId: 'test', bootstrapBrokers: kafka.addresses('PLAINTEXT') });
+    const { topics } = await admin.metadata({ topics: ['replicated'] });
+    await admin.close();
+    return Object.values(topics.get('replicated')?.partitions ?? {}).every(({ isr }) => isr.length === 3);
+  });
+  assert.equal((await consume('kafkajs', { ...target, count: 200 })).length, 200);
 });

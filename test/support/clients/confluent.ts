@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ensureConfluentKafka } from '../install/python.ts';
-import { run } from '../process.ts';
+import { excerpt, run } from '../process.ts';
 import { librdkafkaSecurity } from './librdkafka.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, Target, TestRecord } from './types.ts';
@@ -17,7 +17,7 @@ async function ask(action: string, target: Target, particulars: object): Promise
     env: { PYTHONPATH: await ensureConfluentKafka() },
     timeoutMs: timeoutMs + 10_000,
   });
-  if (code !== 0) throw new Error(`confluent-kafka (${code}): ${stderr}`);
+  if (code !== 0) throw new Error(`confluent-kafka (${code}): ${excerpt(stderr)}`);
   return JSON.parse(stdout) as TestRecord[];
 }
 

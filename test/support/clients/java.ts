@@ -6,6 +6,7 @@ import type { Credentials, Security } from '../kafka/security.ts';
 import { propertiesText } from '../kafka/storage.ts';
 import type { Properties } from '../kafka/storage.ts';
 import { kafkaTool } from '../kafka/tools.ts';
+import { excerpt } from '../process.ts';
 import { workspace } from '../workspace.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, ConsumeRequest, ProduceRequest, TestRecord } from './types.ts';
@@ -60,7 +61,7 @@ async function produce({
   });
   // The console producer logs a record it could not send, and still ends with 0.
   if (code !== 0 || stderr.includes(' ERROR '))
-    throw new Error(`kafka-console-producer (${code}): ${stderr}`);
+    throw new Error(`kafka-console-producer (${code}): ${excerpt(stderr)}`);
 }
 
 async function consume({
@@ -99,7 +100,9 @@ async function consume({
       return { key: key === NULL ? null : key, value: value === NULL ? null : value };
     });
   if (code !== 0 || records.length !== count)
-    throw new Error(`kafka-console-consumer (${code}): ${records.length} of ${count} records: ${stderr}`);
+    throw new Error(
+      `kafka-console-consumer (${code}): ${records.length} of ${count} records: ${excerpt(stderr)}`,
+    );
   return records;
 }
 

@@ -1,6 +1,6 @@
 /** kcat. Debian 12's librdkafka 2.0.2 fails at SCRAM, with the right password too: use PLAIN with it. */
 import { ensureKcat } from '../install/kcat.ts';
-import { run } from '../process.ts';
+import { excerpt, run } from '../process.ts';
 import { librdkafkaSecurity } from './librdkafka.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, Target, TestRecord } from './types.ts';
@@ -17,7 +17,7 @@ async function kcat(target: Target, args: readonly string[], stdin?: string): Pr
     stdin,
     timeoutMs,
   });
-  if (code !== 0) throw new Error(`kcat (${code}): ${stderr}`);
+  if (code !== 0) throw new Error(`kcat (${code}): ${excerpt(stderr)}`);
   return stdout;
 }
 
