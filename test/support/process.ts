@@ -139,6 +139,16 @@ export function excerpt(text: string): string {
   return lines.length <= 8 ? lines.join('\n') : [...lines.slice(0, 4), '…', ...lines.slice(-4)].join('\n');
 }
 
+/** Whether there is a process of this id, even a stranger's. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Resident memory of a process. */
 export async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

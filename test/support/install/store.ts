@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { IsthmusError } from '../../../src/ops/errors.ts';
 import { lock } from '../mutex.ts';
-import { run } from '../process.ts';
+import { isAlive, run } from '../process.ts';
 
 const HEARTBEAT_MS = 20_000;
 
@@ -63,6 +63,16 @@ async function withHeartbeat<T>(doing: string, work: () => Promise<T>): Promise<
   }
 }
 
+/** What processes that were killed had begun. */
+async function removeLeftovers(home: string): Promise<void> {
+  for (const entry of await readdir(dirname(home)).catch(() => [])) {
+    const pid = entry.startsWith(`${basename(home)}.`)
+      ? Number(entry.slice(basename(home).length + 1))
+      : Number.NaN;
+    if (pid > 0 && !isAlive(pid)) await rm(join(dirname(home), entry), { recursive: true, force: true });
+  }
+}
+
 /** The directory of an installation, made first if anything of it is missing. Safe in several processes at once. */
 export async function install(installation: Installation): Promise<string> {
   const { name, files, doing, tools, make } = installation;
@@ -75,6 +85,7 @@ export async function install(installation: Installation): Promise<string> {
   try {
     const wanted = missing();
     if (wanted.length === 0) return home;
+    await removeLeftovers(home);
     await mkdir(fresh, { recursive: true });
     await withHeartbeat(doing, () => make(fresh, wanted));
     await mkdir(home, { recursive: true });
