@@ -51,8 +51,11 @@ const SET_TAG = 0x11;
 const NULL = 0n;
 const IV_DISTANCE = BigInt(IV_BYTES);
 
-/** Holds the buffer that OpenSSL works on: without it, the collector could free the memory between two calls. */
-const inUse: { buffer: Buffer | undefined } = { buffer: undefined };
+/** Holds the buffers that OpenSSL works on: without it, the collector could free their memory between two calls. */
+const inUse: { source: Buffer | undefined; target: Buffer | undefined } = {
+  source: undefined,
+  target: undefined,
+};
 
 /** The implementation, or undefined where it cannot be used. */
 export function ffiGcm(): GcmImplementation | undefined {
@@ -77,10 +80,10 @@ function build(ffi: Ffi, evp: Evp): GcmImplementation {
     createCipher(key, direction) {
       if (key.length !== KEY_BYTES) throw new RangeError('a key has 32 bytes');
       const context = evp.EVP_CIPHER_CTX_new();
-      inUse.buffer = key;
+      inUse.source = key;
       const init = direction === 'seal' ? evp.EVP_EncryptInit_ex : evp.EVP_DecryptInit_ex;
       const ready = init(context, algorithm, NULL, ffi.getRawPointer(key), NULL);
-      inUse.buffer = undefined;
+      inUse.source = undefined;
       if (ready !== 1) throw new Error('OpenSSL refused the key');
       return cipherOf(evp, init, context, writtenAt);
     },
@@ -91,22 +94,27 @@ function cipherOf(evp: Evp, init: Init, context: bigint, writtenAt: bigint): Cip
   const sealing = init === evp.EVP_EncryptInit_ex;
   let alive = true;
   return {
-    apply({ buffer, address }, start, end) {
+    apply(source, start, end, target = source, at = start) {
       // The callee would write wherever it is told to; only these checks stand between a bug and the heap.
       if (!alive) throw new Error('the key has been wiped');
-      if (!(start >= IV_BYTES && end >= start && end + TAG_BYTES <= buffer.length)) {
+      if (!(start >= IV_BYTES && end >= start && end + TAG_BYTES <= source.buffer.length)) {
         throw new RangeError('no room for the IV or the tag');
       }
-      inUse.buffer = buffer;
-      const text = address + BigInt(start);
-      const tag = address + BigInt(end);
+      if (!(at >= 0 && at + end - start <= target.buffer.length) || (sealing && target !== source)) {
+        throw new RangeError('no room for the text');
+      }
+      inUse.source = source.buffer;
+      inUse.target = target.buffer;
+      const text = source.address + BigInt(start);
+      const tag = source.address + BigInt(end);
+      const out = target.address + BigInt(at);
       const ok =
         init(context, NULL, NULL, NULL, text - IV_DISTANCE) === 1 &&
         (sealing || evp.EVP_CIPHER_CTX_ctrl(context, SET_TAG, TAG_BYTES, tag) === 1) &&
-        evp.EVP_CipherUpdate(context, text, writtenAt, text, end - start) === 1 &&
+        evp.EVP_CipherUpdate(context, out, writtenAt, text, end - start) === 1 &&
         evp.EVP_CipherFinal_ex(context, tag, writtenAt) === 1 &&
         (!sealing || evp.EVP_CIPHER_CTX_ctrl(context, GET_TAG, TAG_BYTES, tag) === 1);
-      inUse.buffer = undefined;
+      inUse.source = inUse.target = undefined;
       if (!ok && sealing) throw new Error('OpenSSL failed to seal');
       return ok;
     },

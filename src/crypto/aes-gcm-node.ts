@@ -9,8 +9,11 @@ export const nodeGcm: GcmImplementation = {
   createCipher(key: Buffer, direction: Direction): Cipher {
     const own = Buffer.from(key);
     return {
-      apply({ buffer }, start, end) {
-        return direction === 'seal' ? seal(own, buffer, start, end) : open(own, buffer, start, end);
+      apply(source, start, end, target = source, at = start) {
+        if (direction === 'seal') return seal(own, source.buffer, start, end);
+        const text = open(own, source.buffer, start, end);
+        text?.copy(target.buffer, at);
+        return text !== undefined;
       },
       destroy: () => void own.fill(0),
     };
@@ -25,16 +28,15 @@ function seal(key: Buffer, buffer: Buffer, start: number, end: number): boolean 
   return true;
 }
 
-function open(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
+function open(key: Buffer, buffer: Buffer, start: number, end: number): Buffer | undefined {
   const iv = buffer.subarray(start - IV_BYTES, start);
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(buffer.subarray(end, end + TAG_BYTES));
   const text = decipher.update(buffer.subarray(start, end));
   try {
     decipher.final();
+    return text;
   } catch {
-    return false; // the only thing final() can object to is the tag
+    return undefined; // the only thing final() can object to is the tag
   }
-  text.copy(buffer, start);
-  return true;
 }

@@ -9,7 +9,21 @@ export interface IvCounter {
   writeNext(target: Buffer, at: number): void;
 }
 
-export function createIvCounter(start: Buffer = randomFillSync(Buffer.alloc(12))): IvCounter {
+const START_BYTES = 12;
+/** Randomness is fetched for many starts at a time: the call costs more than sealing a record. */
+const pool = Buffer.alloc(START_BYTES * 256);
+let used = pool.length;
+
+function randomStart(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += START_BYTES;
+  return pool.subarray(used - START_BYTES, used);
+}
+
+export function createIvCounter(start: Buffer = randomStart()): IvCounter {
   let high = start.readUInt32BE(0);
   let middle = start.readUInt32BE(4);
   let low = start.readUInt32BE(8);

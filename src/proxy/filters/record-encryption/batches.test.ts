@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
+import { aesGcm } from '../../../crypto/aes-gcm.ts';
 import { createKeyRing, DEFAULT_LIMITS } from '../../../crypto/key-ring.ts';
 import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope, UnknownKey } from '../../../crypto/kms.ts';
@@ -139,6 +140,37 @@ test('records in the clear pass, alone or among sealed ones', async () => {
   assert.deepEqual(values, ['clear', undefined, 'a', 'one', 'b', 'two', 'c']);
   ring.close();
 });
+
+test('a parcel with headers in it, or without a value, is opened too', async () => {
+  const ring = newRing();
+  const original = [{ key: 'outer', value: Buffer.from('o') }];
+  // zig-zag 1 'v', then two headers: 'h' with 'x', 'n' with null; or the value null; or no value and no headers
+  const cases: [number[], string | null | undefined, string[]][] = [
+    [[0x02, 0x76, 0x04, 0x01, 0x68, 0x02, 0x78, 0x01, 0x6e, 0x01], 'v', ['h=x', 'n=null']],
+    [[0x01, 0x03], null, ['outer=o']],
+    [[0x02, 0x76, 0x00], 'v', []],
+  ];
+  for (const [parcel, value, headers] of cases) {
+    const field = await sealParcel(ring, Buffer.from(parcel), original);
+    const [opened] = recordsOf((await openBatches(field, ring))!);
+    assert.equal(opened?.value?.toString() ?? null, value);
+    assert.deepEqual(
+      opened?.headers.map((header) => `${header.key}=${header.value?.toString() ?? null}`),
+      headers,
+    );
+  }
+  ring.close();
+});
+
+/** A batch of one record, sealed around a parcel that we would not write. */
+async function sealParcel(ring: KeyRing, parcel: Buffer, headers: KafkaRecord['headers']): Promise<Buffer> {
+  const key = await ring.sealingKey(kek, 1);
+  const value = Buffer.concat([key.prefix, Buffer.alloc(12, 1), parcel, Buffer.alloc(16)]);
+  key.cipher.apply(aesGcm.pin(value), key.prefix.length + 12, value.length - 16);
+  key.release();
+  const mark = { key: 'kroxylicious.io/encryption', value: Buffer.from([2]) };
+  return encodeBatch({}, [{ ...record(0, ''), value, headers: [mark, ...headers] }]);
+}
 
 test('many data keys in one batch, more than are kept', async () => {
   const ring = newRing({ maxEncryptionsPerDek: 1, decryptedDekCacheSize: 2 });

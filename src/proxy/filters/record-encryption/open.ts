@@ -5,13 +5,16 @@ import type { DataKey } from '../../../crypto/data-key.ts';
 import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope } from '../../../crypto/kms.ts';
 import { readParcel } from '../../../crypto/parcel.ts';
-import type { Parcel, ParcelHeader } from '../../../crypto/parcel.ts';
+import type { ParcelHeader } from '../../../crypto/parcel.ts';
 import { readWrapper } from '../../../crypto/wrapper.ts';
 import { findMarker } from './marker.ts';
-import { copyBytes, readLayout, RecordLayout, Scan, varintSize, writeVarint } from './record.ts';
+import { Output } from './output.ts';
+import { readLayout, RecordLayout, Scan, varintSize } from './record.ts';
 
-/** Lengths can need more bytes in the clear than in the parcel. */
-const MOST_ADDED = 3 * 5;
+/** Room for the lengths of a record, which may need more bytes than they had. */
+const LENGTHS = 4 * 5;
+/** How a parcel ends that has no headers in it. */
+const NO_HEADERS = 0x03;
 
 /** The data key that the last record used. Nearly always the next one uses it too, and the same bytes precede its IV. */
 interface Current {
@@ -33,10 +36,10 @@ export async function openRecords(
   const held = new Map<string, DataKey>();
   const scan = new Scan(records);
   const layout = new RecordLayout();
-  let output: Buffer = Buffer.alloc(0);
-  let at = headRoom;
-  let copied = 0; // everything before this offset of `records` is in the output
+  const output = new Output(headRoom, headRoom + records.length);
+  let source: Pinned | undefined;
   let current: Current | undefined;
+  let copied = 0; // everything before this offset of `records` is in the output
   try {
     for (let i = 0; i < count; i++) {
       const recordStart = scan.at;
@@ -46,23 +49,18 @@ export async function openRecords(
       if (!current || !precededBy(records, layout, current.prefix)) {
         current = await keyOf(records, layout, ring, held);
       }
-      const parcel = openParcel(records, layout, current);
-      output = ensureRoom(
-        output,
-        at,
-        layout.end - copied + addedByHeaders(parcel),
-        headRoom + records.length,
-      );
-      at = copyBytes(records, copied, recordStart, output, at);
-      at = writeRecord(records, layout, parcel, dropped, output, at);
+      output.reserve(layout.end - copied + LENGTHS);
+      output.copy(records, copied, recordStart);
+      openRecord((source ??= aesGcm.pin(records)), layout, current, dropped, output);
       copied = layout.end;
     }
   } finally {
     for (const key of held.values()) key.release();
   }
   if (copied === 0) return undefined;
-  output = ensureRoom(output, at, records.length - copied, 0);
-  return output.subarray(0, copyBytes(records, copied, records.length, output, at));
+  output.reserve(records.length - copied);
+  output.copy(records, copied, records.length);
+  return output.done();
 }
 
 function precededBy(records: Buffer, { valueStart, valueLength }: RecordLayout, prefix: Buffer): boolean {
@@ -85,69 +83,82 @@ async function keyOf(
   return { prefix: records.subarray(valueStart, wrapper.start - IV_BYTES), key };
 }
 
-/** Where values are decrypted: the received bytes stay as they are, since they may be forwarded after all. */
-let scratch: Pinned = aesGcm.pin(Buffer.allocUnsafeSlow(64 * 1024));
-const LARGEST_KEPT_SCRATCH = 1024 * 1024;
-
-function openParcel(records: Buffer, layout: RecordLayout, { prefix, key }: Current): Parcel {
-  const ivAt = layout.valueStart + prefix.length;
-  const size = layout.valueStart + layout.valueLength - ivAt;
-  let room = scratch;
-  if (size > room.buffer.length) room = aesGcm.pin(Buffer.allocUnsafeSlow(size));
-  if (room !== scratch && size <= LARGEST_KEPT_SCRATCH) scratch = room;
-  copyBytes(records, ivAt, ivAt + size, room.buffer, 0);
-  if (!key.cipher.apply(room, IV_BYTES, size - TAG_BYTES)) throw new BadEnvelope('its tag does not fit');
-  return readParcel(room.buffer, IV_BYTES, size - TAG_BYTES);
+/**
+ * Writes one record in the clear. A parcel with nothing but a value is the value's length and the value, as they stand
+ * in a record, and one more byte: so it is decrypted to where it belongs. The received bytes are left as they are.
+ */
+function openRecord(
+  source: Pinned,
+  layout: RecordLayout,
+  { prefix, key }: Current,
+  dropped: number,
+  output: Output,
+): void {
+  const recordAt = output.at;
+  const text = layout.valueStart + prefix.length + IV_BYTES;
+  const textEnd = layout.valueStart + layout.valueLength - TAG_BYTES;
+  const size = textEnd - text;
+  const headersStart = layout.headersStart + dropped;
+  const headerCount = layout.headerCount - (dropped > 0 ? 1 : 0);
+  const before = layout.valueLengthAt - layout.start;
+  output.varint(before + size - 1 + varintSize(headerCount) + layout.end - headersStart);
+  output.copy(source.buffer, layout.start, layout.valueLengthAt);
+  if (!key.cipher.apply(source, text, textEnd, output.pinned, output.at)) {
+    throw new BadEnvelope('its tag does not fit');
+  }
+  const parcelAt = output.at;
+  if (!isValueOnly(output.pinned.buffer, parcelAt, size)) {
+    const parcel = Buffer.from(output.pinned.buffer.subarray(parcelAt, parcelAt + size));
+    output.at = recordAt;
+    return writeRecord(source.buffer, layout, parcel, dropped, output);
+  }
+  output.at = parcelAt + size - 1;
+  output.varint(headerCount);
+  output.copy(source.buffer, headersStart, layout.end);
 }
 
-function addedByHeaders({ headers }: Parcel): number {
-  return MOST_ADDED + (headers?.length ?? 0);
+function isValueOnly(bytes: Buffer, at: number, size: number): boolean {
+  if (size < 2 || bytes[at + size - 1] !== NO_HEADERS) return false;
+  const scan = new Scan(bytes, at);
+  const length = scan.varint();
+  return length >= 0 && scan.at + length + 1 === at + size;
 }
 
-function ensureRoom(output: Buffer, used: number, more: number, atFirst: number): Buffer {
-  if (used + more <= output.length) return output;
-  const larger = Buffer.allocUnsafe(Math.max(used + more, output.length === 0 ? atFirst : output.length * 2));
-  output.copy(larger, 0, 0, used);
-  return larger;
-}
-
+/** Writes a record whose parcel has headers in it, or no value. We never seal so, but the format allows it. */
 function writeRecord(
   records: Buffer,
   layout: RecordLayout,
-  parcel: Parcel,
+  parcelBytes: Buffer,
   dropped: number,
-  output: Buffer,
-  from: number,
-): number {
+  output: Output,
+): void {
+  const parcel = readParcel(parcelBytes, 0, parcelBytes.length);
   const { valueStart } = layout;
   const value =
     parcel.value === undefined ? records.subarray(valueStart, valueStart + layout.valueLength) : parcel.value;
-  const valueLength = value === null ? -1 : value.length;
   const headersStart = layout.headersStart + dropped;
   const headerCount = parcel.headers?.length ?? layout.headerCount - (dropped > 0 ? 1 : 0);
-  const headersSize = parcel.headers ? sizeOfHeaders(parcel.headers) : layout.end - headersStart;
+  const headers = parcel.headers ? encodeHeaders(parcel.headers) : records.subarray(headersStart, layout.end);
+  const valueLength = value === null ? -1 : value.length;
   const before = layout.valueLengthAt - layout.start;
   const length =
-    before + varintSize(valueLength) + (value?.length ?? 0) + varintSize(headerCount) + headersSize;
-  let at = writeVarint(output, from, length);
-  at = copyBytes(records, layout.start, layout.valueLengthAt, output, at);
-  at = writeVarint(output, at, valueLength);
-  if (value) at = copyBytes(value, 0, value.length, output, at);
-  at = writeVarint(output, at, headerCount);
-  if (parcel.headers) return writeHeaders(parcel.headers, output, at);
-  return copyBytes(records, headersStart, layout.end, output, at);
+    before + varintSize(valueLength) + (value?.length ?? 0) + varintSize(headerCount) + headers.length;
+  output.reserve(length + LENGTHS);
+  output.varint(length);
+  output.copy(records, layout.start, layout.valueLengthAt);
+  output.varint(valueLength);
+  if (value) output.copy(value, 0, value.length);
+  output.varint(headerCount);
+  output.copy(headers, 0, headers.length);
 }
 
-function sizeOfHeaders(headers: readonly ParcelHeader[]): number {
-  const sizeOf = (bytes: Buffer | null) => varintSize(bytes?.length ?? -1) + (bytes?.length ?? 0);
-  return headers.reduce((sum, { key, value }) => sum + sizeOf(key) + sizeOf(value), 0);
-}
-
-function writeHeaders(headers: readonly ParcelHeader[], output: Buffer, from: number): number {
-  let at = from;
-  for (const bytes of headers.flatMap(({ key, value }) => [key, value])) {
-    at = writeVarint(output, at, bytes?.length ?? -1);
-    if (bytes) at = copyBytes(bytes, 0, bytes.length, output, at);
+function encodeHeaders(headers: readonly ParcelHeader[]): Buffer {
+  const fields = headers.flatMap(({ key, value }) => [key, value]);
+  const output = new Output(0, 0);
+  for (const bytes of fields) {
+    output.reserve((bytes?.length ?? 0) + LENGTHS);
+    output.varint(bytes?.length ?? -1);
+    if (bytes) output.copy(bytes, 0, bytes.length);
   }
-  return at;
+  return output.done();
 }

@@ -14,10 +14,15 @@ const MOST_ADDED = MARKER.length + IV_BYTES + TAG_BYTES + 6 + 3 * 5;
  * Seals the values of uncompressed records, and leaves `headRoom` free bytes before them. A record without a value is a tombstone: it stays as it is, or the broker's
  * compaction would no longer know it for one.
  */
-export function sealRecords(records: Buffer, count: number, key: SealingKey, headRoom = 0): Buffer {
+export function sealRecords(
+  records: Buffer,
+  count: number,
+  key: Pick<SealingKey, 'cipher' | 'prefix'>,
+  headRoom = 0,
+  ivs = createIvCounter(),
+): Buffer {
   const output = Buffer.allocUnsafeSlow(headRoom + records.length + count * (key.prefix.length + MOST_ADDED));
   const pinned = aesGcm.pin(output);
-  const ivs = createIvCounter();
   const scan = new Scan(records);
   const layout = new RecordLayout();
   let at = headRoom;
