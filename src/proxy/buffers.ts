@@ -39,20 +39,17 @@ export class ReadBuffer {
   #tier = 0;
   #smallReads = 0;
   readonly #pool: BufferPool;
-  readonly #largest: number;
 
-  /** `largest` is below the top where reads are known to be short. */
-  constructor(pool: BufferPool, largest = LARGEST) {
+  constructor(pool: BufferPool) {
     this.#pool = pool;
-    this.#largest = Math.min(largest, LARGEST);
     this.current = pool.take(0);
   }
 
   /** Chooses the next buffer after a read of `length` bytes, when at least `expected` more are known to follow. */
   adapt(length: number, expected: number): Buffer {
     const tier = this.#tier;
-    if (tier < this.#largest && (length === this.current.length || expected > SIZES[tier]!)) {
-      this.#change(expected > SIZES[1] ? this.#largest : tier + 1);
+    if (tier < LARGEST && (length === this.current.length || expected > SIZES[tier]!)) {
+      this.#change(expected > SIZES[1] ? LARGEST : tier + 1);
     } else if (tier > 0 && length <= SIZES[tier - 1]! && expected <= SIZES[tier - 1]!) {
       if (++this.#smallReads >= SMALL_READS) this.#change(tier - 1);
     } else {

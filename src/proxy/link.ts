@@ -3,8 +3,8 @@ import type { NetConnectOpts } from 'node:net';
 import { createBufferPool, ReadBuffer } from './buffers.ts';
 
 /**
- * One socket of a session. Plain sockets, and TLS sockets that we open, read into a buffer that is used again and
- * again (`onread`); TLS sockets that we accept cannot, and give a new buffer each time.
+ * One socket of a session. Plain sockets read into a buffer that is used again and again (`onread`). TLS sockets give
+ * a new buffer each time: of what they have decrypted they hand over all, also after reading has been stopped.
  */
 
 export interface LinkEvents {
@@ -29,8 +29,6 @@ const NOBODY: LinkEvents = {
 };
 
 const pool = createBufferPool();
-/** TLS hands over at most one record of 16 KiB at a time. */
-const TLS_TIER = 1;
 
 /** Sockets with writes held back until the end of this turn of the event loop, to leave in one system call. */
 const corked: Link[] = [];
@@ -98,8 +96,8 @@ export class Link {
   }
 
   /** Options with which a socket reads into this link's buffer. */
-  onread(tls: boolean): NonNullable<NetConnectOpts['onread']> {
-    const buffer = new ReadBuffer(pool, tls ? TLS_TIER : undefined);
+  onread(): NonNullable<NetConnectOpts['onread']> {
+    const buffer = new ReadBuffer(pool);
     this.#buffer = buffer;
     this.reuses = true;
     return {
@@ -142,7 +140,7 @@ export function adoptPlainSocket(link: Link, accepted: Socket): Socket {
     return accepted;
   }
   // `handle` is not a documented option; without it the accepted socket itself is used, at a higher cost.
-  const options = { handle, allowHalfOpen: true, onread: link.onread(false) };
+  const options = { handle, allowHalfOpen: true, onread: link.onread() };
   const socket = new Socket(options as unknown as ConstructorParameters<typeof Socket>[0]);
   taken._handle = null;
   accepted.destroy();

@@ -96,12 +96,10 @@ export function rewriteEndpoints(
   return { frame: rewritten, seen };
 }
 
-const SASL_HANDSHAKE = apiOf('SaslHandshake').key;
-
 /**
  * Takes what we cannot carry out of an ApiVersions response. APIs that are decoded here end at the newest version that
- * we know; all others pass as they are, known or not. SaslHandshake v0 goes: it is followed by bytes without frames.
- * The lower ends stay: a broker may announce old versions of Produce only to please old clients (KAFKA-18659).
+ * we know; all others pass as they are, known or not. The lower ends stay, also where we refuse what they promise:
+ * old clients conclude from them what a broker can do (KAFKA-18659; librdkafka and SaslHandshake v0).
  */
 export function restrictVersions(
   response: Responses['ApiVersions'],
@@ -112,7 +110,6 @@ export function restrictVersions(
     const known = apiOf(entry.apiKey);
     if (!known) return unknownApis === 'pass';
     if (isDecoded(entry.apiKey)) entry.maxVersion = Math.min(entry.maxVersion, known.max);
-    if (entry.apiKey === SASL_HANDSHAKE) entry.minVersion = Math.max(entry.minVersion, 1);
     return entry.minVersion <= entry.maxVersion;
   });
 }

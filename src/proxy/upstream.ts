@@ -20,8 +20,6 @@ export interface Opened {
 export interface Upstream {
   /** To the node, or to any broker. Rejects with a reason that says what was tried. */
   open(node: number | undefined, timeoutMs: number): Promise<Opened>;
-  /** Opens and closes one, to see whether a broker is there. */
-  probe(timeoutMs: number): Promise<string | undefined>;
 }
 
 /** Asks the other workers where a node is. */
@@ -30,8 +28,8 @@ export type LookUp = (node: number) => Promise<Address | undefined>;
 export function createUpstream(
   target: TargetConfig,
   topology: Topology,
-  stats: ClusterStats,
-  lookUp: LookUp,
+  stats: Pick<ClusterStats, 'upstreamConnects' | 'upstreamErrors'>,
+  lookUp: LookUp = async () => undefined,
 ): Upstream {
   const dial = dialer(target.tls);
   let turn = target.selection === 'random' ? Math.floor(Math.random() * 1000) : 0;
@@ -72,15 +70,6 @@ export function createUpstream(
         throw error;
       }
     },
-    async probe(timeoutMs) {
-      try {
-        const { link } = await any(timeoutMs);
-        link.destroy();
-        return undefined;
-      } catch (error) {
-        return messageOf(error);
-      }
-    },
   };
 }
 
@@ -95,7 +84,6 @@ function dialer(tls: ClientTls | undefined): Dial {
       port,
       noDelay: true,
       allowHalfOpen: true,
-      onread: link.onread(tls !== undefined),
     };
     const socket = secureContext
       ? connectTls({
@@ -104,7 +92,7 @@ function dialer(tls: ClientTls | undefined): Dial {
           rejectUnauthorized: !tls?.insecure,
           ...(isIP(host) ? {} : { servername: host }),
         })
-      : connectPlain(options);
+      : connectPlain({ ...options, onread: link.onread() });
     const { promise, resolve, reject } = Promise.withResolvers<{ link: Link }>();
     const timer = setTimeout(() => {
       socket.destroy(new Error(`no connection within ${timeoutMs} ms`));

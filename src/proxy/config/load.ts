@@ -15,15 +15,10 @@ export interface LoadedConfig {
   warnings: string[];
 }
 
-/** Thrown with the files that were looked at, so that correcting any of them is noticed. */
-export interface ConfigFiles {
-  files: Set<string>;
-}
-
-/** Reads a configuration file and every file that it names. `seen.files` has their names afterwards, come what may. */
-export function loadProxyConfig(file: string, seen: ConfigFiles = { files: new Set() }): LoadedConfig {
+/** Reads a configuration file and every file that it names; `files` has their names afterwards, come what may. */
+export function loadProxyConfig(file: string, files: Set<string> = new Set()): LoadedConfig {
   const path = resolve(file);
-  seen.files.add(path);
+  files.add(path);
   let text: Buffer;
   try {
     text = readFileSync(path);
@@ -38,7 +33,7 @@ export function loadProxyConfig(file: string, seen: ConfigFiles = { files: new S
   }
   const checked = checkProxyConfig(document, file, (name) => {
     const full = resolve(dirname(path), name);
-    seen.files.add(full);
+    files.add(full);
     return readFileSync(full);
   });
   return { ...checked, hash: createHash('sha256').update(text).digest('hex') };
