@@ -1,10 +1,11 @@
 /** Writes every generated file: `npm run generate`. A test fails where one of them is out of date. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ERRORS_PAGE, errorsPage } from './errors-page.ts';
 import { GENERATED_FOLDERS, generatedFiles } from '../src/resources/generated.ts';
 
 const root = join(import.meta.dirname, '..');
-const files = generatedFiles();
+const files = generatedFiles().set(ERRORS_PAGE, errorsPage());
 
 for (const folder of GENERATED_FOLDERS) {
   await mkdir(join(root, folder), { recursive: true });

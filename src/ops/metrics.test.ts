@@ -41,6 +41,15 @@ suite('metrics', () => {
     assert.match(text, /isthmus_test_seconds_bucket\{le="1"\} 1\n/);
   });
 
+  test('a name against the conventions is refused', () => {
+    const metrics = createMetrics();
+    assert.throws(() => metrics.counter('isthmus_test_requests', 'x'), /counters end in _total/);
+    assert.throws(() => metrics.gauge('isthmus_test_requests_total', 'x'));
+    assert.throws(() => metrics.histogram('isthmus_test_latency', 'x'));
+    assert.throws(() => metrics.gauge('requests', 'x'));
+    assert.throws(() => metrics.gauge('isthmus_test_Requests', 'x'));
+  });
+
   test('refreshers run before each report', async () => {
     const metrics = createMetrics();
     const age = metrics.gauge('isthmus_test_age_seconds', 'Age.').of();

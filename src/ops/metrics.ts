@@ -47,6 +47,7 @@ export function createMetrics(): Metrics {
   const refreshers: (() => void)[] = [];
 
   function register<T>(kind: Kind, name: string, help: string, make: () => T, read: Reader<T>): Family<T> {
+    checkName(kind, name);
     const children = new Map<string, { labels: Labels; child: T }>();
     const get = () => ({
       name,
@@ -80,6 +81,15 @@ export function createMetrics(): Metrics {
       return registry.getMetricsAsJSON();
     },
   };
+}
+
+/** Prometheus' conventions, held where no name can get past: dashboards and alerts outlive the code they were written for. */
+function checkName(kind: Kind, name: string): void {
+  const units = { counter: /_total$/, histogram: /_(seconds|bytes)$/, gauge: /(?<!_total)$/ };
+  if (/^isthmus(_[a-z0-9]+)+$/.test(name) && units[kind].test(name)) return;
+  throw new Error(
+    `${name} is no name for a ${kind}: isthmus_<part>_<what>, counters end in _total, histograms in their unit`,
+  );
 }
 
 type Kind = 'counter' | 'gauge' | 'histogram';
