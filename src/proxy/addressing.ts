@@ -4,7 +4,7 @@ import type { Address, GatewayConfig, PortRouting, SniRouting } from './config/m
 export interface Addressing {
   bootstrap: Address;
   /** Where clients find the broker; undefined if the gateway has no place for it. */
-  advertise(node: number): Address | undefined;
+  advertise: (node: number) => Address | undefined;
 }
 
 const NODE_ID = '$(nodeId)';

@@ -37,6 +37,8 @@ export interface FrameOwner {
   write(bytes: Buffer): void;
   /** Writes what is due. */
   writeDue(): void;
+  /** Endpoints were found in a frame whose head had gone already, and were hidden. */
+  endpointsHidden(): void;
   /** Says what is wrong with a stream whose next frame cannot be that long. */
   badLength(length: number, bytes: Buffer, at: number): string;
 }
@@ -124,15 +126,16 @@ export class Flow {
   #continueHead(chunk: Buffer, at: number, end: number): number {
     const had = this.#head;
     const total = had.length < 4 ? 4 : this.#lengthOf(had, 0);
-    if ((had.length >= total && had.length > 4) || had.length > MAX_HEAD)
-      throw new BadTraffic('a frame has a header that does not end');
     const stop = Math.min(end, at + Math.min(total - had.length, Math.max(HEAD_PIECE, had.length)));
     const head = Buffer.concat([had, chunk.subarray(at, stop)]);
     this.#run = stop;
     this.#head = head;
     if (head.length < this.#owner.minHead) return stop;
     const decision = this.#owner.decide(head, 0, head.length);
-    if (decision === MORE) return stop;
+    if (decision === MORE) {
+      if (head.length < this.#lengthOf(head, 0) && head.length < MAX_HEAD) return stop;
+      throw new BadTraffic('a frame has a header that does not end');
+    }
     this.#head = NOTHING;
     this.#run = 0;
     this.#send(head, this.#act(decision, head, 0, head.length, this.#lengthOf(head, 0)));
@@ -170,7 +173,10 @@ export class Flow {
       this.#run = stop;
     } else {
       const found = this.#walking ? this.#walker.feed(chunk, at, stop) : -1;
-      if (found >= 0) this.#walker.neutralise(chunk, found, stop, left - (found - at));
+      if (found >= 0) {
+        this.#walker.neutralise(chunk, found, stop, left - (found - at));
+        this.#owner.endpointsHidden();
+      }
       if (this.left === 0) this.#endFrame(chunk, stop);
     }
     return stop;

@@ -105,6 +105,8 @@ export class RequestSide implements FrameOwner {
 
   writeDue(): void {}
 
+  endpointsHidden(): void {}
+
   badLength(length: number, bytes: Buffer, at: number): string {
     return `a frame of ${length} bytes is announced: ${describeBytes(bytes, at)}`;
   }

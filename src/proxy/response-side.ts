@@ -158,6 +158,10 @@ export class ResponseSide implements FrameOwner {
     if (session.ending) session.settle();
   }
 
+  endpointsHidden(): void {
+    this.#session.cluster.stats.neutralised.value += 1;
+  }
+
   badLength(length: number): string {
     return `the broker announces a frame of ${length} bytes`;
   }

@@ -3,6 +3,7 @@ import type { ApiName } from '../kafka/apis.ts';
 import { ERRORS } from '../kafka/errors.ts';
 import type { Responses } from '../kafka/schemas/types.ts';
 import { findNodeEndpoints, readNodeEndpoints, writeNodeEndpoints } from '../kafka/skim.ts';
+import type { NodeEndpoint } from '../kafka/skim.ts';
 import type { Addressing } from './addressing.ts';
 import type { Address } from './config/model.ts';
 
@@ -66,13 +67,16 @@ const REWRITES: Rewrites = {
   },
 };
 
+type Rewrite = (response: unknown, addressing: Addressing, seen: Seen) => void;
+
 /** Rewrites a decoded response in place. */
 export function rewriteAddresses(api: ApiName, response: Responses[ApiName], addressing: Addressing): Seen {
   const seen: Seen = { nodes: [], unadvertised: [] };
-  const rewrite = REWRITES[api] as
-    | ((response: unknown, addressing: Addressing, seen: Seen) => void)
-    | undefined;
-  rewrite?.(response, addressing, seen);
+  (REWRITES[api] as Rewrite | undefined)?.(response, addressing, seen);
+  if ('nodeEndpoints' in response && response.nodeEndpoints) {
+    const endpoints = response.nodeEndpoints as NodeEndpoint[];
+    response.nodeEndpoints = endpoints.filter((each) => readdress(each, each.nodeId, addressing, seen));
+  }
   return seen;
 }
 

@@ -21,7 +21,7 @@ export interface Place {
 }
 
 export function serverTls(document: ServerTlsDocument, place: Place): ServerTls {
-  const keys = (Array.isArray(document.key) ? document.key : [document.key]).map((key) => keyOf(key, place));
+  const keys = document.key.map((key) => keyOf(key, place));
   const trust = document.trust && trustOf(document.trust, place);
   if (document.trust && 'insecure' in document.trust)
     place.problem('tls.trust.insecure', 'is for targets only');

@@ -94,7 +94,7 @@ const tlsRules = { cipherSuites: allowDeny.optional(), protocols: allowDeny.opti
 
 /** + `key` may be a list: the certificate is chosen by the name that the client asks for. */
 const serverTls = z.strictObject({
-  key: z.union([key, z.array(key).min(1)]),
+  key: z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(key).min(1)),
   trust: trust.optional(),
   ...tlsRules,
 });
