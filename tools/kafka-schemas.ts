@@ -1,13 +1,13 @@
 // Writes src/kafka/schemas: the facts of every Kafka message (names, types, versions, nullability, tags, defaults),
 // taken from the definitions inside the kafka-clients jar, and the TypeScript types that follow from them.
-// Run it after changing KAFKA_VERSION: `node tools/run.mjs tools/kafka-schemas.ts`.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// Run it when Kafka is a new one: `node tools/run.mjs tools/kafka-schemas.ts`.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
+import { KAFKA_VERSION, ensureKafka } from '../test/support/install/kafka.ts';
 
-const KAFKA_VERSION = '4.3.1';
-const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
+/** The files are in the project's format, or formatting them would be a change. */
+const LINE_WIDTH = 110;
 const OUTPUT = join(import.meta.dirname, '../src/kafka/schemas');
 
 interface Field {
@@ -32,23 +32,6 @@ interface Message {
   latestVersionUnstable?: boolean;
   fields?: Field[];
   commonStructs?: Field[];
-}
-
-/** Fetches the jar into the cache unless it is there, and returns its path. */
-function fetchJar(): string {
-  const cache = process.env.ISTHMUS_CACHE;
-  if (!cache) throw new Error('run this by tools/run.mjs, which sets ISTHMUS_CACHE');
-  const folder = join(cache, 'kafka-schemas');
-  const jar = join(folder, `kafka-clients-${KAFKA_VERSION}.jar`);
-  if (existsSync(jar)) return jar;
-  mkdirSync(folder, { recursive: true });
-  const artifact = `-Dartifact=org.apache.kafka:kafka-clients:${KAFKA_VERSION}`;
-  const where = [`-Dmaven.repo.local=${join(cache, 'm2')}`, `-DoutputDirectory=${folder}`];
-  const { status } = spawnSync('mvn', ['-q', '-B', `${PLUGIN}:copy`, artifact, ...where], {
-    stdio: 'inherit',
-  });
-  if (status !== 0) throw new Error('mvn failed (see above); is Maven installed?');
-  return jar;
 }
 
 /** The files of a zip archive whose names match. Reads the central directory, as jars have no other index. */
@@ -147,15 +130,15 @@ function interfaces(message: Message): string[] {
 
 const HEADER = `// Written by tools/kafka-schemas.ts from the message definitions of Apache Kafka ${KAFKA_VERSION}; do not edit.\n`;
 
-function writeSchemas(messages: Message[]): void {
+function schemasFile(messages: Message[]): string {
   const entries = messages.map((message) => `  ${message.name}: \`${schemaText(message)}\`,\n`);
   const text = `/** Every message by name, in the schema language that ../schema.ts reads. */
 export const SCHEMAS = {\n${entries.join('')}} as const;\n`;
-  writeFileSync(join(OUTPUT, 'messages.ts'), `${HEADER}${text}`);
+  return `${HEADER}${text}`;
 }
 
 /** One line an API: the request and the response of an API always share versions, which is checked here. */
-function writeApis(messages: Message[]): void {
+function apisFile(messages: Message[]): string {
   const named = new Map(messages.map((message) => [message.name, message]));
   const requests = messages.filter((m) => m.type === 'request').toSorted((a, b) => a.apiKey! - b.apiKey!);
   const lines = requests.map((request) => {
@@ -181,7 +164,9 @@ function writeApis(messages: Message[]): void {
       `broker: ${request.listeners?.includes('broker') ?? false}`,
       `controller: ${request.listeners?.includes('controller') ?? false}`,
     ];
-    return `  ${name}: { ${facts.join(', ')} },\n`;
+    const line = `  ${name}: { ${facts.join(', ')} },\n`;
+    const broken = facts.map((fact) => `    ${fact},\n`).join('');
+    return line.length <= LINE_WIDTH + 1 ? line : `  ${name}: {\n${broken}  },\n`;
   });
   const text = `/**
  * Every API by name. \`min\` and \`max\` are -1 for an API that Kafka 4 no longer serves; \`flexible\` is the first
@@ -189,10 +174,10 @@ function writeApis(messages: Message[]): void {
  * \`controller\`: which listeners serve it.
  */
 export const APIS = {\n${lines.join('')}} as const;\n`;
-  writeFileSync(join(OUTPUT, 'apis.ts'), `${HEADER}${text}`);
+  return `${HEADER}${text}`;
 }
 
-function writeTypes(messages: Message[]): void {
+function typesFile(messages: Message[]): string {
   const named = (type: string, suffix: string) =>
     messages
       .filter((message) => message.type === type)
@@ -201,7 +186,7 @@ function writeTypes(messages: Message[]): void {
   const all = messages.flatMap(interfaces);
   const names = all.map((text) => text.split(' ', 3)[2]);
   if (new Set(names).size !== names.length) throw new Error('two structs have one name');
-  const text = `${HEADER}
+  return `${HEADER}
 /** A tagged field that this version of the schemas does not know, kept as it came. */
 export interface UnknownTag {
   tag: number;
@@ -218,15 +203,24 @@ export interface Responses {\n${named('response', 'Response')}}
 export interface Embedded {\n${named('data', '')}}
 
 ${all.join('\n\n')}\n`;
-  writeFileSync(join(OUTPUT, 'types.ts'), text);
 }
 
-const definitions = readZip(fetchJar(), /^common\/message\/.*\.json$/);
-const messages = [...definitions.values()]
-  .map(parseDefinition)
-  .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
-mkdirSync(OUTPUT, { recursive: true });
-writeSchemas(messages);
-writeApis(messages);
-writeTypes(messages);
-console.log(`${messages.length} messages written to ${OUTPUT}`);
+/** The files of src/kafka/schemas, by name. */
+export async function kafkaSchemas(): Promise<Map<string, string>> {
+  const { classPath } = await ensureKafka();
+  const jar = classPath.split(':').find((path) => path.includes('/kafka-clients-'));
+  if (jar === undefined) throw new Error('kafka-clients is not among the jars of Kafka');
+  const messages = [...readZip(jar, /^common\/message\/.*\.json$/).values()]
+    .map(parseDefinition)
+    .toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+  return new Map([
+    ['messages.ts', schemasFile(messages)],
+    ['apis.ts', apisFile(messages)],
+    ['types.ts', typesFile(messages)],
+  ]);
+}
+
+if (import.meta.main) {
+  mkdirSync(OUTPUT, { recursive: true });
+  for (const [name, text] of await kafkaSchemas()) writeFileSync(join(OUTPUT, name), text);
+}
