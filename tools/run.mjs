@@ -59,7 +59,7 @@ function ensurePackages() {
 
 const node = ensureNode();
 ensurePackages();
-const child = spawn(node, process.argv.slice(2), {
+const child = spawn(node, ['--disable-warning=ExperimentalWarning', ...process.argv.slice(2)], {
   stdio: 'inherit',
   env: { ...process.env, ISTHMUS_CACHE: cache },
 });

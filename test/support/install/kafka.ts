@@ -1,84 +1,16 @@
-/** Apache Kafka from Maven Central: the broker and the command-line tools, made ready to start quickly. */
-import { readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { KafkaHome } from '../kafka/java.ts';
-import { kafkaUuid, propertiesText } from '../kafka/storage.ts';
-import { ensureArchive } from './kafka-archive.ts';
-import { cached, install, requireTools, step } from './store.ts';
+/** Apache Kafka for tests: as users get it, and with a user who can log in. */
+import * as embedded from '../../../src/store/embedded/kafka-install.ts';
+import type { KafkaHome } from '../../../src/store/embedded/kafka-java.ts';
 
-export const KAFKA_VERSION = '4.3.1';
-export const JAVA_TOOLS = { java: 'install Java 17 or newer, e.g. `apt-get install default-jdk-headless`' };
-const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+export { KAFKA_VERSION } from '../../../src/store/embedded/kafka-install.ts';
 
-/** slf4j is an interface only: without a binding brokers run mute. */
-const DEPENDENCIES = [
-  ['org.apache.kafka', 'kafka_2.13', KAFKA_VERSION],
-  ['org.apache.kafka', 'kafka-tools', KAFKA_VERSION],
-  ['org.apache.logging.log4j', 'log4j-slf4j-impl', '2.25.4'],
-] as const;
+const USERS = [{ name: 'alice', password: 'alice-secret' }];
 
-function coordinates([group, artifact, version]: readonly [string, string, string]): string {
-  return `<groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>`;
-}
-
-function pom(): string {
-  const dependencies = DEPENDENCIES.map((each) => `<dependency>${coordinates(each)}</dependency>`).join('\n');
-  return [
-    '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>',
-    `${coordinates(['testbed', 'kafka', '1'])}<packaging>pom</packaging>`,
-    `<dependencies>${dependencies}</dependencies></project>`,
-  ].join('\n');
-}
-
-/** Spelled out and sorted: a wildcard has the directory's order, and a class archive is good for one order only. */
-async function classPathOf(libs: string): Promise<string> {
-  const jars = (await readdir(libs)).filter((name) => name.endsWith('.jar')).toSorted();
-  return jars.map((jar) => join(libs, jar)).join(':');
-}
-
-async function fetchJars(into: string): Promise<void> {
-  await writeFile(join(into, 'pom.xml'), pom());
-  const where = [`-Dmaven.repo.local=${cached('m2')}`, `-DoutputDirectory=${join(into, 'libs')}`];
-  await step('mvn', ['-B', '-q', COPY, '-DincludeScope=runtime', ...where], { cwd: into });
-}
-
-/** Kafka's own formatter, run once: the first records of a cluster in which alice may log in with SCRAM. */
-async function makeCheckpoint(classPath: string, into: string): Promise<void> {
-  const data = join(into, 'data');
-  const config = join(into, 'format.properties');
-  const voter = { 'controller.quorum.voters': '1@127.0.0.1:9099', listeners: 'CONTROLLER://127.0.0.1:9099' };
-  const role = { 'process.roles': 'controller', 'controller.listener.names': 'CONTROLLER' };
-  await writeFile(config, propertiesText({ 'node.id': 1, 'log.dirs': data, ...role, ...voter }));
-  const users = ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
-    '--add-scram',
-    `${mechanism}=[name=alice,password=alice-secret]`,
-  ]);
-  const format = ['kafka.tools.StorageTool', 'format', '-t', kafkaUuid(), '-c', config, ...users];
-  await step('java', ['-cp', classPath, ...format]);
-  await rename(join(data, 'bootstrap.checkpoint'), join(into, 'bootstrap.checkpoint'));
-  await rm(data, { recursive: true });
-  await rm(config);
-}
-
-/** Apache Kafka, fetched and made ready if it is not yet. */
+/** Apache Kafka, fetched and made ready if it is not yet. In its new clusters alice may log in with SCRAM. */
 export async function ensureKafka(): Promise<KafkaHome> {
-  requireTools(JAVA_TOOLS);
-  const name = `kafka-${KAFKA_VERSION}`;
-  const home = await install({
-    name,
-    files: ['libs'],
-    doing: `fetching Apache Kafka ${KAFKA_VERSION} (about 1 min, once)`,
-    tools: { mvn: 'install Maven, e.g. `apt-get install maven`' },
-    make: fetchJars,
-  });
-  const classPath = await classPathOf(join(home, 'libs'));
-  await install({
-    name,
-    files: ['bootstrap.checkpoint'],
-    doing: 'formatting storage for Apache Kafka (some seconds, once)',
-    tools: JAVA_TOOLS,
-    make: (into) => makeCheckpoint(classPath, into),
-  });
-  const kafka = { classPath, checkpoint: join(home, 'bootstrap.checkpoint') };
-  return { ...kafka, archive: await ensureArchive(name, kafka) };
+  const kafka = await embedded.ensureKafka();
+  return {
+    ...kafka,
+    checkpoint: await embedded.ensureCheckpoint('bootstrap.checkpoint', kafka.classPath, USERS),
+  };
 }

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { realpathSync, statSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { propertiesText, writeStorage } from '../kafka/storage.ts';
-import { reservePorts } from '../ports.ts';
-import { run, startServer, waitFor } from '../process.ts';
-import { install, step } from './store.ts';
+import { propertiesText, writeStorage } from './kafka-storage.ts';
+import { reservePorts } from './ports.ts';
+import { run, startServer, waitFor } from './process.ts';
+import { install, step } from './cache.ts';
 
 interface Jars {
   classPath: string;

@@ -1,0 +1,87 @@
+/** `isthmus up` as a newcomer runs it: the quickstart's own files, a real Kafka, real clients, Ctrl-C. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { consume, produce } from '../../support/clients.ts';
+import { waitFor } from '../../support/process.ts';
+import { workspace } from '../../support/workspace.ts';
+
+const RECORDS = ['one', 'two', 'three'].map((value) => ({ key: null, value }));
+const values = (records: readonly { value: string | null }[]) => records.map(({ value }) => value);
+
+const root = resolve(import.meta.dirname, '../../..');
+
+suite('isthmus up', () => {
+  const folder = join(workspace('up'), 'quickstart');
+  let program: ChildProcess;
+  let said = '';
+  before(() => {
+    cpSync(join(root, 'deploy/examples/quickstart'), folder, {
+      recursive: true,
+      filter: (path) => !path.includes('.isthmus'),
+    });
+    program = spawn(process.execPath, [join(root, 'src/main.ts'), 'up', '-f', folder], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    program.stdout!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    program.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  });
+  after(() => program.kill('SIGKILL'));
+
+  const says = (pattern: RegExp) =>
+    waitFor(`${pattern} from isthmus up`, async () => pattern.exec(said) ?? undefined, {
+      abort: () => (program.exitCode === null ? undefined : `it ended:\n${said}`),
+    });
+  const bootstrapOf = async (cluster: string) =>
+    (await says(new RegExp(`^${cluster} +(\\S+:\\d+)`, 'm')))[1]!;
+
+  test('both virtual clusters carry records, and the encrypted one hides them from the broker', async () => {
+    const kafka = (await says(/Apache Kafka itself listens on (\S+)/))[1]!;
+    const records = RECORDS;
+    for (const cluster of ['plain', 'encrypted']) {
+      const at = { bootstrap: await bootstrapOf(cluster), topic: `through-${cluster}` };
+      await produce('kafkajs', { ...at, records });
+      assert.deepEqual(values(await consume('kafkajs', { ...at, count: 3 })), values(records));
+    }
+    const raw = await consume('kafkajs', { bootstrap: kafka, topic: 'through-encrypted', count: 3 });
+    assert.ok(values(raw).every((value) => !values(records).includes(value ?? '')));
+  });
+
+  test('a mistake is reported with file, line and reason; the rest keeps serving', async () => {
+    const file = join(folder, 'clusters.yaml');
+    const good = readFileSync(file, 'utf8');
+    const lines = good.split('\n');
+    const line = lines.findIndex((text) => text.includes('- name: encryption')) + 1;
+    writeFileSync(file, good.replace('- name: encryption', '- name: encription'));
+    await says(
+      new RegExp(
+        `✖ .*clusters\\.yaml:${line}: VirtualKafkaCluster "encrypted": no KafkaProtocolFilter is named "encription"`,
+      ),
+    );
+    const at = { bootstrap: await bootstrapOf('plain'), topic: 'meanwhile' };
+    await produce('kafkajs', { ...at, records: [{ key: null, value: 'still here' }] });
+    said = '';
+    writeFileSync(file, good);
+    const again = { bootstrap: await bootstrapOf('encrypted'), topic: 'through-encrypted' };
+    assert.deepEqual(values(await consume('kafkajs', { ...again, count: 3 })), values(RECORDS));
+  });
+
+  test('Ctrl-C leaves nothing running', async () => {
+    const bootstrap = await bootstrapOf('plain');
+    program.kill('SIGINT');
+    const [code] = (await once(program, 'exit')) as [number | null];
+    assert.equal(code, 0, said);
+    const port = Number(bootstrap.split(':')[1]);
+    const refused = await new Promise((answer) =>
+      connect(port, '127.0.0.1')
+        .on('error', () => answer(true))
+        .on('connect', () => answer(false)),
+    );
+    assert.equal(refused, true);
+  });
+});
