@@ -27,8 +27,6 @@ export interface Field {
   tag: number | undefined;
   /** As Kafka writes it; undefined where it is the type's own zero value. */
   fallback: string | undefined;
-  /** What the value names: topicName, groupId, brokerId … */
-  entity: string | undefined;
   /** The fields of the struct, where `type` is one. */
   fields: Field[] | undefined;
 }
@@ -72,7 +70,6 @@ function parseField(words: string[]): Field {
     nullable: NEVER,
     tag: undefined,
     fallback: undefined,
-    entity: undefined,
     fields: undefined,
   };
   for (const word of rest) {
@@ -80,8 +77,8 @@ function parseField(words: string[]): Field {
     else if (word.startsWith('null:')) field.nullable = parseVersions(word.slice(5));
     else if (word.startsWith('tag:')) field.tag = Number(word.slice(4));
     else if (word.startsWith('=')) field.fallback = word.slice(1);
-    else if (word.startsWith('@')) field.entity = word.slice(1);
-    else if (!word.startsWith('flexible:')) field.versions = parseVersions(word);
+    else if (/^\d|^none$/.test(word)) field.versions = parseVersions(word);
+    // Others tell people more: `@topicName` and the like, what the value names.
   }
   return field;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { ALL_APIS } from '../../../src/kafka/apis.ts';
-import { requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
+import { embeddedCodec, requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
 import { errorResponse } from '../../../src/kafka/error-response.ts';
 import { MalformedMessage } from '../../../src/kafka/malformed.ts';
 import { KINDS, messagesOf, project } from './messages.ts';
@@ -49,6 +49,17 @@ suite('codec', () => {
     const { controllerId, topics } = codec.decode(codec.encode({ topics: [{ name: 'a' }] }));
     assert.equal(controllerId, -1);
     assert.equal(topics[0]?.topicId, 'AAAAAAAAAAAAAAAAAAAAAA');
+  });
+
+  test('messages that travel inside others have codecs too', () => {
+    const codec = embeddedCodec('ConsumerProtocolSubscription', 3);
+    const sent = { topics: ['a'], ownedPartitions: [{ topic: 'a', partitions: [0, 1] }], rackId: 'r1' };
+    const { topics, ownedPartitions, rackId, generationId } = codec.decode(codec.encode(sent));
+    assert.deepEqual(
+      [topics, ownedPartitions[0]?.partitions, rackId, generationId],
+      [['a'], [0, 1], 'r1', -1],
+    );
+    assert.throws(() => embeddedCodec('EndTxnMarker', 9), MalformedMessage);
   });
 
   test('every request can be refused, and the refusal decodes', () => {
