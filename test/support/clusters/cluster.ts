@@ -41,7 +41,7 @@ export interface Cluster {
   exec(pod: string, command: readonly string[], options?: ExecOptions): Promise<Finished>;
   /** Makes images known to all nodes. */
   load(...images: ImageName[]): Promise<void>;
-  /** Waits until all nodes that are up are Ready. */
+  /** Waits until all nodes that are up are Ready and take pods. */
   nodesReady(): Promise<void>;
 }
 
@@ -174,8 +174,11 @@ export async function createCluster(
       }
     },
     async nodesReady() {
+      // A node becomes Ready before the taint is taken away that kept pods off it.
+      const takesPods = (node: KubeObject) =>
+        hasCondition('Ready')(node) && node.spec['taints'] === undefined;
       const up = nodes.filter((node) => node.isUp);
-      await Promise.all(up.map((node) => cluster.waitFor(`node/${node.name}`, hasCondition('Ready'))));
+      await Promise.all(up.map((node) => cluster.waitFor(`node/${node.name}`, takesPods)));
     },
   };
   return cluster;

@@ -9,7 +9,6 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { IsthmusError } from '../../../src/ops/errors.ts';
 import { ensureImage } from '../images/images.ts';
 import type { ImageName } from '../images/images.ts';
 import { ensurePause } from '../images/small.ts';
@@ -81,7 +80,9 @@ const TOOLS = {
 
 async function ensurePrograms(): Promise<Programs> {
   if (process.getuid?.() !== 0)
-    throw new IsthmusError('TOOL_MISSING', 'clusters are made of kernel namespaces; run this as root');
+    throw new Error(
+      'clusters of the testbed are made of kernel namespaces, which only root may make: run this as root',
+    );
   requireTools(TOOLS);
   const control = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
   const built = await ensureKubernetes([...control, 'kubelet', 'kube-proxy']);

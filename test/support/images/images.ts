@@ -7,6 +7,7 @@ import type { Image } from '../../../deploy/image/archive.ts';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 import { treeOf } from '../../../deploy/image/tree.ts';
 import { cached, install, step } from '../install/store.ts';
+import { workspace } from '../workspace.ts';
 import { KAFKA_IMAGE, kafkaImage } from './kafka.ts';
 import { REFERENCES, SMALL_IMAGES } from './small.ts';
 
@@ -25,18 +26,26 @@ export type ImageName = keyof typeof IMAGES;
 async function fingerprint(image: Image): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify({ ...image, contents: [] }));
   for (const entry of treeOf(image.contents)) {
-    hash.update(JSON.stringify(entry));
-    // Large files are binaries and jars, whose path and size tell them apart.
+    hash.update(JSON.stringify({ ...entry, source: undefined }));
+    // Large files are binaries and jars: place and size tell their versions apart.
     if (entry.type === 'file' && entry.size < 1_000_000) hash.update(await readFile(entry.source));
   }
   return hash.digest('hex').slice(0, 12);
 }
 
+/** The program as JavaScript, unchecked: whether the types are right is for `npm test` to say. */
+async function emit(): Promise<string> {
+  const dist = workspace('dist');
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const project = ['-p', join(ROOT, 'tsconfig.build.json')];
+  await step(process.execPath, [compiler, ...project, '--noCheck', '--outDir', dist]);
+  return dist;
+}
+
 async function describe(name: ImageName): Promise<Image> {
   if (name === 'kafka') return kafkaImage();
-  if (name !== 'isthmus') return SMALL_IMAGES[name]();
-  await step(process.execPath, [join(ROOT, 'tools/build.ts')], { cwd: ROOT });
-  return isthmusImage(IMAGES.isthmus);
+  if (name === 'isthmus') return isthmusImage(IMAGES.isthmus, await emit());
+  return SMALL_IMAGES[name]();
 }
 
 /** Removes the archives of former contents: each weighs as much as the image. */

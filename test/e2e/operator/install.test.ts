@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
+import { startClusters } from '../../support/clusters/clusters.ts';
+import type { Clusters } from '../../support/clusters/clusters.ts';
+import { IMAGES } from '../../support/images/images.ts';
+import { run, waitFor } from '../../support/process.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');
+const NAMESPACE = 'isthmus-system';
+const NAME = 'isthmus-operator';
+const where = { namespace: NAMESPACE };
+
+/** What `isthmus install` prints. */
+async function manifests(): Promise<string> {
+  const { code, stdout, stderr } = await run(process.execPath, [MAIN, 'install', '--image', IMAGES.isthmus]);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+/** The names of all objects in the cluster, but for events, which come and go by themselves. */
+async function everything(cluster: Cluster): Promise<string[]> {
+  const kinds = (await cluster.kubectl('api-resources', '--verbs=list', '--output=name')).trim().split('\n');
+  const lasting = kinds.filter((kind) => !/^(events|componentstatuses)(\.|$)/.test(kind));
+  const columns = '--output=custom-columns=K:.kind,S:.metadata.namespace,N:.metadata.name';
+  return (await cluster.kubectl('get', lasting.join(','), '--all-namespaces', '--no-headers', columns))
+    .trim()
+    .split('\n')
+    .toSorted();
+}
+
+describe('the operator, installed as people install it', () => {
+  let clusters: Clusters;
+  let cluster: Cluster;
+  let bare: string[];
+  before(async () => {
+    clusters = await startClusters(1, { nodes: 2, images: ['isthmus'] });
+    [cluster] = clusters.list as [Cluster];
+    bare = await everything(cluster);
+  });
+  after(() => clusters?.stopAll());
+
+  /** The pod that leads: a holder is named after its pod, with something of its own behind an underscore. */
+  const leader = async () => {
+    const lease = await cluster.get(`lease/${NAME}`, where);
+    return (lease?.spec['holderIdentity'] as string | undefined)?.split('_')[0];
+  };
+  const otherLeader = (former: string | undefined) =>
+    waitFor('another leader', async () => {
+      const holder = await leader();
+      return holder !== undefined && holder !== '' && holder !== former && holder;
+    });
+  const pods = async () => {
+    const list = await cluster.kubectl('get', 'pods', `--namespace=${NAMESPACE}`, '--output=json');
+    return (JSON.parse(list) as { items: (KubeObject & { spec: { nodeName: string } })[] }).items;
+  };
+
+  it('comes up on a bare cluster, one pod a node', async () => {
+    const { code, stderr } = await cluster.tryKubectl(['apply', '--filename=-'], {
+      stdin: await manifests(),
+    });
+    assert.equal(code, 0, stderr);
+    await cluster.rolledOut(`deployment/${NAME}`, where);
+    assert.equal(new Set((await pods()).map((pod) => pod.spec.nodeName)).size, 2);
+    await otherLeader(undefined);
+  });
+
+  it('may do no more than its own rights say', async () => {
+    const account = `--as=system:serviceaccount:${NAMESPACE}:${NAME}`;
+    const may = async (...what: string[]) =>
+      (await cluster.tryKubectl(['auth', 'can-i', ...what, account])).stdout.trim();
+    assert.equal(await may('*', '*', '--all-namespaces'), 'no');
+    assert.equal(await may('create', 'clusterrolebindings'), 'no');
+    assert.equal(await may('patch', `leases/${NAME}`, `--namespace=${NAMESPACE}`), 'yes');
+    assert.equal(await may('patch', 'leases/another', `--namespace=${NAMESPACE}`), 'no');
+    assert.equal(await may('patch', `leases/${NAME}`, '--namespace=kube-system'), 'no');
+  });
+
+  it('elects another leader when its pod dies', async () => {
+    const former = await otherLeader(undefined);
+    await cluster.kubectl('delete', 'pod', former, `--namespace=${NAMESPACE}`, '--grace-period=0', '--force');
+    await otherLeader(former);
+    await cluster.rolledOut(`deployment/${NAME}`, where);
+  });
+
+  it('survives the restart of the node that its leader is on', async () => {
+    const former = await otherLeader(undefined);
+    const place = (await pods()).find((pod) => pod.metadata.name === former)?.spec.nodeName;
+    const node = cluster.nodes.find((each) => each.name === place);
+    assert.ok(node, `nobody runs ${former}`);
+    await clusters.killNode(cluster, node);
+    const next = await otherLeader(former);
+    await clusters.startNode(cluster, node);
+    await cluster.rolledOut(`deployment/${NAME}`, where);
+    assert.equal(await leader(), next, 'the leader changed although nothing happened to it');
+  });
+
+  it('leaves nothing behind when the same manifests are deleted', async () => {
+    await cluster.remove(await manifests());
+    assert.deepEqual(await everything(cluster), bare);
+  });
+});
