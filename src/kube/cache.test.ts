@@ -177,6 +177,8 @@ suite('cache', () => {
   test('a watch that ends well is taken up again without a list', async () => {
     const server = createFakeServer();
     const { cache, clock } = open(server);
+    let told = 0;
+    cache.subscribe(() => (told += 1));
     await clock.advance(0);
     for (let i = 0; i < 5; i++) {
       server.change('a', i);
@@ -185,6 +187,7 @@ suite('cache', () => {
       await clock.advance(5000);
     }
     assert.equal(server.counts.list, 1);
+    assert.equal(told, 5, 'nothing is told twice');
     assert.equal(valuesOf(cache.list())['a'], 4);
     await cache.stop();
   });

@@ -67,7 +67,7 @@ function simulate(members: Process[]): Simulation {
     yield delays[0];
     const found = lease; // the moment at which the server reads
     yield delays[1];
-    const state = observe(states.get(member.name)!, found, clockOf(member));
+    const state = observe(states.get(member.name)!, member.name, found, clockOf(member));
     states.set(member.name, state);
     const step = nextStep(state, member.name, clockOf(member), TIMES);
     if (step.do === 'wait') return;
@@ -162,20 +162,31 @@ suite('lease machine', () => {
 
   test('a follower does not believe in a time of day set forward', () => {
     const lease = { resourceVersion: '1', holder: 'other', durationMs: 15_000, transitions: 3 };
-    const state = observe({}, lease, { mono: 0, wall: 0 });
+    const state = observe({}, 'me', lease, { mono: 0, wall: 0 });
     assert.deepEqual(nextStep(state, 'me', { mono: 14_000, wall: 1e12 }, TIMES), { do: 'wait' });
     assert.deepEqual(nextStep(state, 'me', { mono: 15_001, wall: 0 }, TIMES), {
       do: 'take',
       resourceVersion: '1',
       transitions: 4,
     });
-    const longer = observe({}, { ...lease, durationMs: 60_000 }, { mono: 0, wall: 0 });
+    const longer = observe({}, 'me', { ...lease, durationMs: 60_000 }, { mono: 0, wall: 0 });
     assert.deepEqual(nextStep(longer, 'me', { mono: 15_001, wall: 0 }, TIMES), { do: 'wait' });
+  });
+
+  test('a leader that finds its lease taken or deleted, by hand, leads no more', () => {
+    const lease = { resourceVersion: '1', holder: 'me', durationMs: 15_000, transitions: 0 };
+    const now = { mono: 10, wall: 10 };
+    const leading = granted(lease, { mono: 0, wall: 0 }, now);
+    assert.ok(leadsFor(observe(leading, 'me', { ...lease, resourceVersion: '2' }, now), now, TIMES) > 0);
+    const stolen = { ...lease, resourceVersion: '2', holder: 'thief' };
+    assert.ok(leadsFor(observe(leading, 'me', stolen, now), now, TIMES) <= 0);
+    assert.ok(leadsFor(observe(leading, 'me', undefined, now), now, TIMES) <= 0);
   });
 
   test('a lease given back is free at once', () => {
     const state = observe(
       {},
+      'me',
       { resourceVersion: '1', holder: '', durationMs: 15_000, transitions: 0 },
       { mono: 0, wall: 0 },
     );

@@ -44,11 +44,20 @@ export type ElectionStep =
   /** Somebody else holds it. */
   | { do: 'wait' };
 
-/** Takes note of the lease. A version that is new to us starts its time now, however old it says it is. */
-export function observe(state: ElectionState, lease: SeenLease | undefined, now: Instant): ElectionState {
-  if (!lease) return { ...state, seen: undefined };
-  if (state.seen?.lease.resourceVersion === lease.resourceVersion) return state;
-  return { ...state, seen: { lease, at: now } };
+/**
+ * Takes note of the lease. A version that is new to us starts its time now, however old it says it is. If somebody has taken it from
+ * us or deleted it, by hand, we lead no more.
+ */
+export function observe(
+  state: ElectionState,
+  identity: string,
+  lease: SeenLease | undefined,
+  now: Instant,
+): ElectionState {
+  if (!lease) return {};
+  const renewal = lease.holder === identity ? state.renewal : undefined;
+  const known = state.seen?.lease.resourceVersion === lease.resourceVersion ? state.seen : undefined;
+  return { seen: known ?? { lease, at: now }, renewal };
 }
 
 /** What to do next. */

@@ -10,7 +10,7 @@ import type { ElectionState, ElectionStep, ElectionTimes, Instant, SeenLease } f
 import type { KubeObject } from './object.ts';
 
 interface Lease extends KubeObject {
-  spec?: {
+  spec: {
     holderIdentity?: string;
     leaseDurationSeconds?: number;
     acquireTime?: string;
@@ -43,6 +43,7 @@ export interface Election {
 }
 
 const LEASE = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' };
+const EMPTY = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
 const TIMES: ElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 /** Times in a Lease have microseconds. */
@@ -61,26 +62,26 @@ export function runElection(options: ElectionOptions): Election {
   const now = (): Instant => ({ mono: clock.now(), wall: clock.wallTime() });
   const isLeader = () => leadsFor(state, now(), times) > 0;
 
-  function objectOf(step: Exclude<ElectionStep, { do: 'wait' }>, holder: string): Lease {
-    const time = microTime(clock.wallTime());
-    const version = step.do === 'create' ? {} : { resourceVersion: step.resourceVersion };
-    return {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name, namespace, ...version },
-      spec: {
-        holderIdentity: holder,
-        leaseDurationSeconds: Math.ceil(times.leaseDurationMs / 1000),
-        renewTime: time,
-        leaseTransitions: step.do === 'create' ? 0 : step.transitions,
-        ...(step.do === 'renew' ? {} : { acquireTime: time }),
-      },
-    };
+  function specOf(step: Exclude<ElectionStep, { do: 'wait' }>, holder: string): Lease['spec'] {
+    const renewTime = microTime(clock.wallTime());
+    const leaseDurationSeconds = Math.ceil(times.leaseDurationMs / 1000);
+    const spec = { holderIdentity: holder, leaseDurationSeconds, renewTime };
+    if (step.do === 'renew') return spec;
+    return { ...spec, acquireTime: renewTime, leaseTransitions: step.do === 'create' ? 0 : step.transitions };
+  }
+
+  /** Writes the lease, if it still is as we saw it; else a conflict is thrown. */
+  function write(step: Exclude<ElectionStep, { do: 'wait' }>, holder: string): Promise<Lease> {
+    const spec = specOf(step, holder);
+    if (step.do === 'create')
+      return client().create<Lease>({ ...EMPTY, metadata: { name, namespace }, spec }, limit);
+    const patch = { metadata: { resourceVersion: step.resourceVersion }, spec };
+    return client().mergePatch<Lease>(LEASE, { name, namespace }, patch, limit);
   }
 
   async function look(): Promise<void> {
     const found = await client().get<Lease>(LEASE, { namespace, name }, limit);
-    state = observe(state, found && seenOf(found), now());
+    state = observe(state, identity, found && seenOf(found), now());
   }
 
   /** One try to get or keep the lease. */
@@ -89,13 +90,11 @@ export function runElection(options: ElectionOptions): Election {
     const step = nextStep(state, identity, now(), times);
     if (step.do === 'wait') return;
     const begun = now();
-    const wanted = objectOf(step, identity);
     try {
-      const write = step.do === 'create' ? client().create(wanted, limit) : client().update(wanted, limit);
-      state = granted(seenOf(await write), begun, now());
+      state = granted(seenOf(await write(step, identity)), begun, now());
     } catch (error) {
-      if (!hasStatus(error, 409)) throw error;
-      await look(); // somebody was quicker; whether we still lead is for our clock to say
+      if (!hasStatus(error, 409) && !hasStatus(error, 404)) throw error;
+      await look(); // somebody was quicker
     }
   }
 
@@ -123,18 +122,14 @@ export function runElection(options: ElectionOptions): Election {
   async function reign(): Promise<void> {
     const over = new AbortController();
     const settled = new AbortController();
+    const unrenewed = new AbortController();
     log.info('leading');
     const work = (async () => lead(over.signal))()
       .catch((err: unknown) => log.error({ err }, 'the leader failed'))
       .finally(() => settled.abort());
-    const renewals = renewUntil(settled.signal);
-    const ends = AbortSignal.any([settled.signal, stopped.signal]);
-    for (
-      let left = leadsFor(state, now(), times);
-      left > 0 && !ends.aborted;
-      left = leadsFor(state, now(), times)
-    )
-      await clock.wait(left, ends);
+    const renewals = renewUntil(settled.signal).finally(() => unrenewed.abort());
+    const ends = AbortSignal.any([settled.signal, unrenewed.signal, stopped.signal]);
+    while (!ends.aborted && isLeader()) await clock.wait(leadsFor(state, now(), times), ends);
     over.abort();
     await Promise.all([work, renewals]);
     log.info('no longer leading');
@@ -147,7 +142,7 @@ export function runElection(options: ElectionOptions): Election {
     if (!held) return;
     const { resourceVersion, transitions } = held.lease;
     try {
-      await client().update(objectOf({ do: 'renew', resourceVersion, transitions }, ''), { timeoutMs: 5000 });
+      await write({ do: 'renew', resourceVersion, transitions }, '');
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'the lease could not be given back; it will expire');
     }
@@ -173,7 +168,7 @@ export function runElection(options: ElectionOptions): Election {
   };
 }
 
-function seenOf({ metadata, spec = {} }: Lease): SeenLease {
+function seenOf({ metadata, spec }: Lease): SeenLease {
   return {
     resourceVersion: metadata.resourceVersion ?? '',
     holder: spec.holderIdentity ?? '',

@@ -59,9 +59,11 @@ export function runReflector<T extends KubeObject>(
   let position: string | undefined;
   let everListed = false;
   let failures = 0;
+  let losses = 0;
 
   function heard(): void {
     failures = 0;
+    losses = 0;
     listener.onHeard();
     listener.onProblem(undefined);
   }
@@ -116,8 +118,14 @@ export function runReflector<T extends KubeObject>(
   function pauseAfter(error: unknown): number {
     // Silence is not always a fault (see SILENCE_MS); whether the server is there is shown by the next watch.
     if (error instanceof ApiError && error.reason === SILENT) return 0;
-    if (isLost(error)) position = undefined;
-    else listener.onProblem(messageOf(error));
+    if (isLost(error)) {
+      // The server is there, so there is no need to wait for it; but not to read the list in a loop, there is.
+      position = undefined;
+      failures = 0;
+      losses += 1;
+      return backoffMs(losses, CONNECTION_BACKOFF, random());
+    }
+    listener.onProblem(messageOf(error));
     failures += 1;
     const askedMs = (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0;
     return Math.max(askedMs, backoffMs(failures, CONNECTION_BACKOFF, random()));

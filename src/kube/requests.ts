@@ -115,7 +115,8 @@ export function createRequests(connection: Connection, options: RequestsOptions)
         renewed = true;
         continue;
       }
-      const waitMs = waitBefore(error, attempts, random());
+      // Whoever opens a watch goes on for ever anyway, and had better know at once.
+      const waitMs = context.lane === 'requests' ? waitBefore(error, attempts, random()) : undefined;
       if (waitMs === undefined || clock.now() + waitMs >= context.deadline) throw error;
       await clock.wait(waitMs, context.signal);
       context.signal.throwIfAborted();
