@@ -1,7 +1,6 @@
 import type { Reader } from './reader.ts';
-import { includes } from './schema.ts';
+import { NEVER, includes } from './schema.ts';
 import type { Field, Schema } from './schema.ts';
-import type { UnknownTag } from './schemas/types.ts';
 import type { Writer } from './writer.ts';
 
 /**
@@ -19,6 +18,7 @@ interface Target {
   /** Source text of the functions so far, and the name of each struct's. */
   functions: string[];
   structs: Map<Field[], string>;
+  arrays: number;
 }
 
 const ZERO_UUID = 'A'.repeat(22);
@@ -54,9 +54,8 @@ function smallestStruct(fields: Field[], target: Target): number {
   return Math.max(size, 1);
 }
 
-function smallestElement(field: Field, target: Target): number {
-  return smallestSize({ ...field, array: false, nullable: { from: 1, to: 0 } }, target);
-}
+/** An array's elements as a field of their own; only the array as a whole may be null. */
+const elementOf = (field: Field): Field => ({ ...field, array: false, nullable: NEVER });
 
 /** The default of a field as source text. */
 function defaultOf(field: Field, target: Target): string {
@@ -105,13 +104,13 @@ function structReader(fields: Field[], target: Target): string {
 function tagReader(fields: Field[], name: string, target: Target): string {
   const cases = fields
     .filter((field) => isTagged(field, target))
-    .map((field) => `case ${field.tag}: o.${field.name} = ${readOf(field, target)}; break;`);
+    .map((field) => `case ${field.tag}: r.at = start; o.${field.name} = ${readOf(field, target)}; break;`);
   target.functions.push(`function ${name}Tags(r, o, n) {
  if (n * 2 > r.end - r.at) r.fail(n + ' tagged fields, ' + (r.end - r.at) + ' bytes left');
  while (n-- > 0) {
   const tag = r.unsignedVarint(), size = r.unsignedVarint(), start = r.take(size);
   switch (tag) {
-   ${cases.map((text) => text.replace(': ', ': r.at = start; ')).join('\n   ')}
+   ${cases.join('\n   ')}
    default: (o.unknownTags ??= []).push({ tag, data: r.bytes.subarray(start, start + size) });
   }
   if (r.at !== start + size) r.fail('tagged field ' + tag + ' is not as long as it says');
@@ -140,9 +139,9 @@ function methodOf(type: string, flexible: boolean, nullable: boolean): string {
 }
 
 function arrayReader(field: Field, target: Target): string {
-  const element = { ...field, array: false, nullable: { from: 1, to: 0 } };
-  const name = `array${target.functions.length}_${field.name}`;
-  const length = `r.${target.flexible ? 'compactArrayLength' : 'arrayLength'}(${smallestElement(field, target)})`;
+  const element = elementOf(field);
+  const name = `array${target.arrays++}`;
+  const length = `r.${target.flexible ? 'compactArrayLength' : 'arrayLength'}(${smallestSize(element, target)})`;
   const none = isNullable(field, target) ? 'return null' : `r.fail('${field.name} is null')`;
   target.functions.push(`function ${name}(r) {
  const n = ${length};
@@ -176,11 +175,11 @@ function tagWriter(fields: Field[], target: Target): string {
   const count = tagged.map((field) => ` + (o.${field.name} !== undefined)`).join('');
   const lines = [`const u = o.unknownTags ?? NONE; let i = 0;`, `w.unsignedVarint(u.length${count});`];
   for (const field of tagged) {
-    lines.push(`while (i < u.length && u[i].tag < ${field.tag}) writeUnknown(w, u[i++]);`);
+    lines.push(`while (i < u.length && u[i].tag < ${field.tag}) w.unknownTag(u[i++]);`);
     const write = `const t = w.openTag(${field.tag}); ${writeOf(field, target)} w.closeTag(t);`;
     lines.push(`if (o.${field.name} !== undefined) { const v = o.${field.name}; ${write} }`);
   }
-  lines.push('while (i < u.length) writeUnknown(w, u[i++]);');
+  lines.push('while (i < u.length) w.unknownTag(u[i++]);');
   return lines.join('\n ');
 }
 
@@ -188,10 +187,10 @@ function tagWriter(fields: Field[], target: Target): string {
 function writeOf(field: Field, target: Target): string {
   const nullable = isNullable(field, target);
   if (field.array) {
-    const element = { ...field, array: false, nullable: { from: 1, to: 0 } };
     const plus = target.flexible ? ' + 1' : '';
     const length = `w.${target.flexible ? 'unsignedVarint' : 'int32'}`;
-    const each = `{ const a = v; ${length}(a.length${plus}); for (let i = 0; i < a.length; i++) { const v = a[i]; ${writeOf(element, target)} } }`;
+    const element = `const v = a[i]; ${writeOf(elementOf(field), target)}`;
+    const each = `{ const a = v; ${length}(a.length${plus}); for (let i = 0; i < a.length; i++) { ${element} } }`;
     return nullable ? `if (v === null) ${length}(${target.flexible ? 0 : -1}); else ${each}` : each;
   }
   if (field.fields) {
@@ -204,12 +203,6 @@ function writeOf(field: Field, target: Target): string {
   return nullable ? `w.${method}(v);` : `w.${method}(v ?? missing('${field.name}'));`;
 }
 
-function writeUnknown(writer: Writer, { tag, data }: UnknownTag): void {
-  writer.unsignedVarint(tag);
-  writer.unsignedVarint(data.length);
-  writer.raw(data);
-}
-
 function missing(field: string): never {
   throw new TypeError(`${field} cannot be null`);
 }
@@ -217,8 +210,8 @@ function missing(field: string): never {
 function build(target: Target, top: string): unknown {
   const source = `'use strict';\n${target.functions.join('\n')}\nreturn ${top};`;
   // oxlint-disable-next-line typescript/no-implied-eval -- see the top of the file; nothing from outside gets in
-  const make = new Function('EMPTY', 'NONE', 'writeUnknown', 'missing', source);
-  return make(Buffer.alloc(0), [], writeUnknown, missing);
+  const make = new Function('EMPTY', 'NONE', 'missing', source);
+  return make(Buffer.alloc(0), [], missing);
 }
 
 const targetOf = (schema: Schema, version: number): Target => ({
@@ -226,6 +219,7 @@ const targetOf = (schema: Schema, version: number): Target => ({
   flexible: includes(schema.flexible, version),
   functions: [],
   structs: new Map(),
+  arrays: 0,
 });
 
 /** Compiles the decoder of a message in one version. */

@@ -98,11 +98,7 @@ function readTags(reader: Reader): UnknownTag[] | undefined {
 
 function writeTags(writer: Writer, tags: UnknownTag[] | undefined): void {
   writer.unsignedVarint(tags?.length ?? 0);
-  for (const { tag, data } of tags ?? []) {
-    writer.unsignedVarint(tag);
-    writer.unsignedVarint(data.length);
-    writer.raw(data);
-  }
+  for (const tag of tags ?? []) writer.unknownTag(tag);
 }
 
 function requestHeaderBytes(header: RequestHeader): Buffer {

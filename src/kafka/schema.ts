@@ -41,7 +41,8 @@ export interface Schema {
 export type MessageName = keyof typeof SCHEMAS;
 
 const ALWAYS: Versions = { from: 0, to: 32_767 };
-const NEVER: Versions = { from: 1, to: 0 };
+/** No version at all. */
+export const NEVER: Versions = { from: 1, to: 0 };
 
 const SCALARS = new Set(
   'bool int8 int16 uint16 int32 uint32 int64 float64 uuid string bytes records'.split(' '),

@@ -1,3 +1,5 @@
+import type { UnknownTag } from './schemas/types.ts';
+
 const EMPTY = Buffer.alloc(0);
 
 /** Where a call into native code costs more than to copy the characters one by one. */
@@ -200,6 +202,12 @@ export class Writer {
   compactBytes(value: Buffer | null): void {
     this.unsignedVarint(value === null ? 0 : value.length + 1);
     this.raw(value ?? EMPTY);
+  }
+
+  unknownTag({ tag, data }: UnknownTag): void {
+    this.unsignedVarint(tag);
+    this.unsignedVarint(data.length);
+    this.raw(data);
   }
 
   /** Begins a tagged field whose size is not known yet; give what it returns to `closeTag`. */

@@ -51,7 +51,7 @@ const ADMIN: [KafkaTool, string][] = [
   ],
   [
     'kafka-console-share-consumer',
-    '--bootstrap-server B --topic java --max-messages 5 --timeout-ms 5000 --command-property group.id=share',
+    '--bootstrap-server B --topic java --max-messages 5 --timeout-ms 20000 --command-property group.id=share',
   ],
   ['kafka-share-groups', '--bootstrap-server B --describe --all-groups'],
   ['kafka-topics', '--bootstrap-server B --delete --topic admin'],
