@@ -2,8 +2,6 @@ import type { Log } from '../ops/log.ts';
 import type { Address, ProxyConfig, TargetConfig } from './config/model.ts';
 import { fetchNodes } from './fetch-nodes.ts';
 import { canonical } from './reload.ts';
-import { createTopology } from './topology.ts';
-import { createUpstream } from './upstream.ts';
 
 /** Looks every now and then whether each virtual cluster's target can be reached. */
 export interface TargetWatch {
@@ -30,13 +28,11 @@ export function createTargetWatch(
   const findings = new Map<string, string | undefined>();
 
   function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
-    const counters = { upstreamConnects: { value: 0 }, upstreamErrors: { value: 0 } };
-    const upstream = createUpstream(target, createTopology(), counters);
     let timer: NodeJS.Timeout | undefined;
     let ask = true;
     let stopped = false;
     const look = async (): Promise<void> => {
-      const fetched = await fetchNodes(upstream, ask, timeoutMs);
+      const fetched = await fetchNodes(target, ask, timeoutMs);
       if (stopped) return;
       const why = 'unreachable' in fetched ? fetched.unreachable : undefined;
       if ('silent' in fetched) ask = false;

@@ -28,8 +28,8 @@ export type LookUp = (node: number) => Promise<Address | undefined>;
 export function createUpstream(
   target: TargetConfig,
   topology: Topology,
-  stats: Pick<ClusterStats, 'upstreamConnects' | 'upstreamErrors'>,
-  lookUp: LookUp = async () => undefined,
+  stats: ClusterStats,
+  lookUp: LookUp,
 ): Upstream {
   const dial = dialer(target.tls);
   let turn = target.selection === 'random' ? Math.floor(Math.random() * 1000) : 0;

@@ -1,0 +1,140 @@
+/** What clients do besides writing and reading: groups of every kind, transactions, administration. Java's own tools. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { consume, produce } from '../../support/clients.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import type { KafkaTool } from '../../support/kafka/tools.ts';
+import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+import type { PortBlock, ProxyProcess } from './proxy-process.ts';
+
+describe('features through the proxy', () => {
+  let kafka: KafkaCluster;
+  let proxy: ProxyProcess;
+  let block: PortBlock;
+  let bootstrap: string;
+
+  before(async () => {
+    [kafka, block] = await Promise.all([startKafka(), reserveBlock(4)]);
+    bootstrap = `127.0.0.1:${block.first}`;
+    proxy = await startProxyProcess({
+      virtualClusters: [
+        {
+          name: 'v',
+          targetCluster: { bootstrapServers: kafka.bootstrap.plaintext },
+          gateways: [portGateway(block.first)],
+        },
+      ],
+    });
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await kafka.stop();
+    await block[Symbol.asyncDispose]();
+  });
+
+  async function tool(name: KafkaTool, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await kafka.tool(name, ['--bootstrap-server', bootstrap, ...args]);
+    assert.equal(code, 0, `${name} ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+  const records = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ key: `k${n}`, value: `v${n}` }));
+
+  test('topics are created, described, altered and deleted', async () => {
+    await tool('kafka-topics', '--create', '--topic', 'admin', '--partitions', '2');
+    await tool('kafka-topics', '--alter', '--topic', 'admin', '--partitions', '5');
+    const alter = ['--alter', '--entity-type', 'topics', '--entity-name', 'admin'];
+    await tool('kafka-configs', ...alter, '--add-config', 'retention.ms=12345');
+    const described = await tool('kafka-topics', '--describe', '--topic', 'admin');
+    assert.match(described, /PartitionCount: 5/);
+    assert.match(described, /retention\.ms=12345/);
+    await tool('kafka-topics', '--delete', '--topic', 'admin');
+  });
+
+  test('access rules, the quorum and the versions of a broker are seen, and only by our address', async () => {
+    const rule = ['--allow-principal', 'User:alice', '--operation', 'Read', '--topic', 'x'];
+    const added = await tool('kafka-acls', '--add', ...rule);
+    assert.match(added, /User:alice/);
+    assert.match(await tool('kafka-metadata-quorum', 'describe', '--status'), /LeaderId:\s+1/);
+    const seen = await tool('kafka-broker-api-versions');
+    const direct = await kafka.tool('kafka-broker-api-versions', [
+      '--bootstrap-server',
+      kafka.bootstrap.plaintext,
+    ]);
+    assert.equal(seen, direct.stdout.replace(kafka.bootstrap.plaintext, `127.0.0.1:${block.first + 1}`));
+  });
+
+  test('a consumer group of each protocol reads and commits', async () => {
+    await kafka.createTopic('groups', { partitions: 3 });
+    await produce('kafkajs', { bootstrap, topic: 'groups', records: records(300) });
+    const read = (group: string, protocol: string) =>
+      tool(
+        'kafka-console-consumer',
+        ...['--topic', 'groups', '--group', group, '--from-beginning', '--max-messages', '300'],
+        ...['--timeout-ms', '60000', '--command-property', `group.protocol=${protocol}`],
+      );
+    for (const protocol of ['classic', 'consumer']) {
+      const lines = (await read(`g-${protocol}`, protocol)).trim().split('\n');
+      assert.equal(new Set(lines).size, 300, protocol);
+    }
+    const groups = await tool('kafka-consumer-groups', '--describe', '--all-groups');
+    const committed = groups.split('\n').filter((line) => /^g-(classic|consumer)\s+groups/.test(line));
+    assert.equal(committed.length, 6);
+    assert.ok(
+      committed.every((line) => line.split(/\s+/)[5] === '0'),
+      groups,
+    ); // no lag
+  });
+
+  test('a share group reads every record', async () => {
+    await kafka.createTopic('shared', { partitions: 2 });
+    await produce('kafkajs', { bootstrap, topic: 'shared', records: records(200) });
+    const group = ['--alter', '--entity-type', 'groups', '--entity-name', 'sg'];
+    await tool('kafka-configs', ...group, '--add-config', 'share.auto.offset.reset=earliest');
+    const read = ['--topic', 'shared', '--group', 'sg', '--max-messages', '200', '--timeout-ms', '60000'];
+    const lines = (await tool('kafka-console-share-consumer', ...read)).trim().split('\n');
+    assert.equal(new Set(lines).size, 200);
+    assert.ok((await proxy.metric('isthmus_proxy_requests_total', { api: 'ShareFetch' })) > 0);
+  });
+
+  test('transactions are committed and aborted', async () => {
+    await kafka.createTopic('transactions');
+    const client = new Kafka({ brokers: [bootstrap], logLevel: logLevel.NOTHING });
+    const producer = client.producer({
+      transactionalId: 'tx',
+      maxInFlightRequests: 1,
+      idempotent: true,
+      createPartitioner: Partitioners.DefaultPartitioner,
+    });
+    await producer.connect();
+    for (const value of ['committed 1', 'aborted', 'committed 2']) {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: 'transactions', messages: [{ value }] });
+      await (value === 'aborted' ? transaction.abort() : transaction.commit());
+    }
+    await producer.disconnect();
+    const got = await consume('confluent', { bootstrap, topic: 'transactions', count: 2 });
+    assert.deepEqual(
+      got.map(({ value }) => value),
+      ['committed 1', 'committed 2'],
+    );
+  });
+
+  test('a Java producer writes in transactions, and without waiting for an answer', async () => {
+    await kafka.createTopic('perf');
+    const perf = ['--topic', 'perf', '--num-records', '2000', '--record-size', '100', '--throughput', '-1'];
+    await tool(
+      'kafka-producer-perf-test',
+      ...perf,
+      '--transactional-id',
+      'perf-tx',
+      '--transaction-duration-ms',
+      '100',
+    );
+    await tool('kafka-producer-perf-test', ...perf, '--command-property', 'acks=0');
+    const offsets = await tool('kafka-get-offsets', '--topic', 'perf');
+    assert.ok(Number(offsets.trim().split(':')[2]) >= 4000, offsets);
+  });
+});
