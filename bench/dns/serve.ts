@@ -1,0 +1,23 @@
+/** Our DNS server as a process of its own: `serve.ts CONFIG.yaml [updates a second]`. Ends on SIGTERM. */
+import { loadDnsConfig } from '../../src/dns/config.ts';
+import { startDns } from '../../src/dns/server.ts';
+import { createLog } from '../../src/ops/log.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+
+const [file, updates = '0'] = process.argv.slice(2);
+const server = await startDns(loadDnsConfig(file!), { log: createLog('info'), metrics: createMetrics() });
+
+// Each update gives one name another address, so all of them are changes that every worker must take in.
+let turn = 0;
+const update = () => {
+  turn += 1;
+  const name = `updated${turn % 1000}.example.test`;
+  server.upsert(`Service bench/${name}`, [{ name, type: 'A', data: `10.200.${turn % 250}.1` }]);
+};
+const timer = Number(updates) > 0 ? setInterval(update, 1000 / Number(updates)) : undefined;
+
+process.on('SIGTERM', () => {
+  clearInterval(timer);
+  process.stderr.write(`updates: ${turn}\n`);
+  void server.close();
+});

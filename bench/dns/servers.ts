@@ -1,0 +1,107 @@
+/** The servers that are compared, each serving `n` names h0…h(n-1).example.test, each name one A record. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { askAll } from '../../test/integration/dns/ask.ts';
+import { startKnot, zoneFile } from '../../test/integration/dns/reference-servers.ts';
+import { ensureCoreDns } from '../../test/support/install/coredns.ts';
+import { reservePorts } from '../../test/support/ports.ts';
+import { residentMegabytes, startServer, waitFor } from '../../test/support/process.ts';
+import { workspace } from '../../test/support/workspace.ts';
+import type { DnsTools } from '../../test/integration/dns/tools.ts';
+import type { DnsRecord } from '../../src/dns/record.ts';
+
+export interface Subject extends AsyncDisposable {
+  name: string;
+  port: number;
+  pid: number;
+  memory(): Promise<number>;
+}
+
+const ZONE = 'example.test';
+
+export function recordsOf(names: number): DnsRecord[] {
+  const hosts = Array.from({ length: names }, (_, i) => ({
+    name: `h${i}.${ZONE}`,
+    type: 'A' as const,
+    data: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
+    ttl: 30,
+  }));
+  return [{ name: `ns.${ZONE}`, type: 'A', data: '10.255.0.1', ttl: 30 }, ...hosts];
+}
+
+async function untilAnswering(port: number, running: () => boolean): Promise<void> {
+  const ask = () =>
+    askAll(port, [{ name: `h0.${ZONE}`, type: 'A' }]).then(
+      (answers) => answers.length,
+      () => undefined,
+    );
+  await waitFor('server', ask, { abort: () => (running() ? undefined : 'ended') });
+}
+
+async function launch(
+  name: string,
+  prepare: (folder: string, port: number) => Promise<{ command: string; args: string[] }>,
+): Promise<Subject> {
+  const folder = workspace(name);
+  const ports = await reservePorts(1);
+  const [port] = ports.numbers as [number];
+  const { command, args } = await prepare(folder, port);
+  const server = startServer(name, command, args, { logFile: join(folder, 'log') });
+  await untilAnswering(port, () => server.running);
+  return {
+    name,
+    port,
+    pid: server.pid,
+    memory: () => residentMegabytes(server.pid),
+    async [Symbol.asyncDispose]() {
+      await server.stop();
+      await ports.release();
+    },
+  };
+}
+
+/** Ours, with everything switched on: EDNS and cookies always are, so are metrics; the rate limit exempts nobody. */
+export function startIsthmus(
+  udp: 'fast' | 'portable',
+  names: number,
+  updatesPerSecond = 0,
+): Promise<Subject> {
+  return launch(`isthmus-${udp}`, async (folder, port) => {
+    const config = {
+      listen: [`127.0.0.1:${port}`],
+      zones: [{ name: ZONE }],
+      udp,
+      rateLimit: { responsesPerSecond: 10_000_000, exempt: [] },
+      recordsFile: join(folder, 'records.yaml'),
+    };
+    await writeFile(join(folder, 'records.yaml'), JSON.stringify({ records: recordsOf(names) }));
+    await writeFile(join(folder, 'config.yaml'), JSON.stringify(config));
+    const script = join(import.meta.dirname, 'serve.ts');
+    const flags = (process.env['ISTHMUS_BENCH_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
+    return {
+      command: process.execPath,
+      args: [...flags, script, join(folder, 'config.yaml'), String(updatesPerSecond)],
+    };
+  });
+}
+
+/** CoreDNS with nothing but the one plugin that answers. */
+export function startCoreDns(plugin: 'file' | 'hosts', names: number): Promise<Subject> {
+  return launch(`coredns-${plugin}`, async (folder, port) => {
+    const data = join(folder, 'data');
+    const records = recordsOf(names);
+    const hosts = records.map(({ name, data: address }) => `${address} ${name}\n`).join('');
+    await writeFile(data, plugin === 'file' ? zoneFile({ name: ZONE, records }) : hosts);
+    await writeFile(
+      join(folder, 'Corefile'),
+      `${ZONE}:${port} {\n  bind 127.0.0.1\n  ${plugin} ${data}\n}\n`,
+    );
+    return { command: await ensureCoreDns(), args: ['-conf', join(folder, 'Corefile')] };
+  });
+}
+
+/** Knot DNS with one UDP worker. */
+export async function startKnotSubject(tools: DnsTools, names: number): Promise<Subject> {
+  const knot = await startKnot(tools, [{ name: ZONE, records: recordsOf(names) }]);
+  return Object.assign(knot, { name: 'knot', memory: () => residentMegabytes(knot.pid) });
+}

@@ -1,0 +1,234 @@
+/** The benchmark itself, to be run in a network namespace with nothing else in it. Prints one line of JSON. */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startKafka } from '../../test/support/kafka.ts';
+import { run } from '../../test/support/process.ts';
+import type { Server } from '../../test/support/process.ts';
+import { workspace } from '../../test/support/workspace.ts';
+import { figuresOf, loadName, ratiosOf } from './figures.ts';
+import type { LoadSample, RecordSize, Samples } from './figures.ts';
+import { consume, describeTopic, measureLatency, openIdle, PARTITIONS, produce } from './load.ts';
+import type { Topic } from './load.ts';
+import { allPeers, brokerThrough, startPeer } from './peers.ts';
+import type { Channel, Peer } from './peers.ts';
+import { cpuSeconds, residentBytes } from './usage.ts';
+import type { Wire } from './wire.ts';
+
+interface Plan {
+  /** Carried each way before anything counts: the JVM compiles what it runs, and only then is what it will be. */
+  warmBytes: number;
+  /** The first rounds do not count either. */
+  warmRounds: number;
+  rounds: number;
+  starts: number;
+  loadBytes: Record<RecordSize, number>;
+  latencySeconds: number;
+  idleConnections: number;
+}
+
+const FULL: Plan = {
+  warmBytes: 1500e6,
+  warmRounds: 1,
+  rounds: 5,
+  starts: 5,
+  loadBytes: { '1k': 300e6, '100b': 200e6 },
+  latencySeconds: 6,
+  idleConnections: 5000,
+};
+const QUICK: Plan = {
+  warmBytes: 300e6,
+  warmRounds: 0,
+  rounds: 2,
+  starts: 2,
+  loadBytes: { '1k': 100e6, '100b': 80e6 },
+  latencySeconds: 3,
+  idleConnections: 5000,
+};
+
+const SIZES: Record<RecordSize, number> = { '1k': 1024, '100b': 100 };
+/** Ports below the ones that outgoing connections take. */
+const LOCAL_PORTS = '33000 60999';
+
+function log(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** A running peer; the direct connection has no process. */
+interface Running {
+  peer: Peer;
+  server: Server | undefined;
+}
+
+interface Topics {
+  sink: string;
+  latency: Topic;
+  source: Record<RecordSize, Topic>;
+}
+
+async function prepareNetwork(): Promise<void> {
+  const { code, stderr } = await run('ip', ['link', 'set', 'lo', 'up']);
+  if (code !== 0) throw new Error(`the namespace has no loopback: ${stderr}`);
+  writeFileSync('/proc/sys/net/ipv4/ip_local_port_range', LOCAL_PORTS);
+}
+
+/** Old segments go quickly: the runs write more than anyone should have to keep. */
+const BROKER = {
+  'log.segment.bytes': 67_108_864,
+  'log.retention.bytes': 134_217_728,
+  'log.retention.check.interval.ms': 5000,
+  'log.segment.delete.delay.ms': 1000,
+  'max.connections': 20_000,
+};
+
+async function prepareTopics(
+  direct: Peer,
+  create: (name: string, partitions: number) => Promise<void>,
+): Promise<Topics> {
+  await create('sink', PARTITIONS);
+  await create('latency', 1);
+  const source = {} as Record<RecordSize, Topic>;
+  for (const size of ['1k', '100b'] as const) {
+    await create(`source-${size}`, PARTITIONS);
+    await produce(direct.bootstrap.plain, `source-${size}`, SIZES[size], 12e6);
+    source[size] = await describeTopic(direct.bootstrap.plain, `source-${size}`);
+  }
+  return { sink: 'sink', latency: await describeTopic(direct.bootstrap.plain, 'latency'), source };
+}
+
+async function measureLoad(
+  { peer, server }: Running,
+  load: Pick<LoadSample, 'channel' | 'direction' | 'size'>,
+  topics: Topics,
+  bytes: number,
+): Promise<LoadSample> {
+  const target = await brokerThrough(peer, load.channel);
+  const before = server ? cpuSeconds(server.pid) : 0;
+  const carried =
+    load.direction === 'produce'
+      ? await produce(target, topics.sink, SIZES[load.size], bytes)
+      : await consume(target, topics.source[load.size], bytes);
+  const cpu = server ? cpuSeconds(server.pid) - before : 0;
+  return {
+    peer: peer.name,
+    ...load,
+    gigabytes: carried.bytes / 1e9,
+    seconds: carried.seconds,
+    cpuSeconds: cpu,
+  };
+}
+
+function loads(): Pick<LoadSample, 'channel' | 'direction' | 'size'>[] {
+  return (['plain', 'tls'] as const satisfies Channel[]).flatMap((channel) =>
+    (['1k', '100b'] as const).flatMap((size) =>
+      (['produce', 'consume'] as const).map((direction) => ({ channel, direction, size })),
+    ),
+  );
+}
+
+async function oneRound(
+  peers: readonly Running[],
+  topics: Topics,
+  plan: Plan,
+  samples: Samples,
+): Promise<void> {
+  for (const load of loads()) {
+    const line: string[] = [];
+    for (const each of peers) {
+      const sample = await measureLoad(each, load, topics, plan.loadBytes[load.size]);
+      samples.loads.push(sample);
+      const { server } = each;
+      if (server)
+        samples.memory.push({ peer: each.peer.name, when: 'load', bytes: residentBytes(server.pid) });
+      line.push(`${each.peer.name} ${(sample.cpuSeconds / sample.gigabytes).toFixed(2)}`);
+    }
+    log(`  ${loadName(load).padEnd(16)} CPU-s/GB: ${line.join(', ')}`);
+  }
+  for (const { peer } of peers) {
+    const target = await brokerThrough(peer, 'plain');
+    samples.latencies.push({
+      peer: peer.name,
+      ...(await measureLatency(target, topics.latency, plan.latencySeconds)),
+    });
+  }
+  const line = samples.latencies
+    .slice(-peers.length)
+    .map(({ peer, p50, p99 }) => `${peer} ${p50.toFixed(1)}/${p99.toFixed(1)}`);
+  log(`  latency p50/p99 ms: ${line.join(', ')}`);
+}
+
+const emptySamples = (): Samples => ({
+  loads: [],
+  latencies: [],
+  starts: [],
+  memory: [],
+  bytesPerIdleConnection: {},
+});
+
+/** Starts a peer as often as the plan says; the last one stays. */
+async function startRepeatedly(peer: Peer, topic: string, plan: Plan, samples: Samples): Promise<Running> {
+  let server: Server | undefined;
+  for (let i = 0; i < plan.starts && peer.start; i++) {
+    await server?.stop('SIGKILL');
+    const started = (await startPeer(peer, topic))!;
+    server = started.server;
+    samples.starts.push({ peer: peer.name, seconds: started.seconds });
+  }
+  await delay(1000); // what it does after its first record is not idleness yet
+  if (server) samples.memory.push({ peer: peer.name, when: 'idle', bytes: residentBytes(server.pid) });
+  return { peer, server };
+}
+
+async function warmUp(each: Running, topics: Topics, { warmBytes }: Plan): Promise<void> {
+  if (!each.peer.rewrites) return;
+  log(`warming up ${each.peer.name}`);
+  for (const load of loads().filter(({ size }) => size === '1k')) {
+    await measureLoad(each, load, topics, warmBytes);
+  }
+}
+
+async function measureIdle({ peer, server }: Running, plan: Plan, samples: Samples): Promise<void> {
+  if (!server) return;
+  const target = await brokerThrough(peer, 'plain');
+  let wires: Wire[] = [];
+  const before = residentBytes(server.pid);
+  try {
+    wires = await openIdle(target, plan.idleConnections);
+    await delay(2000);
+    const bytes = Math.round((residentBytes(server.pid) - before) / plan.idleConnections);
+    samples.bytesPerIdleConnection[peer.name] = bytes;
+    log(`  ${peer.name}: ${bytes} bytes per idle connection`);
+  } finally {
+    for (const wire of wires) wire.close();
+  }
+}
+
+async function main(plan: Plan): Promise<void> {
+  await prepareNetwork();
+  log('starting the broker and the peers');
+  await using kafka = await startKafka({ heapMb: 512, properties: BROKER });
+  const peers = await allPeers({ kafka, directory: workspace('proxies') });
+  const create = async (name: string, partitions: number) => {
+    const where = ['--bootstrap-server', kafka.bootstrap.plaintext, '--create', '--topic', name];
+    const { code, stderr } = await kafka.tool('kafka-topics', [...where, '--partitions', String(partitions)]);
+    if (code !== 0) throw new Error(stderr);
+  };
+  const topics = await prepareTopics(peers[0]!, create);
+
+  const counted = emptySamples();
+  const running: Running[] = [];
+  for (const peer of peers) running.push(await startRepeatedly(peer, topics.sink, plan, counted));
+  for (const each of running) await warmUp(each, topics, plan);
+  for (let round = 0; round < plan.warmRounds + plan.rounds; round++) {
+    const warm = round >= plan.warmRounds;
+    log(`round ${round + 1} of ${plan.warmRounds + plan.rounds}${warm ? '' : ' (warming up)'}`);
+    // Nobody is always first, or always right behind the same one.
+    const order = running.map((_, i) => running[(i + round) % running.length]!);
+    await oneRound(order, topics, plan, warm ? counted : emptySamples());
+  }
+  log('idle connections');
+  for (const each of running) await measureIdle(each, plan, counted);
+  for (const { server } of running) await server?.stop('SIGKILL');
+  process.stdout.write(`${JSON.stringify({ ratios: ratiosOf(counted), figures: figuresOf(counted) })}\n`);
+}
+
+await main(process.argv.includes('--quick') ? QUICK : FULL);

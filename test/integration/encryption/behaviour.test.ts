@@ -1,0 +1,149 @@
+/** The encrypting filter in our proxy, with a real broker and real clients: what passes, what is refused, and how. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { Kafka, logLevel } from 'kafkajs';
+import { apiOf } from '../../../src/kafka/apis.ts';
+import { ERRORS } from '../../../src/kafka/errors.ts';
+import { encodeRequest } from '../../../src/kafka/frame.ts';
+import { encodeBatch } from '../../../src/kafka/records/write.ts';
+import { consume, produce } from '../../support/clients.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import { connectTo, createTopic, ENCRYPTION, startOurs } from './site.ts';
+import type { Ours } from './site.ts';
+import { read, recordsOf, write } from './traffic.ts';
+
+const plain = (value: string) =>
+  encodeBatch({ baseTimestamp: BigInt(Date.now()) }, [
+    { offsetDelta: 0, timestampDelta: 0, key: null, value: Buffer.from(value), headers: [] },
+  ]);
+
+const withConfig = (change: object) => ({ ...ENCRYPTION, config: { ...ENCRYPTION.config, ...change } });
+
+describe('the record encryption filter in our proxy', { timeout: 600_000 }, () => {
+  let kafka: KafkaCluster;
+  let ours: Ours;
+  before(async () => {
+    kafka = await startKafka();
+    ours = await startOurs(kafka.bootstrap.plaintext);
+  });
+  after(async () => {
+    await ours?.[Symbol.asyncDispose]();
+    await kafka?.stop();
+  });
+
+  it('reads what was written in the clear before it was there', async () => {
+    await createTopic(kafka, 'older', 1);
+    assert.deepEqual(await write(kafka.bootstrap.plaintext, 'older', [plain('clear')]), [0]);
+    assert.deepEqual(await write(ours.bootstrap, 'older', [plain('sealed')]), [0]);
+    const [fetched] = await read(ours.bootstrap, 'older', 1);
+    assert.deepEqual(
+      recordsOf(fetched!).map(({ value }) => value!.toString()),
+      ['clear', 'sealed'],
+    );
+  });
+
+  it('leaves the ends of transactions alone', async () => {
+    await createTopic(kafka, 'transactions', 1);
+    const client = new Kafka({ brokers: [ours.bootstrap], logLevel: logLevel.NOTHING });
+    const producer = client.producer({ transactionalId: 'tx', idempotent: true, maxInFlightRequests: 1 });
+    await producer.connect();
+    for (const [value, end] of [
+      ['kept', 'commit'],
+      ['dropped', 'abort'],
+      ['kept too', 'commit'],
+    ] as const) {
+      const transaction = await producer.transaction();
+      await transaction.send({ topic: 'transactions', messages: [{ value }] });
+      await transaction[end]();
+    }
+    await producer.disconnect();
+    const [fetched] = await read(ours.bootstrap, 'transactions', 1);
+    assert.equal(fetched!.batches.filter(({ control }) => control).length, 3);
+    const got = await consume('java', { bootstrap: ours.bootstrap, topic: 'transactions', count: 3 });
+    assert.deepEqual(
+      got.map(({ value }) => value),
+      ['kept', 'dropped', 'kept too'],
+    );
+  });
+
+  it('opens records for share groups', async () => {
+    await createTopic(kafka, 'shared', 1);
+    const group = ['--entity-type', 'groups', '--entity-name', 'sharers', '--alter'];
+    const set = [
+      '--bootstrap-server',
+      kafka.bootstrap.plaintext,
+      '--add-config',
+      'share.auto.offset.reset=earliest',
+    ];
+    assert.equal((await kafka.tool('kafka-configs', [...set, ...group])).code, 0);
+    await produce('kafkajs', {
+      bootstrap: ours.bootstrap,
+      topic: 'shared',
+      records: [{ key: 'k', value: 'shared value' }],
+    });
+    const args = ['--bootstrap-server', ours.bootstrap, '--topic', 'shared', '--group', 'sharers'];
+    const end = ['--max-messages', '1', '--timeout-ms', '60000'];
+    const { stdout, stderr } = await kafka.tool('kafka-console-share-consumer', [...args, ...end]);
+    assert.equal(stdout.trim(), 'shared value', stderr);
+  });
+
+  it('says which partition it has no key for, and gives the others', async () => {
+    await createTopic(kafka, 'foreign', 2);
+    assert.deepEqual(await write(ours.bootstrap, 'foreign', [plain('sealed')]), [0]);
+    const [direct] = await read(kafka.bootstrap.plaintext, 'foreign', 1);
+    await write(kafka.bootstrap.plaintext, 'foreign', [direct!.batches[0]!.bytes, plain('clear')]);
+    await using stranger = await startOurs(kafka.bootstrap.plaintext, withConfig({ kmsConfig: {} }));
+    const [one, two] = await read(stranger.bootstrap, 'foreign', 2);
+    assert.equal(one!.errorCode, ERRORS.RESOURCE_NOT_FOUND.code);
+    assert.equal(recordsOf(two!)[0]?.value?.toString(), 'clear');
+  });
+
+  it('refuses a tampered record instead of handing it out', async () => {
+    await createTopic(kafka, 'tampered', 2);
+    assert.deepEqual(await write(ours.bootstrap, 'tampered', [plain('sealed')]), [0]);
+    const [direct] = await read(kafka.bootstrap.plaintext, 'tampered', 1);
+    const [record] = recordsOf(direct!);
+    const value = Buffer.from(record!.value!);
+    value[value.length - 20]! ^= 1;
+    const { batches } = direct!;
+    await write(kafka.bootstrap.plaintext, 'tampered', [
+      batches[0]!.bytes,
+      encodeBatch({ baseTimestamp: 1n }, [{ ...record!, value }]),
+    ]);
+    const [good, bad] = await read(ours.bootstrap, 'tampered', 2);
+    assert.equal(good!.errorCode, 0);
+    assert.equal(bad!.errorCode, ERRORS.CORRUPT_MESSAGE.code);
+  });
+
+  it('refuses topics without a key if it is told to, and closes where no answer is wanted', async () => {
+    await createTopic(kafka, 'keyless', 1);
+    const strict = withConfig({
+      selectorConfig: { template: 'KEK-$(topicName)' },
+      unresolvedKeyPolicy: 'REJECT',
+    });
+    await using proxy = await startOurs(kafka.bootstrap.plaintext, strict);
+    const code = ERRORS.RESOURCE_NOT_FOUND.code;
+    assert.deepEqual(await write(proxy.bootstrap, 'keyless', [plain('never written')]), [code]);
+
+    const probe = await connectTo(proxy.bootstrap);
+    const { brokers } = await probe.metadata(['keyless']);
+    probe.close();
+    const socket = connect({ host: brokers[0]!.host, port: brokers[0]!.port });
+    const partitionData = [{ index: 0, records: plain('never written') }];
+    const body = { acks: 0, timeoutMs: 1000, topicData: [{ name: 'keyless', partitionData }] };
+    const header = { apiKey: apiOf('Produce').key, apiVersion: 9, correlationId: 1, clientId: 'test' };
+    socket.resume();
+    socket.write(encodeRequest(header, body));
+    await once(socket, 'close');
+
+    await write(kafka.bootstrap.plaintext, 'keyless', [plain('the only one')]);
+    const [fetched] = await read(kafka.bootstrap.plaintext, 'keyless', 1);
+    assert.deepEqual(
+      recordsOf(fetched!).map(({ value }) => value!.toString()),
+      ['the only one'],
+    );
+  });
+});

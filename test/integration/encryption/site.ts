@@ -1,0 +1,106 @@
+/** One broker with two encrypting proxies in front of it, the original and ours, that share a key. */
+import { checkProxyConfig } from '../../../src/proxy/config/load.ts';
+import { createLocalCrew } from '../../../src/proxy/crew.ts';
+import { connectKafka } from '../../../src/kafka/client.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import { kroxyliciousConfig, startKroxylicious } from '../../support/kroxylicious.ts';
+import type { FilterDefinition, Kroxylicious } from '../../support/kroxylicious.ts';
+import { reservePorts } from '../../support/ports.ts';
+import { waitFor } from '../../support/process.ts';
+
+export const KEK = {
+  uuid: '11111111-2222-3333-4444-555555555555',
+  key: Buffer.alloc(32, 107).toString('base64'),
+  algorithm: 'AES',
+  alias: 'the-key',
+};
+export const KMS_CONFIG = { numIvBytes: 12, numAuthBits: 128, existingKeks: [KEK] };
+
+/** The filter as it stands in a configuration; the two proxies take the same. */
+export const ENCRYPTION: FilterDefinition = {
+  type: 'RecordEncryption',
+  config: {
+    kms: 'UnitTestingKmsService',
+    kmsConfig: KMS_CONFIG,
+    selector: 'TemplateKekSelector',
+    selectorConfig: { template: KEK.alias },
+  },
+};
+
+export interface Ours extends AsyncDisposable {
+  bootstrap: string;
+}
+
+/** Starts our proxy, in this process, with a filter. */
+export async function startOurs(upstream: string, filter: FilterDefinition = ENCRYPTION): Promise<Ours> {
+  const ports = await reservePorts(2);
+  const [bootstrapPort = 0, brokerPort = 0] = ports.numbers;
+  const document = kroxyliciousConfig({ upstream, filters: [filter] }, [bootstrapPort, brokerPort]);
+  const crew = createLocalCrew(createLog('error'), createMetrics());
+  await crew.apply(checkProxyConfig(document, 'the test').config);
+  return {
+    bootstrap: `127.0.0.1:${bootstrapPort}`,
+    async [Symbol.asyncDispose]() {
+      await crew.drain(1000);
+      await ports.release();
+    },
+  };
+}
+
+export interface Site extends AsyncDisposable {
+  kafka: KafkaCluster;
+  peer: Kroxylicious;
+  ours: Ours;
+}
+
+export async function startSite(): Promise<Site> {
+  const kafka = await startKafka();
+  const peer = await startKroxylicious({ upstream: kafka.bootstrap.plaintext, filters: [ENCRYPTION] });
+  const ours = await startOurs(kafka.bootstrap.plaintext);
+  return {
+    kafka,
+    peer,
+    ours,
+    async [Symbol.asyncDispose]() {
+      await ours[Symbol.asyncDispose]();
+      await peer.stop();
+      await kafka.stop();
+    },
+  };
+}
+
+/** Creates a topic and waits until the broker leads all of its partitions. */
+export async function createTopic(kafka: KafkaCluster, name: string, count: number): Promise<void> {
+  const direct = await connectTo(kafka.bootstrap.plaintext);
+  try {
+    const topics = [{ name, numPartitions: count, replicationFactor: 1 }];
+    const response = await direct.request('CreateTopics', { topics, timeoutMs: 30_000 });
+    const code = response.topics[0]?.errorCode;
+    if (code !== 0) throw new Error(`creating ${name} failed with code ${code}`);
+    const partitions = Array.from({ length: count }, (_, partitionIndex) => ({
+      partitionIndex,
+      timestamp: -1n,
+    }));
+    await waitFor(`the topic ${name}`, async () => {
+      const offsets = await direct.request('ListOffsets', { replicaId: -1, topics: [{ name, partitions }] });
+      return offsets.topics[0]?.partitions.every(({ errorCode }) => errorCode === 0);
+    });
+  } finally {
+    direct.close();
+  }
+}
+
+/** A connection to the one broker behind a bootstrap address. */
+export async function connectTo(bootstrap: string): Promise<KafkaClient> {
+  const at = (host: string, port: number) => connectKafka({ host, port, requestTimeoutMs: 60_000 });
+  const [host = '', port = ''] = bootstrap.split(':');
+  const first = await at(host, Number(port));
+  const { brokers } = await first.metadata([]);
+  first.close();
+  const broker = brokers[0]!;
+  return at(broker.host, broker.port);
+}
