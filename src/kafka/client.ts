@@ -127,12 +127,7 @@ function openWire(socket: Socket, options: Settled, where: string): Wire {
     const found = waiting.get(frame.readInt32BE(0));
     if (!found) return lost('a response to no request');
     waiting.delete(frame.readInt32BE(0));
-    clearTimeout(found.timer);
-    try {
-      found.resolve(decodeResponse(found, frame) as never);
-    } catch (error) {
-      found.reject(refused(`${where}: ${messageOf(error)}`, error));
-    }
+    settle(found, frame, where);
   });
   return {
     close,
@@ -149,6 +144,15 @@ function openWire(socket: Socket, options: Settled, where: string): Wire {
         else socket.write(frame);
       }),
   };
+}
+
+function settle(waiting: Waiting, frame: Buffer, where: string): void {
+  clearTimeout(waiting.timer);
+  try {
+    waiting.resolve(decodeResponse(waiting, frame) as never);
+  } catch (error) {
+    waiting.reject(refused(`${where}: ${messageOf(error)}`, error));
+  }
 }
 
 /** Cuts the stream into frames, each without its length. */

@@ -37,6 +37,16 @@ interface Asked {
   version: number;
 }
 
+/** Ends one socket with the other. */
+function tie(socket: Socket, other: Socket, open: Set<Socket>): void {
+  open.add(socket);
+  socket.on('error', () => other.destroy());
+  socket.on('close', () => {
+    open.delete(socket);
+    other.destroy();
+  });
+}
+
 /** Starts to listen; `target` must be called before the first client comes. */
 export async function startTap(onFrame: (heard: Heard) => void): Promise<Tap> {
   let upstream = '';
@@ -58,17 +68,8 @@ export async function startTap(onFrame: (heard: Heard) => void): Promise<Tap> {
     });
     client.on('data', hearRequest).pipe(broker);
     broker.on('data', hearResponse).pipe(client);
-    for (const [socket, other] of [
-      [client, broker],
-      [broker, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => other.destroy());
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    tie(client, broker, sockets);
+    tie(broker, client, sockets);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
