@@ -6,7 +6,8 @@
  *     cluster i    172.30.i.0/24, router .1, API server .10, node j .1j
  *     its pods     10.(240+i).0.0/16, on node j 10.(240+i).j.0/24
  *     in public    203.0.113.(10i+j); the API server has j = 0
- *     the outside  198.51.100.0/24, its client .2, its DNS server .53
+ *     balancers    203.0.113.(100+10i) and the nine that follow
+ *     the outside  198.51.100.0/24, its client .2, its DNS server .53, a DNS provider .54
  */
 
 export const SERVICE_NETWORK = '10.96.0.0/16';
@@ -18,8 +19,15 @@ export const OUTSIDE = {
   gateway: '198.51.100.1',
   client: '198.51.100.2',
   dns: '198.51.100.53',
+  /** A DNS provider, where a test starts one. */
+  provider: '198.51.100.54',
 } as const;
 export const API_PORT = 6443;
+
+/** Public addresses for a cluster's load balancers. */
+export function balancerAddresses(index: number): string[] {
+  return Array.from({ length: 10 }, (_, i) => `203.0.113.${100 + 10 * index + i}`);
+}
 
 export const MAX_CLUSTERS = 9;
 export const MAX_NODES = 4;

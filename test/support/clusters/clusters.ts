@@ -55,6 +55,8 @@ export interface Clusters extends AsyncDisposable, Omit<Faults, 'stop'> {
   readonly outside: Outside;
   /** Folder of all logs: of every component, and of every pod. */
   readonly logs: string;
+  /** Loads rules into the packet filter of the router between clusters. For stand-ins. */
+  router(rules: string): Promise<void>;
   /** Cuts the power of a whole cluster; its disks keep what they had. */
   stop(cluster: Cluster): Promise<void>;
   /** Switches a cluster on again and waits until its nodes are Ready. */
@@ -187,13 +189,14 @@ export async function startClusters(count: number, options: ClustersOptions = {}
   const list = await Promise.all(
     names.map((name, i) => buildCluster(ground, name, addresses[i] as ClusterAddresses)),
   );
-  const provisioners = list.map((cluster) => startProvisioner(cluster.controlPlane, cluster.nodes));
+  const provisioners = list.map((cluster) => startProvisioner(cluster.controlPlane.api, cluster.nodes));
 
   const clusters: Clusters = {
     ...faults,
     list,
     outside,
     logs,
+    router: (rules) => hub.nft(rules),
     stop: powerOff,
     async start(cluster) {
       await powerOn(cluster);

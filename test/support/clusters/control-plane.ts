@@ -1,5 +1,4 @@
 /** The control plane of a cluster: etcd, API server, controller manager and scheduler on a machine of their own. */
-import { request } from 'node:https';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -17,6 +16,8 @@ import { startServer, waitFor } from '../process.ts';
 import type { Server } from '../process.ts';
 import { API_PORT } from './addresses.ts';
 import type { ClusterAddresses } from './addresses.ts';
+import { createApi } from './api.ts';
+import type { Api } from './api.ts';
 import type { Forwarding } from './forward.ts';
 import { portOf } from './hub.ts';
 import type { Hub } from './hub.ts';
@@ -42,8 +43,7 @@ export interface ControlPlane {
   readonly localUrl: string;
   /** Text of a kubeconfig with a new client certificate. */
   kubeconfigFor(user: string, groups?: readonly string[], url?: string): Promise<string>;
-  /** A request as administrator. Undefined if nobody answers. */
-  ask(method: string, path: string, body?: object): Promise<{ status: number; text: string } | undefined>;
+  readonly api: Api;
   start(): Promise<void>;
   /** Ends all four at once; what was written is kept. */
   stop(): Promise<void>;
@@ -114,26 +114,6 @@ async function writeCertificates(
     await writeFile(join(directory, file), text, { mode: 0o600 });
 }
 
-function asker(url: string, { authority, admin }: Identity): ControlPlane['ask'] {
-  const options = { ca: authority.certPem, cert: admin.certPem, key: admin.keyPem, timeout: 10_000 };
-  const headers = { 'content-type': 'application/json' };
-  return (method, path, body) => {
-    const { promise, resolve } = Promise.withResolvers<{ status: number; text: string } | undefined>();
-    const req = request(`${url}${path}`, { ...options, headers, method }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-      );
-      response.on('error', () => resolve(undefined));
-    });
-    req.on('timeout', () => req.destroy());
-    req.on('error', () => resolve(undefined));
-    req.end(body === undefined ? undefined : JSON.stringify(body));
-    return promise;
-  };
-}
-
 /** A control plane that is not started yet. */
 export async function createControlPlane(plan: ControlPlanePlan): Promise<ControlPlane> {
   const { run, hub, forwarding, programs, cluster, addresses, logs } = plan;
@@ -144,7 +124,7 @@ export async function createControlPlane(plan: ControlPlanePlan): Promise<Contro
   const identity = await writeFiles(directory, url);
   await writeCertificates(directory, identity, addresses);
   const localUrl = `https://127.0.0.1:${await forwarding.open(addresses.controlPlane.internal, API_PORT)}`;
-  const ask = asker(localUrl, identity);
+  const api = createApi(localUrl, identity);
   const place = placeIn(directory);
   const port = portOf(addresses.index, 0);
   let network: Namespace | undefined;
@@ -163,7 +143,7 @@ export async function createControlPlane(plan: ControlPlanePlan): Promise<Contro
     authority: identity.authority,
     url,
     localUrl,
-    ask,
+    api,
     async kubeconfigFor(user, groups = [], server = url) {
       const pair = await identity.authority.issue({ commonName: user, organizations: groups });
       return kubeconfigText(server, identity.authority.certPem, pair);
@@ -176,8 +156,8 @@ export async function createControlPlane(plan: ControlPlanePlan): Promise<Contro
       const args = apiServerArgs(place, true, extraArgs(directory, addresses));
       const apiServer = serve('kube-apiserver', [programs.apiServer, ...args]);
       const isReady = async () =>
-        (await ask('GET', '/readyz'))?.status === 200 &&
-        (await ask('GET', '/api/v1/namespaces/default'))?.status === 200;
+        (await api.ask('GET', '/readyz'))?.status === 200 &&
+        (await api.ask('GET', '/api/v1/namespaces/default'))?.status === 200;
       await waitFor(`API server of ${cluster}`, isReady, { abort: () => ended(apiServer), everyMs: 100 });
       serve('kube-controller-manager', [
         programs.controllerManager,

@@ -68,6 +68,7 @@ async function connectOutside(hub: Namespace, outside: Namespace): Promise<void>
   await outside.ip(
     `addr add ${OUTSIDE.client}/24 dev eth0`,
     `addr add ${OUTSIDE.dns}/24 dev eth0`,
+    `addr add ${OUTSIDE.provider}/24 dev eth0`,
     'link set eth0 up',
     `route add default via ${OUTSIDE.gateway}`,
   );

@@ -36,8 +36,8 @@ export interface Node {
   kill(): Promise<void>;
   /** Makes the image in the archive known to the node, for as long as it has its disk. */
   importImage(archive: string): Promise<void>;
-  /** Runs a command in the node's network. */
-  run(command: readonly string[]): Promise<string>;
+  /** Its network, which is another one each time it is started. */
+  readonly network: Namespace;
   servers(): Server[];
 }
 
@@ -167,7 +167,9 @@ export async function createNode(plan: NodePlan): Promise<Node> {
       await running().machine.run(['ctr', '--namespace=k8s.io', 'images', 'import', archive]);
       imported.add(archive);
     },
-    run: async (command) => (await running().network.run(command)).stdout,
+    get network() {
+      return running().network;
+    },
     servers: () => up?.machine.servers() ?? [],
   };
   return node;

@@ -5,14 +5,13 @@
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ControlPlane } from './control-plane.ts';
+import { startLoop } from './api.ts';
+import type { Api, Loop } from './api.ts';
 import type { Node } from './node.ts';
 
 const PROVISIONER = 'testbed.isthmus/folder';
 const STORAGE_CLASS = 'standard';
 const VOLUMES = '/api/v1/persistentvolumes';
-const PERIOD_MS = 500;
 
 interface Claim {
   metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string> };
@@ -63,49 +62,31 @@ export function volumeFor({ metadata, spec }: Claim, node: string): object {
   };
 }
 
-async function list<T>(controlPlane: ControlPlane, path: string): Promise<T[]> {
-  const answer = await controlPlane.ask('GET', path);
-  return answer?.status === 200 ? (JSON.parse(answer.text) as { items: T[] }).items : [];
-}
-
 const folderOf = (node: Node, volume: string) => join(node.libraryFolder, 'volumes', volume);
 
-async function provide(controlPlane: ControlPlane, nodes: readonly Node[]): Promise<void> {
-  for (const claim of await list<Claim>(controlPlane, '/api/v1/persistentvolumeclaims')) {
+async function provide(api: Api, nodes: readonly Node[]): Promise<void> {
+  for (const claim of await api.list<Claim>('/api/v1/persistentvolumeclaims')) {
     const chosen = claim.metadata.annotations?.['volume.kubernetes.io/selected-node'];
     const node = nodes.find(({ name }) => name === chosen);
     if (claim.status.phase !== 'Pending' || claim.spec.storageClassName !== STORAGE_CLASS || !node) continue;
     await mkdir(folderOf(node, `pvc-${claim.metadata.uid}`), { recursive: true });
-    await controlPlane.ask('POST', VOLUMES, volumeFor(claim, node.name));
+    await api.ask('POST', VOLUMES, volumeFor(claim, node.name));
   }
 }
 
-async function takeBack(controlPlane: ControlPlane, nodes: readonly Node[]): Promise<void> {
-  for (const { metadata, status } of await list<Volume>(controlPlane, VOLUMES)) {
+async function takeBack(api: Api, nodes: readonly Node[]): Promise<void> {
+  for (const { metadata, status } of await api.list<Volume>(VOLUMES)) {
     const node = nodes.find(({ name }) => name === metadata.annotations?.['testbed.isthmus/node']);
     if (status.phase !== 'Released' || !node) continue;
-    await controlPlane.ask('DELETE', `${VOLUMES}/${metadata.name}`);
+    await api.ask('DELETE', `${VOLUMES}/${metadata.name}`);
     await rm(folderOf(node, metadata.name), { recursive: true, force: true });
   }
 }
 
 /** Provides volumes until it is stopped. */
-export function startProvisioner(
-  controlPlane: ControlPlane,
-  nodes: readonly Node[],
-): { stop(): Promise<void> } {
-  const stopped = new AbortController();
-  const loop = (async () => {
-    while (!stopped.signal.aborted) {
-      await provide(controlPlane, nodes);
-      await takeBack(controlPlane, nodes);
-      await delay(PERIOD_MS, undefined, { signal: stopped.signal }).catch(() => {});
-    }
-  })();
-  return {
-    async stop() {
-      stopped.abort();
-      await loop;
-    },
-  };
+export function startProvisioner(api: Api, nodes: readonly Node[]): Loop {
+  return startLoop(async () => {
+    await provide(api, nodes);
+    await takeBack(api, nodes);
+  });
 }

@@ -1,0 +1,72 @@
+/** The API server as the testbed's own controllers use it: no product code, so that one does not vouch for the other. */
+import { request } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Identity } from '../control-plane/files.ts';
+
+export interface Answer {
+  status: number;
+  text: string;
+}
+
+export interface Api {
+  /** A request as administrator. Undefined if nobody answers. */
+  ask(method: string, path: string, body?: object): Promise<Answer | undefined>;
+  /** The items of a list; none if nobody answers. */
+  list<T>(path: string): Promise<T[]>;
+}
+
+/** A controller that looks again and again. */
+export interface Loop extends AsyncDisposable {
+  stop(): Promise<void>;
+}
+
+function headersFor(method: string): Record<string, string> {
+  return { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+}
+
+/** The API of the server at this address. */
+export function createApi(url: string, { authority, admin }: Identity): Api {
+  const options = { ca: authority.certPem, cert: admin.certPem, key: admin.keyPem, timeout: 10_000 };
+  const ask: Api['ask'] = (method, path, body) => {
+    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+    const req = request(`${url}${path}`, { ...options, headers: headersFor(method), method }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+      );
+      response.on('error', () => resolve(undefined));
+    });
+    req.on('timeout', () => req.destroy());
+    req.on('error', () => resolve(undefined));
+    req.end(body === undefined ? undefined : JSON.stringify(body));
+    return promise;
+  };
+  return {
+    ask,
+    async list<T>(path: string) {
+      const answer = await ask('GET', path);
+      return answer?.status === 200 ? (JSON.parse(answer.text) as { items: T[] }).items : [];
+    },
+  };
+}
+
+/** Does the work every half second until it is stopped. */
+export function startLoop(work: () => Promise<void>): Loop {
+  const stopped = new AbortController();
+  const loop = (async () => {
+    while (!stopped.signal.aborted) {
+      await work();
+      await delay(500, undefined, { signal: stopped.signal }).catch(() => {});
+    }
+  })();
+  return disposable(async () => {
+    stopped.abort();
+    await loop;
+  });
+}
+
+/** Something to stop, also by `await using`. */
+export function disposable(stop: () => Promise<void>): Loop {
+  return { stop, [Symbol.asyncDispose]: stop };
+}
