@@ -15,6 +15,9 @@ interface OperatorFlags {
   managementHost: string;
   managementPort: number;
   logLevel: LogLevel;
+  proxyImage?: string;
+  clusterDomain: string;
+  watchNamespaces: string[];
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -33,14 +36,32 @@ export function operatorCommand(_terminal: Terminal): Command {
     .option('--context <name>', 'the kubeconfig context to use')
     .option('--management-host <address>', 'where /livez, /readyz and /metrics are served', '::')
     .option('--management-port <port>', 'and on which port', parsePort, 8080)
+    .option('--proxy-image <reference>', 'what proxies run (default: $ISTHMUS_IMAGE)')
+    .option('--cluster-domain <name>', 'the domain of the cluster’s Services', 'cluster.local')
+    .option(
+      '--watch-namespaces <list>',
+      'look for resources, and for what they refer to, only in these (default: everywhere)',
+      parseNames,
+      [],
+    )
     .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
       const log = createLog(flags.logLevel, { role: 'operator' });
-      const operator = await startOperator({ ...flags, identity: process.env.POD_NAME, log });
+      const { proxyChecks } = await import('./proxy-checks.ts');
+      const operator = await startOperator({
+        ...flags,
+        identity: process.env.POD_NAME,
+        checks: proxyChecks,
+        log,
+      });
       log.info({ signal: await untilStopped() }, 'stopping');
       await operator.stop();
     });
+}
+
+function parseNames(text: string): string[] {
+  return text.split(',').filter((name) => name !== '');
 }
 
 /** Reads `proxy,discover`; an unknown road is a usage error. */

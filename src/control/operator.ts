@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { createCluster } from '../kube/cluster.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import { loadConnection } from '../kube/kubeconfig.ts';
 import { runElection } from '../kube/lease.ts';
 import type { Election } from '../kube/lease.ts';
@@ -9,7 +10,12 @@ import type { Log } from '../ops/log.ts';
 import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { VERSION } from '../ops/version.ts';
 import { OPERATOR_NAME } from './install/names.ts';
+import type { ProxyChecks } from './proxy/checks.ts';
+import type { AskPod } from './proxy/pods.ts';
+import { createProxyRoad } from './proxy/road.ts';
+import type { ProxyRoad } from './proxy/road.ts';
 import type { Road } from './roads.ts';
 
 export interface OperatorOptions {
@@ -23,6 +29,16 @@ export interface OperatorOptions {
   managementHost: string;
   managementPort: number;
   log: Log;
+  /** The image of proxies; the operator's own if left out. */
+  proxyImage?: string | undefined;
+  /** The domain of the cluster's Services; `cluster.local` if left out. */
+  clusterDomain?: string | undefined;
+  /** Where to look for resources and what they refer to; everywhere if there are none. */
+  watchNamespaces?: readonly string[] | undefined;
+  /** The proxy's own checks of what it is to be given. */
+  checks?: ProxyChecks | undefined;
+  /** How pods are asked what they serve; over HTTP if left out. */
+  askPod?: AskPod | undefined;
 }
 
 export interface Operator {
@@ -47,6 +63,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     health,
     metrics: async () => metricsText([await metrics.snapshot()]),
   });
+  const works = roads.includes('proxy') ? [proxyRoad(options, cluster, metrics)] : [];
   const election = runElection({
     client: () => cluster.client,
     namespace: options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace,
@@ -55,6 +72,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     log,
     lead: async (signal) => {
       log.info({ roads }, 'serving');
+      await Promise.all(works.map((road) => road.work(signal)));
       if (!signal.aborted) await once(signal, 'abort');
     },
   });
@@ -67,6 +85,22 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
       await management.close();
     },
   };
+}
+
+function proxyRoad(options: OperatorOptions, cluster: Cluster, metrics: Metrics): ProxyRoad {
+  const { log, watchNamespaces = [], clusterDomain = 'cluster.local', checks, askPod } = options;
+  const image = options.proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
+  const road = log.child({ road: 'proxy' });
+  return createProxyRoad({
+    cluster,
+    metrics,
+    log: road,
+    namespaces: watchNamespaces,
+    image,
+    clusterDomain,
+    checks,
+    askPod,
+  });
 }
 
 function reportLeadership(metrics: Metrics, election: Election): void {

@@ -99,6 +99,8 @@ function container(image: string, roads: readonly Road[]): object {
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+      // What the pods that it makes run.
+      { name: 'ISTHMUS_IMAGE', value: image },
     ],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT }],
     livenessProbe: { ...probe('/livez'), failureThreshold: 6 },

@@ -26,9 +26,43 @@ const EVENT_RULES: PolicyRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
+const READ = ['get', 'list', 'watch'];
+/** For objects it makes: applied with patch, which the API server counts as create where there was nothing. */
+const OWN = [...READ, 'create', 'patch', 'delete'];
+
+const PROXY_RULES: PolicyRule[] = [
+  {
+    apiGroups: ['kroxylicious.io'],
+    resources: ['kafkaproxies', 'kafkaproxyingresses', 'virtualkafkaclusters', 'kafkaclusterrefs'],
+    verbs: READ,
+  },
+  {
+    apiGroups: ['kroxylicious.io'],
+    resources: ['kafkaproxies/status', 'kafkaproxyingresses/status', 'virtualkafkaclusters/status'],
+    verbs: ['patch'],
+  },
+  { apiGroups: ['filter.kroxylicious.io'], resources: ['kafkaprotocolfilters'], verbs: READ },
+  { apiGroups: ['filter.kroxylicious.io'], resources: ['kafkaprotocolfilters/status'], verbs: ['patch'] },
+  // Secrets are read wherever resources refer to them (certificates, values in filter configs), and written for the
+  // configuration of proxies. Kubernetes cannot grant less than all of a namespace; --watch-namespaces narrows which.
+  { apiGroups: [''], resources: ['secrets', 'services', 'serviceaccounts'], verbs: OWN },
+  { apiGroups: [''], resources: ['configmaps', 'namespaces'], verbs: READ },
+  // Patched for one annotation, which makes the kubelet refresh a proxy's configuration at once.
+  { apiGroups: [''], resources: ['pods'], verbs: [...READ, 'patch'] },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: OWN },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: OWN },
+  { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: OWN },
+  { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs: OWN },
+  { apiGroups: ['gateway.networking.k8s.io'], resources: ['tlsroutes'], verbs: OWN },
+  { apiGroups: ['gateway.networking.k8s.io'], resources: ['gateways', 'referencegrants'], verbs: READ },
+  { apiGroups: ['route.openshift.io'], resources: ['routes'], verbs: OWN },
+  { apiGroups: ['operator.openshift.io'], resources: ['ingresscontrollers'], verbs: READ },
+  { apiGroups: ['kafka.strimzi.io'], resources: ['kafkas', 'kafkanodepools'], verbs: READ },
+];
+
 /** What each road needs on top. A road that is not served grants nothing. */
 const ROAD_RULES: Record<Road, PolicyRule[]> = {
-  proxy: [],
+  proxy: PROXY_RULES,
   expose: [],
   stretch: [],
   discover: [],

@@ -1,24 +1,19 @@
 /** Follows the references of a virtual cluster: to everything the proxy needs to serve it, or to what is missing. */
-import type { NodeIdRange } from '../../resources/common/node-ids.ts';
-import type { CertificateRef, TrustAnchorRef } from '../../resources/common/refs.ts';
 import type { TlsParameters } from '../../resources/common/tls.ts';
 import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import type { KeyPair } from './certificates.ts';
+import type { Fault } from './faults.ts';
 import { interpolate } from './interpolate.ts';
+import type { Interpolated } from './interpolate.ts';
+import { keyPairOf, reportInto, trustOf } from './references.ts';
+import type { Report } from './references.ts';
+import { resolveTarget } from './target.ts';
+import type { ResolvedTarget } from './target.ts';
 import { find } from './world.ts';
-import type { KeyedText, ProxyWorld } from './world.ts';
+import type { ProxyWorld } from './world.ts';
 
-/** Why a virtual cluster cannot be served. `path` is the field of the VirtualKafkaCluster that leads there. */
-export interface Fault {
-  reason: 'ReferencedResourcesNotFound' | 'InvalidReferencedResource' | 'NotSupported';
-  path: readonly (string | number)[];
-  message: string;
-}
-
-export interface KeyPair {
-  certificate: string;
-  privateKey: string;
-}
+export type { Fault, KeyPair, ResolvedTarget };
 
 export interface ServerTls {
   keys: KeyPair[];
@@ -31,12 +26,6 @@ export interface ResolvedIngress {
   ingress: KafkaProxyIngress;
   /** Absent where the ingress speaks plain TCP. */
   tls: ServerTls | undefined;
-}
-
-export interface ResolvedTarget {
-  bootstrapServers: string;
-  nodeIdRanges: NodeIdRange[];
-  tls: { trust: string | undefined; key: KeyPair | undefined; parameters: TlsParameters } | undefined;
 }
 
 export interface ResolvedFilter {
@@ -55,45 +44,63 @@ export interface ResolvedCluster {
 
 export type Resolution = { ok: true; resolved: ResolvedCluster } | { ok: false; faults: Fault[] };
 
+/** One reference of several, followed; `found` is absent where a fault says why. */
+export interface Part<T> {
+  name: string;
+  found: T | undefined;
+  faults: Fault[];
+}
+
+/** Every reference of a virtual cluster, each with what is wrong with it. */
+export interface ResolvedParts {
+  /** Faults of the virtual cluster as a whole: its proxy, its target. */
+  faults: Fault[];
+  target: ResolvedTarget | undefined;
+  ingresses: Part<ResolvedIngress>[];
+  filters: Part<ResolvedFilter>[];
+}
+
 type Spec = VirtualKafkaCluster['spec'];
 
 /** Follows every reference and reports all that is wrong, not just the first. Pure. */
 export function resolveCluster(cluster: VirtualKafkaCluster, world: ProxyWorld): Resolution {
-  const faults: Fault[] = [];
-  const at = (path: Fault['path']): Reporter => {
-    const because = (reason: Fault['reason']) => (message: string) => {
-      faults.push({ reason, path, message });
-      return undefined;
-    };
-    return {
-      notFound: because('ReferencedResourcesNotFound'),
-      invalid: because('InvalidReferencedResource'),
-      notSupported: because('NotSupported'),
-    };
-  };
-  const { namespace } = cluster.metadata;
-  const { spec } = cluster;
-  const proxy = find(world.proxies, namespace, spec.proxyRef.name);
-  if (!proxy) at(['spec', 'proxyRef', 'name']).notFound(`no KafkaProxy is named "${spec.proxyRef.name}"`);
-
-  const ingresses = spec.ingresses.flatMap((ref, index) => {
-    const found = resolveIngress(ref, spec.proxyRef.name, namespace, world, at(['spec', 'ingresses', index]));
-    return found ? [found] : [];
-  });
-  const target = resolveTarget(spec.targetCluster, namespace, world, at(['spec', 'targetCluster']));
-  const refs = spec.filterRefs ?? proxy?.spec.defaultFilterRefs ?? [];
-  const filters = refs.flatMap(({ name }, index) => {
-    const found = resolveFilter(name, namespace, world, at(['spec', 'filterRefs', index]));
-    return found ? [found] : [];
-  });
+  const parts = resolveParts(cluster, world);
+  const { target } = parts;
+  const several: Part<unknown>[] = [...parts.ingresses, ...parts.filters];
+  const faults = [...parts.faults, ...several.flatMap((part) => part.faults)];
   if (faults.length > 0 || !target) return { ok: false, faults };
+  const ingresses = parts.ingresses.flatMap(({ found }) => found ?? []);
+  const filters = parts.filters.flatMap(({ found }) => found ?? []);
   return { ok: true, resolved: { cluster, ingresses, target, filters } };
 }
 
-interface Reporter {
-  notFound: (message: string) => undefined;
-  invalid: (message: string) => undefined;
-  notSupported: (message: string) => undefined;
+/** The same in parts, so that one that is broken need not take the others with it. Pure. */
+export function resolveParts({ metadata, spec }: VirtualKafkaCluster, world: ProxyWorld): ResolvedParts {
+  const { namespace } = metadata;
+  const faults: Fault[] = [];
+  const proxy = find(world.proxies, namespace, spec.proxyRef.name);
+  if (!proxy) {
+    const message = `no KafkaProxy is named "${spec.proxyRef.name}"`;
+    faults.push({ reason: 'ReferencedResourcesNotFound', path: ['spec', 'proxyRef', 'name'], message });
+  }
+  const ingresses = spec.ingresses.map((ref, index) =>
+    part(ref.name, ['spec', 'ingresses', index], (report) =>
+      resolveIngress(ref, spec.proxyRef.name, namespace, world, report),
+    ),
+  );
+  const report = reportInto(faults, ['spec', 'targetCluster']);
+  const target = resolveTarget(spec.targetCluster, namespace, world, report);
+  const refs = spec.filterRefs ?? proxy?.spec.defaultFilterRefs ?? [];
+  const filters = refs.map(({ name }, index) =>
+    part(name, ['spec', 'filterRefs', index], (report) => resolveFilter(name, namespace, world, report)),
+  );
+  return { faults, target, ingresses, filters };
+}
+
+function part<T>(name: string, path: Fault['path'], resolve: (report: Report) => T | undefined): Part<T> {
+  const faults: Fault[] = [];
+  const found = resolve(reportInto(faults, path));
+  return { name, found: faults.length > 0 ? undefined : found, faults };
 }
 
 function resolveIngress(
@@ -101,95 +108,62 @@ function resolveIngress(
   proxyName: string,
   namespace: string,
   world: ProxyWorld,
-  report: Reporter,
+  report: Report,
 ): ResolvedIngress | undefined {
   const ingress = find(world.ingresses, namespace, ref.name);
-  if (!ingress) return report.notFound(`no KafkaProxyIngress is named "${ref.name}"`);
+  if (!ingress) return report('ReferencedResourcesNotFound', `no KafkaProxyIngress is named "${ref.name}"`);
   if (ingress.spec.proxyRef.name !== proxyName) {
     const message = `KafkaProxyIngress "${ref.name}" belongs to KafkaProxy "${ingress.spec.proxyRef.name}", not to "${proxyName}"`;
-    return report.invalid(message);
+    return report('InvalidReferencedResource', message);
   }
   const plain = ingress.spec.clusterIP?.protocol === 'TCP';
-  if (plain && ref.tls) return report.invalid(`KafkaProxyIngress "${ref.name}" speaks TCP; remove tls`);
+  if (plain && ref.tls)
+    return report('InvalidReferencedResource', `KafkaProxyIngress "${ref.name}" speaks TCP; remove tls`);
   if (plain) return { ingress, tls: undefined };
   if (!ref.tls || ref.tls.certificateRefs.length === 0) {
-    return report.invalid(`KafkaProxyIngress "${ref.name}" speaks TLS; name a Secret in tls.certificateRefs`);
+    const message = `KafkaProxyIngress "${ref.name}" speaks TLS; name a Secret in tls.certificateRefs`;
+    return report('InvalidReferencedResource', message);
   }
-  const keys = ref.tls.certificateRefs.flatMap((secret) => readKeyPair(secret, world, report) ?? []);
-  const trust = readTrust(ref.tls.trustAnchorRefs, world, report);
+  const from = { kind: 'VirtualKafkaCluster', namespace } as const;
+  const keys = ref.tls.certificateRefs.flatMap((secret) => keyPairOf(secret, from, world, report) ?? []);
+  const trust = trustOf(ref.tls.trustAnchorRefs, from, world, report);
   const { clientAuth } = ref.tls.trustOptions;
   return { ingress, tls: { keys, trust, clientAuth, parameters: ingress.spec.tls ?? {} } };
-}
-
-function resolveTarget(
-  { clusterRef, tls }: Spec['targetCluster'],
-  namespace: string,
-  world: ProxyWorld,
-  report: Reporter,
-): ResolvedTarget | undefined {
-  if (clusterRef.kind === 'Kafka') {
-    return report.notSupported('a Kafka resource can only be followed in a cluster; name a KafkaClusterRef');
-  }
-  const found = find(world.clusterRefs, namespace, clusterRef.name);
-  if (!found) return report.notFound(`no KafkaClusterRef is named "${clusterRef.name}"`);
-  const { bootstrap, nodeIdRanges, tls: targetTls } = found.spec;
-  const key = tls?.certificateRef && readKeyPair(tls.certificateRef, world, report);
-  if (!targetTls) return { bootstrapServers: bootstrap, nodeIdRanges, tls: undefined };
-  const { trustAnchorRefs, ...parameters } = targetTls;
-  const trust = readTrust(trustAnchorRefs, world, report);
-  return { bootstrapServers: bootstrap, nodeIdRanges, tls: { trust, key, parameters } };
 }
 
 function resolveFilter(
   name: string,
   namespace: string,
   world: ProxyWorld,
-  report: Reporter,
+  report: Report,
 ): ResolvedFilter | undefined {
   const filter = find(world.filters, namespace, name);
-  if (!filter) return report.notFound(`no KafkaProtocolFilter is named "${name}"`);
-  const { value, unresolved } = interpolate(filter.spec.config, (provider, resource, key) => {
-    const objects = provider === 'secret' ? world.secrets : world.configMaps;
-    return find(objects, namespace, resource)?.data[key];
-  });
-  for (const { provider, name: resource, key } of unresolved) {
-    report.notFound(
-      `KafkaProtocolFilter "${name}" asks for key "${key}" of ${provider} "${resource}", which is not there`,
-    );
+  if (!filter) return report('ReferencedResourcesNotFound', `no KafkaProtocolFilter is named "${name}"`);
+  const { value, unresolved } = filterConfig(filter, world);
+  for (const missing of unresolved) {
+    const message = `KafkaProtocolFilter "${name}" asks for ${missingText(missing)}`;
+    report('InterpolatedReferencedResourcesNotFound', message);
   }
   return { name, type: filter.spec.type, config: value };
 }
 
-type Located<R> = R & { namespace: string };
-
-function readKeyPair(ref: Located<CertificateRef>, world: ProxyWorld, report: Reporter): KeyPair | undefined {
-  const secret = find(world.secrets, ref.namespace, ref.name);
-  if (!secret) return report.notFound(`no Secret is named "${ref.name}"`);
-  const { 'tls.crt': certificate, 'tls.key': privateKey } = secret.data;
-  if (certificate && privateKey) return { certificate, privateKey };
-  return report.invalid(
-    `Secret "${ref.name}" lacks tls.crt or tls.key (make it with \`kubectl create secret tls\`)`,
-  );
+interface FilterLike {
+  metadata: { namespace: string };
+  spec: { config: unknown };
 }
 
-function readTrust(
-  refs: readonly Located<TrustAnchorRef>[],
-  world: ProxyWorld,
-  report: Reporter,
-): string | undefined {
-  const bundles = refs.flatMap((ref) => {
-    const configMap = find(world.configMaps, ref.namespace, ref.name);
-    if (!configMap) report.notFound(`no ConfigMap is named "${ref.name}"`);
-    const bundle = configMap && trustBundle(configMap, ref.key);
-    if (configMap && !bundle)
-      report.invalid(`ConfigMap "${ref.name}" has no ca.crt and no single other key; name one in key`);
-    return bundle ?? [];
+/** The config of a filter with its placeholders replaced by what is in its namespace. */
+export function filterConfig(
+  { metadata, spec }: FilterLike,
+  { secrets, configMaps }: Pick<ProxyWorld, 'secrets' | 'configMaps'>,
+): Interpolated {
+  return interpolate(spec.config, (provider, name, key) => {
+    const objects = provider === 'secret' ? secrets : configMaps;
+    return find(objects, metadata.namespace, name)?.data[key];
   });
-  return bundles.length > 0 ? bundles.join('\n') : undefined;
 }
 
-function trustBundle({ data }: KeyedText, key: string | undefined): string | undefined {
-  if (key !== undefined) return data[key];
-  const values = Object.values(data);
-  return data['ca.crt'] ?? data['ca-bundle.crt'] ?? (values.length === 1 ? values[0] : undefined);
+/** Names a placeholder that leads nowhere. */
+export function missingText({ provider, name, key }: Interpolated['unresolved'][number]): string {
+  return `key "${key}" of ${provider} "${name}", which is not there`;
 }

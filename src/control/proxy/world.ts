@@ -1,8 +1,13 @@
+import type { Gateway } from '../../resources/gateway/gateway.ts';
+import type { ReferenceGrant } from '../../resources/gateway/reference-grant.ts';
 import type { KafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import type { KafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import type { IngressController } from '../../resources/openshift/ingress-controller.ts';
+import type { KafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
+import type { Kafka } from '../../resources/strimzi/kafka.ts';
 
 /** A Secret or ConfigMap, its values as text. */
 export interface KeyedText {
@@ -19,6 +24,19 @@ export interface ProxyWorld {
   filters: readonly KafkaProtocolFilter[];
   secrets: readonly KeyedText[];
   configMaps: readonly KeyedText[];
+  /** What only a Kubernetes cluster has. */
+  cluster?: ClusterWorld;
+}
+
+/** The part of the world that is in a Kubernetes cluster only. A list is absent where the cluster does not serve the kind. */
+export interface ClusterWorld {
+  kafkas?: readonly Kafka[];
+  nodePools?: readonly KafkaNodePool[];
+  grants?: readonly ReferenceGrant[];
+  gateways?: readonly Gateway[];
+  ingressControllers?: readonly IngressController[];
+  /** Labels of the namespace that the proxy is in; absent where they may not be read. */
+  namespaceLabels?: Readonly<Record<string, string>>;
 }
 
 interface Named {

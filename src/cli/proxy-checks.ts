@@ -1,0 +1,32 @@
+/** Lends the proxy's own checks to the operator, which must not know the proxy. */
+import type { ProxyChecks } from '../control/proxy/checks.ts';
+import { messageOf } from '../ops/errors.ts';
+import { checkUsable } from '../proxy/check.ts';
+import { checkProxyConfig } from '../proxy/config/load.ts';
+import { checkFilter } from '../proxy/filters/registry.ts';
+
+/** A module of the user's is in the proxy's image, not in the operator's, and is not run here. */
+const isForeign = (type: string) => type.startsWith('module:');
+
+async function problemIn(check: () => unknown): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+export const proxyChecks: ProxyChecks = {
+  filter: (type, config) =>
+    problemIn(() => (isForeign(type) ? undefined : checkFilter(type, config, 'config'))),
+  document: (document) =>
+    problemIn(async () => {
+      const { config } = checkProxyConfig(document, 'the configuration for the proxy');
+      const virtualClusters = config.virtualClusters.map((cluster) => ({
+        ...cluster,
+        filters: cluster.filters.filter(({ type }) => !isForeign(type)),
+      }));
+      await checkUsable({ ...config, virtualClusters }, 'the configuration for the proxy');
+    }),
+};

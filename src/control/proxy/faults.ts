@@ -1,0 +1,47 @@
+/** What can be wrong with a virtual cluster or an ingress, and which condition says so. */
+
+/** The reasons of the original where it has one; each belongs to the condition that it makes False. */
+const CONDITION_OF = {
+  ReferencedResourcesNotFound: 'ResolvedRefs',
+  TransitivelyReferencedResourcesNotFound: 'ResolvedRefs',
+  InterpolatedReferencedResourcesNotFound: 'ResolvedRefs',
+  InvalidReferencedResource: 'ResolvedRefs',
+  /** There, but its own operator has not said yet what we need to know. */
+  ReferencedResourceNotReconciled: 'ResolvedRefs',
+  /** In another namespace, and no ReferenceGrant there allows it. */
+  RefNotPermitted: 'ResolvedRefs',
+  RequestedResourceKindNotSupported: 'Accepted',
+  NotSupported: 'Accepted',
+  Invalid: 'Accepted',
+  HostNameTaken: 'Accepted',
+  NameTaken: 'Accepted',
+  NoFreePorts: 'Accepted',
+  AddressPending: 'Ready',
+  CertificateExpired: 'Ready',
+  CertificateNotYetValid: 'Ready',
+  CertificateHostMismatch: 'Ready',
+  /** The router or the Gateway says no. */
+  RouteNotAccepted: 'Ready',
+  ConfigPending: 'Ready',
+  PodsNotReady: 'Ready',
+} as const satisfies Record<string, ConditionType>;
+
+export type ConditionType = 'Accepted' | 'ResolvedRefs' | 'Ready';
+export type Reason = keyof typeof CONDITION_OF;
+
+/** Why something cannot be served, or not fully. `path` is the field of the resource that leads there. */
+export interface Fault {
+  reason: Reason;
+  path: readonly (string | number)[];
+  message: string;
+}
+
+/** The condition that a fault makes False. */
+export function conditionTypeOf({ reason }: Pick<Fault, 'reason'>): ConditionType {
+  return CONDITION_OF[reason];
+}
+
+/** Whether a fault keeps something from being served at all: a fault about readiness does not. */
+export function preventsService(fault: Fault): boolean {
+  return conditionTypeOf(fault) !== 'Ready';
+}

@@ -1,0 +1,72 @@
+/** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
+import type { Signature } from '../../kube/apply-decision.ts';
+
+/** The pods' own port for health, metrics and the loaded configuration. */
+export const MANAGEMENT_PORT = 9190;
+/** Container ports that virtual clusters are given. Above the well-known ones, below those the kernel gives to clients. */
+export const CONTAINER_PORTS = { first: 10_000, last: 29_999 };
+/** What the Services behind Routes and TLSRoutes listen on; nobody but the router sees it. */
+export const BACKEND_PORT = 9082;
+/** Where OpenShift's routers listen for TLS. */
+export const ROUTE_PORT = 443;
+
+export const CONFIG_DIRECTORY = '/etc/isthmus';
+export const CONFIG_KEY = 'proxy.yaml';
+
+const OURS = 'kroxylicious.io';
+export const PROXY_LABEL = `${OURS}/proxy`;
+export const CLUSTER_LABEL = `${OURS}/virtual-cluster`;
+export const INGRESS_LABEL = `${OURS}/ingress`;
+/** On pods: the configuration they should have loaded. A change of it makes the kubelet look at the volume at once. */
+export const CONFIG_ANNOTATION = `${OURS}/config-version`;
+
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
+
+export const SIGNATURE: Signature = {
+  fieldManager: 'isthmus-proxy',
+  hashAnnotation: `${OURS}/applied`,
+};
+
+/** Selects the pods of a proxy. Immutable in a Deployment: never add to it. */
+export function podLabels(proxy: string): Record<string, string> {
+  return {
+    'app.kubernetes.io/name': 'isthmus',
+    'app.kubernetes.io/component': 'proxy',
+    'app.kubernetes.io/instance': proxy,
+  };
+}
+
+/** On every object of a proxy, and nothing without them is ever touched. The most telling one first: it is looked up by. */
+export function ownerLabels(proxy: string): Record<string, string> {
+  return { [PROXY_LABEL]: proxy, ...MANAGED_BY };
+}
+
+export const deploymentName = (proxy: string) => proxy;
+export const configSecretName = (proxy: string) => `${proxy}-config`;
+/** Not the bare name: a proxy called `default` would meet the ServiceAccount that every namespace has. */
+export const serviceAccountName = (proxy: string) => `${proxy}-proxy`;
+/** The Service of a virtual cluster's clusterIP ingress; also the name of its DNS records. */
+export const clusterServiceName = (cluster: string, ingress: string) => `${cluster}-${ingress}`;
+/** The Service that all virtual clusters of an ingress share. */
+export const sharedServiceName = (ingress: string) => `${ingress}-service`;
+
+export const bootstrapRouteName = (cluster: string, ingress: string) => `${cluster}-${ingress}-bootstrap`;
+export const nodeRouteName = (cluster: string, ingress: string, node: number | '$(nodeId)') =>
+  `${cluster}-${ingress}-${node}`;
+
+/** Who a block of container ports belongs to. */
+export const blockOwner = (cluster: string, ingress: string) => `${cluster}/${ingress}`;
+/** Stands for the virtual cluster where a port is shared by all of an ingress. */
+export const SHARED = '-';
+
+export const serviceHost = (service: string, namespace: string, clusterDomain: string) =>
+  `${service}.${namespace}.svc.${clusterDomain}`;
+
+/** A host name pattern of a user, for one virtual cluster. */
+export const namedPattern = (pattern: string, cluster: string) =>
+  pattern.replaceAll('$(virtualClusterName)', cluster);
+
+export const NODE_ID = '$(nodeId)';
+
+/** The host name of one node. */
+export const nodeHost = (pattern: string, node: number) => pattern.replaceAll(NODE_ID, String(node));

@@ -1,0 +1,140 @@
+/** What runs a proxy: its pods, and what is around them. None of it depends on the virtual clusters but the NetworkPolicy. */
+import type { AnyObject } from '../../../kube/object.ts';
+import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
+import {
+  CONFIG_DIRECTORY,
+  CONFIG_KEY,
+  MANAGEMENT_PORT,
+  configSecretName,
+  deploymentName,
+  podLabels,
+  serviceAccountName,
+} from '../names.ts';
+import type { Block } from '../ports.ts';
+import { metadataOf } from './metadata.ts';
+
+/** Time for endpoints to forget the pod, while it still accepts connections. */
+const PRE_STOP_SECONDS = 5;
+/** More than that and the proxy's own drain together. */
+const TERMINATION_SECONDS = 60;
+
+export function serviceAccount(proxy: KafkaProxy): AnyObject {
+  const name = serviceAccountName(proxy.metadata.name);
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: metadataOf(name, proxy, proxy.spec.infrastructure),
+    // It has no rights, and the pods do not even get to show who they are.
+    automountServiceAccountToken: false,
+  };
+}
+
+/** Keys are in it, so it is a Secret. */
+export function configSecret(proxy: KafkaProxy, text: string): AnyObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadataOf(configSecretName(proxy.metadata.name), proxy, proxy.spec.infrastructure),
+    type: 'Opaque',
+    data: { [CONFIG_KEY]: Buffer.from(text).toString('base64') },
+  };
+}
+
+/** The pods. Virtual clusters come and go without a change here: no ports of theirs are declared, nothing is rolled. */
+export function deployment(proxy: KafkaProxy, image: string): AnyObject {
+  const { name } = proxy.metadata;
+  const { infrastructure } = proxy.spec;
+  const selector = podLabels(name);
+  const { labels = {}, annotations } = metadataOf(name, proxy, infrastructure);
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: metadataOf(deploymentName(name), proxy, infrastructure),
+    spec: {
+      replicas: infrastructure.proxy.replicas,
+      selector: { matchLabels: selector },
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      template: {
+        metadata: { labels, ...(annotations && { annotations }) },
+        spec: podSpec(proxy, image, selector),
+      },
+    },
+  };
+}
+
+function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, string>): object {
+  const { name } = proxy.metadata;
+  return {
+    serviceAccountName: serviceAccountName(name),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: TERMINATION_SECONDS,
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(
+      (topologyKey) => ({
+        maxSkew: 1,
+        topologyKey,
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: selector },
+      }),
+    ),
+    containers: [container(proxy, image)],
+    // A whole volume, not single files of it: only that is refreshed while the pod runs.
+    volumes: [{ name: 'config', secret: { secretName: configSecretName(name) } }],
+  };
+}
+
+function container(proxy: KafkaProxy, image: string): object {
+  const probe = (path: string) => ({
+    httpGet: { path, port: 'management' },
+    periodSeconds: 5,
+    timeoutSeconds: 3,
+  });
+  const { resources } = proxy.spec.infrastructure.proxy;
+  return {
+    name: 'proxy',
+    image,
+    args: ['proxy', '--config', `${CONFIG_DIRECTORY}/${CONFIG_KEY}`],
+    ports: [{ name: 'management', containerPort: MANAGEMENT_PORT, protocol: 'TCP' }],
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
+    readinessProbe: probe('/readyz'),
+    lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
+    ...(resources && { resources }),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
+  };
+}
+
+export function podDisruptionBudget(proxy: KafkaProxy): AnyObject {
+  const { name } = proxy.metadata;
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: metadataOf(name, proxy, proxy.spec.infrastructure),
+    spec: { maxUnavailable: 1, selector: { matchLabels: podLabels(name) } },
+  };
+}
+
+/** Lets in what is served, and whoever asks for health and metrics; nothing else reaches the pods. */
+export function networkPolicy(proxy: KafkaProxy, served: readonly Block[]): AnyObject {
+  const { name } = proxy.metadata;
+  const blocks = served.toSorted((a, b) => a.start - b.start);
+  const ports = [
+    { protocol: 'TCP', port: MANAGEMENT_PORT },
+    ...blocks.map(({ start, size }) => ({
+      protocol: 'TCP',
+      port: start,
+      ...(size > 1 && { endPort: start + size - 1 }),
+    })),
+  ];
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadataOf(name, proxy, proxy.spec.infrastructure),
+    spec: { podSelector: { matchLabels: podLabels(name) }, policyTypes: ['Ingress'], ingress: [{ ports }] },
+  };
+}

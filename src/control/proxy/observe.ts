@@ -1,0 +1,226 @@
+/** Reads from the caches all that a plan for one proxy depends on. */
+import type { AnyObject, KubeObject } from '../../kube/object.ts';
+import { keyOf } from '../../kube/object.ts';
+import { gateway } from '../../resources/gateway/gateway.ts';
+import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
+import { tlsRoute } from '../../resources/gateway/tls-route.ts';
+import type { Kind, Resource } from '../../resources/kind.ts';
+import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
+import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
+import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import { ingressController } from '../../resources/openshift/ingress-controller.ts';
+import { route } from '../../resources/openshift/route.ts';
+import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
+import { kafka } from '../../resources/strimzi/kafka.ts';
+import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
+import type { Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
+import { configPartsOf } from './planned-config.ts';
+import { read } from './read.ts';
+import { refsOf } from './sources.ts';
+import type { Sources, View } from './sources.ts';
+import type { ClusterWorld, KeyedText, ProxyWorld } from './world.ts';
+
+/** What a pod says about the configuration it serves, by the pod's name. */
+export type PodAnswers = ReadonlyMap<string, { configVersion?: string; refusal?: string }>;
+
+export interface ObserveOptions {
+  kinds: ServedKinds;
+  answers: PodAnswers;
+  now: number;
+}
+
+/** Everything about the proxy of that name, whether it exists or is only spoken of. */
+export function observeProxy(
+  sources: Sources,
+  { namespace, name }: { namespace: string; name: string },
+  { kinds, answers, now }: ObserveOptions,
+): Observed {
+  const key = keyOf({ namespace, name });
+  const unreadable: Unreadable[] = [];
+  const resources = <R extends Resource>(kind: Kind<R>, objects: readonly AnyObject[]): R[] =>
+    objects.flatMap((object) => {
+      if (object.metadata.deletionTimestamp !== undefined) return [];
+      const { resource, problem } = read(kind, object);
+      if (problem !== undefined) unreadable.push({ object, problem });
+      return resource ?? [];
+    });
+  const proxies = resources(kafkaProxy, present(sources.proxies.get(key)));
+  const ingresses = resources(kafkaProxyIngress, sources.ingresses.find('proxy', key));
+  const virtualClusters = resources(virtualKafkaCluster, sources.virtualClusters.find('proxy', key));
+
+  // Others' ingresses, so that who names one of them is told so.
+  const named = virtualClusters.flatMap(({ spec }) => spec.ingresses.map((one) => one.name));
+  const missing = new Set(named.filter((one) => !ingresses.some(({ metadata }) => metadata.name === one)));
+  const strangers = lookUp(kafkaProxyIngress, sources.ingresses, inNamespace(namespace, missing));
+
+  const filterNames = [
+    ...virtualClusters.flatMap(({ spec }) => spec.filterRefs ?? []),
+    ...proxies.flatMap(({ spec }) => spec.defaultFilterRefs),
+  ].map((ref) => ref.name);
+  const filters = lookUp(kafkaProtocolFilter, sources.filters, inNamespace(namespace, filterNames));
+  const targets = virtualClusters.map(({ spec }) => spec.targetCluster.clusterRef);
+  const targetNames = targets.map((ref) => ref.name);
+  const clusterRefs = lookUp(kafkaClusterRef, sources.clusterRefs, inNamespace(namespace, targetNames));
+  const referred = referredBy(sources, key, [...clusterRefs, ...filters]);
+  return {
+    namespace,
+    name,
+    world: {
+      proxies,
+      ingresses: [...ingresses, ...strangers],
+      virtualClusters,
+      clusterRefs,
+      filters,
+      ...textsOf(sources, referred),
+      cluster: clusterWorld(sources, namespace, targetNames, referred),
+    },
+    unreadable,
+    live: liveOf(sources, { namespace, name }, kinds, answers),
+    now,
+  };
+}
+
+const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
+
+const inNamespace = (namespace: string, names: Iterable<string>) =>
+  [...new Set(names)].map((name) => `${namespace}/${name}`);
+
+/** Resources of a kind that others are responsible for: one that cannot be read is as good as none. */
+function lookUp<R extends Resource>(kind: Kind<R>, view: View, keys: readonly string[]): R[] {
+  return keys.flatMap((key) => {
+    const object = view.get(key);
+    return object && object.metadata.deletionTimestamp === undefined
+      ? (read(kind, object).resource ?? [])
+      : [];
+  });
+}
+
+/** The Secrets and ConfigMaps among references. */
+export function readTexts(sources: Sources, refs: readonly string[]): Texts {
+  return textsOf(sources, keysIn(refs));
+}
+
+type Texts = Pick<ProxyWorld, 'secrets' | 'configMaps'>;
+
+function textsOf(sources: Sources, referred: Referred): Texts {
+  return {
+    secrets: texts(sources.secrets, referred('Secret'), fromBase64),
+    configMaps: texts(sources.configMaps, referred('ConfigMap'), (text) => text),
+  };
+}
+
+type Referred = (kind: string) => string[];
+
+const keysIn =
+  (refs: Iterable<string>): Referred =>
+  (kind) =>
+    [...refs].flatMap((ref) => (ref.startsWith(`${kind} `) ? ref.slice(kind.length + 1) : []));
+
+/** The keys of all objects of a kind that the proxy's resources refer to, directly or through others. */
+function referredBy(sources: Sources, key: string, through: readonly Resource[]): Referred {
+  const own = (name: 'virtualClusters' | 'ingresses') =>
+    sources[name].find('proxy', key).flatMap((object) => refsOf(name, object));
+  const others = through.flatMap((resource) => {
+    const name = resource.kind === 'KafkaClusterRef' ? 'clusterRefs' : 'filters';
+    return refsOf(name, resource as unknown as AnyObject);
+  });
+  return keysIn(new Set([...own('virtualClusters'), ...own('ingresses'), ...others]));
+}
+
+function texts(view: View, keys: readonly string[], decode: (text: string) => string): KeyedText[] {
+  return keys.flatMap((key) => {
+    const object = view.get(key);
+    if (!object || object.metadata.deletionTimestamp !== undefined) return [];
+    const { name, namespace = '' } = object.metadata;
+    const entries = Object.entries((object['data'] ?? {}) as Record<string, string>);
+    const data = Object.fromEntries(entries.map(([entry, text]) => [entry, decode(text)]));
+    return [{ metadata: { name, namespace }, data }];
+  });
+}
+
+const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
+
+/** A list is there if its kind is. */
+function clusterWorld(
+  sources: Sources,
+  namespace: string,
+  targets: readonly string[],
+  referred: Referred,
+): ClusterWorld {
+  const { kafkas, nodePools, grants, gateways, ingressControllers } = sources;
+  const kafkaKeys = inNamespace(namespace, targets);
+  const namespaceLabels = sources.namespaces.get(namespace)?.metadata.labels;
+  // Few enough to take all that are in the way.
+  const grantsTo = new Set(
+    [...referred('Secret'), ...referred('ConfigMap')].map((key) => key.split('/')[0]!),
+  );
+  grantsTo.delete(namespace);
+  return {
+    ...(kafkas && { kafkas: lookUp(kafka, kafkas, kafkaKeys) }),
+    ...(nodePools && {
+      nodePools: kafkaKeys.flatMap((key) => {
+        const pools = nodePools.find('kafka', key);
+        return lookUp(kafkaNodePool, nodePools, pools.map(({ metadata }) => keyOf(metadata)).toSorted());
+      }),
+    }),
+    ...(grants && {
+      grants: [...grantsTo].flatMap((other) =>
+        grants.list(other).flatMap((object) => read(referenceGrant, object).resource ?? []),
+      ),
+    }),
+    ...(gateways && { gateways: lookUp(gateway, gateways, referred('Gateway')) }),
+    ...(ingressControllers && {
+      ingressControllers: lookUp(ingressController, ingressControllers, referred('IngressController')),
+    }),
+    ...(namespaceLabels && { namespaceLabels }),
+  };
+}
+
+function liveOf(
+  sources: Sources,
+  { namespace, name }: { namespace: string; name: string },
+  kinds: ServedKinds,
+  answers: PodAnswers,
+): Live {
+  const key = keyOf({ namespace, name });
+  const secret = sources.configSecrets.get(keyOf({ namespace, name: configSecretName(name) }));
+  const deployment = sources.deployments.get(keyOf({ namespace, name: deploymentName(name) }));
+  const { replicas = 0 } = (deployment?.['status'] ?? {}) as { replicas?: number };
+  const owned = <R extends Resource>(kind: Kind<R>, view: View | undefined): R[] =>
+    byName(view?.find('proxy', key) ?? []).flatMap((object) => read(kind, object).resource ?? []);
+  return {
+    kinds,
+    services: byName(sources.services.find('proxy', key)),
+    routes: owned(route, sources.routes),
+    tlsRoutes: owned(tlsRoute, sources.tlsRoutes),
+    configParts: secret ? partsOfSecret(secret) : new Map(),
+    replicas,
+    pods: byName(sources.pods.find('proxy', key)).flatMap((pod) => livePod(pod, answers)),
+  };
+}
+
+const partsRead = new WeakMap<AnyObject, Map<string, string>>();
+
+/** Read once for each version of the Secret: it is by far the largest thing here. */
+function partsOfSecret(secret: AnyObject): Map<string, string> {
+  const { [CONFIG_KEY]: text = '' } = (secret['data'] ?? {}) as Record<string, string>;
+  const parts = partsRead.get(secret) ?? configPartsOf(fromBase64(text));
+  partsRead.set(secret, parts);
+  return parts;
+}
+
+const byName = <T extends KubeObject>(objects: readonly T[]): T[] =>
+  objects.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+
+interface PodStatus {
+  conditions?: { type: string; status: string }[];
+}
+
+function livePod({ metadata, status }: AnyObject, answers: PodAnswers): LivePod[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  const { conditions = [] } = (status ?? {}) as PodStatus;
+  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  return [{ name: metadata.name, ready, ...answers.get(metadata.name) }];
+}

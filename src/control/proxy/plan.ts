@@ -1,0 +1,120 @@
+/** Decides all that has to exist for one proxy, and what to say about it. Pure: no clock, no network, no cluster. */
+import { referenceOf } from '../../kube/apply-decision.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { portBlocksOf } from './blocks.ts';
+import type { PortBlock } from './blocks.ts';
+import { preventsService } from './faults.ts';
+import { judge, servedCluster } from './judge.ts';
+import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
+import { SHARED, blockOwner } from './names.ts';
+import { clusterService, dnsEndpoint, routes, sharedService, tlsRoutes } from './objects/doors.ts';
+import type { Door } from './objects/doors.ts';
+import {
+  configSecret,
+  deployment,
+  networkPolicy,
+  podDisruptionBudget,
+  serviceAccount,
+} from './objects/workload.ts';
+import type { Findings, Observed, PlanSettings, ServedKinds } from './observed.ts';
+import { QUARANTINE_MS } from './ports.ts';
+import type { Allocation, Block } from './ports.ts';
+import { plannedConfig } from './planned-config.ts';
+import type { PlannedConfig } from './planned-config.ts';
+import { statusesOf } from './status.ts';
+import type { PlannedStatus } from './status.ts';
+
+export interface Plan {
+  /** What should exist, in the order in which it is to be made. Nothing, where there is no proxy. */
+  objects: AnyObject[];
+  statuses: PlannedStatus[];
+  /** Who has which ports: to be written down before anything uses them. */
+  portBlocks: PortBlock[];
+  config: PlannedConfig;
+  lookAgainInMs: number | undefined;
+}
+
+/** How soon to look again at what somebody else has to change, where no watch tells of it. */
+const TAKEN_MS = 30_000;
+const PENDING_MS = 1000;
+
+export function planProxy(observed: Observed, settings: PlanSettings, findings: Findings): Plan {
+  const judgement = judge(observed, settings, findings);
+  const proxy = observed.world.proxies.find(({ metadata }) => metadata.name === observed.name);
+  const served = judgement.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
+  const config = plannedConfig(proxy, served);
+  const { allocation } = judgement.allocated;
+  const wanted = proxy ? objectsOf(proxy, judgement, config, observed, settings) : [];
+  const objects = wanted.filter((object) => !findings.taken.has(referenceOf(object)));
+  const portBlocks = portBlocksOf(allocation);
+  const { statuses, pending } = statusesOf({ observed, judgement, config, portBlocks, findings });
+  const times = [
+    ...(pending ? [PENDING_MS] : []),
+    ...(findings.taken.size > 0 ? [TAKEN_MS] : []),
+    ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - observed.now]),
+    ...allocation.released.map(({ at }) => at + QUARANTINE_MS - observed.now),
+  ];
+  const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
+  return { objects, statuses, portBlocks, config, lookAgainInMs };
+}
+
+function objectsOf(
+  proxy: KafkaProxy,
+  { ingresses, clusters, allocated }: Judgement,
+  config: PlannedConfig,
+  { live }: Observed,
+  { image }: PlanSettings,
+): AnyObject[] {
+  const { held } = allocated.allocation;
+  const shared = ingresses.flatMap(({ ingress, way, faults }) => {
+    const block = held[blockOwner(SHARED, ingress.metadata.name)];
+    const works = block && way && way.by !== 'clusterIP' && !faults.some(preventsService);
+    return works ? [sharedService(proxy, ingress, block.start)] : [];
+  });
+  return [
+    serviceAccount(proxy),
+    configSecret(proxy, config.text),
+    deployment(proxy, image),
+    podDisruptionBudget(proxy),
+    networkPolicy(proxy, servedBlocks(config, held)),
+    ...shared,
+    ...clusters.flatMap((cluster) => doorsOf(proxy, cluster, live.kinds)),
+  ];
+}
+
+/** The blocks of the virtual clusters that are served, and of the ingresses they share. */
+function servedBlocks({ parts }: PlannedConfig, held: Allocation['held']): Block[] {
+  return Object.entries(held).flatMap(([owner, block]) => {
+    const cluster = owner.slice(0, owner.indexOf('/'));
+    return cluster === SHARED || parts.has(cluster) ? [block] : [];
+  });
+}
+
+function doorsOf(proxy: KafkaProxy, judged: JudgedCluster, kinds: ServedKinds): AnyObject[] {
+  const { cluster, target, entries } = judged;
+  if (!target) return [];
+  const isServed = servedCluster(judged) !== undefined;
+  return entries.flatMap((entry, index) => {
+    const { resolved, faults } = entry;
+    if (!resolved || faults.some(preventsService)) return [];
+    const wishes = cluster.spec.ingresses[index]!.infrastructure;
+    const door = { proxy, cluster: cluster.metadata.name, ingress: resolved.ingress, wishes, target };
+    return doorObjects(door, entry, isServed, kinds);
+  });
+}
+
+function doorObjects(
+  door: Door,
+  { way, address, points }: JudgedEntry,
+  isServed: boolean,
+  { tlsRoute, dnsEndpoint: publishes }: ServedKinds,
+): AnyObject[] {
+  // Routes come before there is an address: they are what it comes from.
+  if (way?.by === 'route') return routes(door);
+  if (!isServed || !address) return [];
+  if (address.by === 'port') return [clusterService(door, address)];
+  const records = publishes && points.length > 0 ? [dnsEndpoint(door, address, points)] : [];
+  if (way?.by !== 'gateway' || tlsRoute === undefined) return records;
+  return [...tlsRoutes(door, way.parent, way.domain, tlsRoute), ...records];
+}

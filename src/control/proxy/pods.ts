@@ -1,0 +1,108 @@
+/** Talks to the pods of a proxy: which configuration they serve, and that there is a newer one. */
+import type { Client } from '../../kube/client.ts';
+import { hasStatus } from '../../kube/errors.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { CONFIG_ANNOTATION, MANAGEMENT_PORT } from './names.ts';
+import type { PodAnswers } from './observe.ts';
+
+/** What a pod says about its configuration. */
+export interface PodAnswer {
+  hash?: string;
+  /** Why it does not use a newer one. */
+  error?: string;
+}
+
+/** Asks one pod; undefined if it does not answer. */
+export type AskPod = (ip: string, signal: AbortSignal) => Promise<PodAnswer | undefined>;
+
+const ASK_TIMEOUT_MS = 1000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Asks over HTTP at the management port, as the proxy serves it. */
+export const askByHttp: AskPod = async (ip, signal) => {
+  const host = ip.includes(':') ? `[${ip}]` : ip;
+  const within = AbortSignal.any([signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]);
+  try {
+    const response = await fetch(`http://${host}:${MANAGEMENT_PORT}/config`, { signal: within });
+    const length = Number(response.headers.get('content-length') ?? 0);
+    if (!response.ok || length > MAX_ANSWER_BYTES) return undefined;
+    const { hash, error } = (await response.json()) as Record<string, unknown>;
+    return {
+      ...(typeof hash === 'string' && { hash: hash.slice(0, 128) }),
+      ...(typeof error === 'string' && { error: error.slice(0, 2048) }),
+    };
+  } catch {
+    return undefined; // not there yet, or not any more
+  }
+};
+
+const POD = { group: '', version: 'v1', kind: 'Pod' };
+/** The kubelet may have looked before it knew of the new Secret; told again, it looks again. */
+const NUDGE_AGAIN_MS = 10_000;
+
+export interface PodTalk {
+  ask(pods: readonly AnyObject[], signal: AbortSignal): Promise<PodAnswers>;
+  /** Makes the kubelets of pods that lag behind refresh the volume now, instead of within a minute or two. */
+  nudge(pods: readonly AnyObject[], hash: string, answers: PodAnswers, signal: AbortSignal): Promise<number>;
+}
+
+export function createPodTalk(client: () => Client, ask: AskPod, now: () => number): PodTalk {
+  const nudged = new Map<string, { hash: string; at: number; times: number }>();
+
+  async function annotate({ metadata }: AnyObject, hash: string, signal: AbortSignal): Promise<boolean> {
+    const uid = metadata.uid ?? '';
+    const before = nudged.get(uid);
+    const isSame = before?.hash === hash;
+    const isTold = metadata.annotations?.[CONFIG_ANNOTATION]?.startsWith(hash) ?? false;
+    if (isSame ? now() - before.at < NUDGE_AGAIN_MS : isTold) {
+      if (!isSame) nudged.set(uid, { hash, at: now(), times: 0 });
+      return false;
+    }
+    const times = isSame ? before.times + 1 : 0;
+    nudged.delete(uid);
+    nudged.set(uid, { hash, at: now(), times });
+    const [oldest] = nudged.keys();
+    if (nudged.size > MAX_PODS && oldest !== undefined) nudged.delete(oldest);
+    const value = times === 0 ? hash : `${hash}.${times}`;
+    const patch = { metadata: { annotations: { [CONFIG_ANNOTATION]: value } } };
+    try {
+      await client().mergePatch(POD, metadata, patch, { signal });
+      return true;
+    } catch (error) {
+      if (hasStatus(error, 404)) return false;
+      throw error;
+    }
+  }
+
+  return {
+    async ask(pods, signal) {
+      const answers = await Promise.all(
+        pods.map(async ({ metadata, status }) => {
+          const { podIP, phase } = (status ?? {}) as { podIP?: string; phase?: string };
+          const answer = podIP !== undefined && phase === 'Running' ? await ask(podIP, signal) : undefined;
+          return [metadata.name, answerOf(answer)] as const;
+        }),
+      );
+      return new Map(answers);
+    },
+    async nudge(pods, hash, answers, signal) {
+      let told = 0;
+      for (const pod of pods) {
+        const { configVersion } = answers.get(pod.metadata.name) ?? {};
+        if (configVersion === undefined || configVersion === hash) continue;
+        if (await annotate(pod, hash, signal)) told += 1;
+      }
+      return told;
+    },
+  };
+}
+
+const MAX_PODS = 10_000;
+
+function answerOf(answer: PodAnswer | undefined) {
+  const { hash, error } = answer ?? {};
+  return {
+    ...(hash !== undefined && { configVersion: hash }),
+    ...(error !== undefined && { refusal: error }),
+  };
+}

@@ -1,0 +1,205 @@
+/** Makes the cluster hold what one proxy needs: observe, plan, apply, say so. */
+import { createWriter } from '../../kube/apply.ts';
+import type { Summary } from '../../kube/apply.ts';
+import { isOurs, referenceOf } from '../../kube/apply-decision.ts';
+import type { Owner } from '../../kube/apply-decision.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import { SUCCESS } from '../../kube/controller.ts';
+import type { Outcome } from '../../kube/controller.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import { keyOf, nameOfKey, typeOf } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { writeStatus } from '../../kube/status.ts';
+import { messageOf } from '../../ops/errors.ts';
+import type { PortBlock } from './blocks.ts';
+import type { ProxyCaches } from './caches.ts';
+import type { Checker } from './checks.ts';
+import { SIGNATURE, ownerLabels } from './names.ts';
+import { observeProxy } from './observe.ts';
+import type { PodAnswers } from './observe.ts';
+import { NO_FINDINGS } from './observed.ts';
+import type { Findings, PlanSettings } from './observed.ts';
+import { planProxy } from './plan.ts';
+import type { Plan } from './plan.ts';
+import type { PodTalk } from './pods.ts';
+import type { RoadMetrics } from './metrics.ts';
+import type { PlannedStatus } from './status.ts';
+import { mergeStatus } from './write-status.ts';
+
+export interface ReconcilerOptions {
+  cluster: Cluster;
+  caches: ProxyCaches;
+  checker: Checker;
+  pods: PodTalk;
+  settings: PlanSettings;
+  metrics: RoadMetrics;
+}
+
+type ProxyName = { namespace: string; name: string };
+
+/** The cache is behind what this program wrote itself a moment ago. */
+class Stale extends Error {}
+const STALE_MS = 50;
+const STATUSES_AT_ONCE = 8;
+
+const SOURCE_OF = {
+  KafkaProxy: 'proxies',
+  KafkaProxyIngress: 'ingresses',
+  VirtualKafkaCluster: 'virtualClusters',
+} as const satisfies Record<PlannedStatus['kind'], string>;
+
+export function createReconciler(options: ReconcilerOptions) {
+  const { cluster, caches, checker, pods, settings, metrics } = options;
+  const { sources } = caches;
+  const writer = createWriter(
+    () => ({ client: cluster.client, cacheOf: (type) => caches.cacheOf(type) }),
+    SIGNATURE,
+  );
+  const lastAnswers = new Map<string, PodAnswers>();
+
+  /** Plans, finds out what the proxy or the names of others stand against, and plans around that. */
+  async function plan(
+    proxy: ProxyName,
+    owner: Owner,
+    now: number,
+    signal: AbortSignal,
+  ): Promise<{ plan: Plan; findings: Findings }> {
+    const answers = lastAnswers.get(keyOf(proxy)) ?? new Map();
+    const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
+    let findings = NO_FINDINGS;
+    let planned = planProxy(observed, settings, findings);
+    const refusals = await checker.config(planned.config);
+    if (refusals.filters.size + refusals.clusters.size > 0) {
+      findings = { ...refusals, taken: new Set() };
+      planned = planProxy(observed, settings, findings);
+    }
+    const taken = await findTaken(planned.objects, owner, signal);
+    if (taken.size === 0) return { plan: planned, findings };
+    findings = { ...findings, taken };
+    return { plan: planProxy(observed, settings, findings), findings };
+  }
+
+  /** Names of ours that someone else has. Told before anything is written, so that nothing is written twice. */
+  async function findTaken(
+    objects: readonly AnyObject[],
+    owner: Owner,
+    signal: AbortSignal,
+  ): Promise<Set<string>> {
+    const taken = new Set<string>();
+    for (const object of objects) {
+      const type = typeOf(object);
+      const cached = caches.cacheOf(type)?.get(keyOf(object.metadata));
+      if (!cached && caches.isComplete(type)) continue;
+      const live = cached ?? (await cluster.client.get(type, object.metadata, { signal }));
+      if (live && !isOurs(live, owner, SIGNATURE)) taken.add(referenceOf(object));
+    }
+    return taken;
+  }
+
+  /** Ports are written down before anybody can be sent to them: forgotten, they would go to someone else. */
+  async function persistPorts(proxy: ProxyName, { portBlocks }: Plan, signal: AbortSignal): Promise<void> {
+    const live = sources.proxies.get(keyOf(proxy));
+    if (!live) return;
+    const seen = blocksIn(live);
+    if (canonicalJson(seen) === canonicalJson(portBlocks)) return;
+    const result = await writeStatus(
+      cluster.client,
+      live,
+      (status: StatusWithPorts | undefined) => {
+        requireBlocks(status, [seen, portBlocks]);
+        return { ...status, portBlocks };
+      },
+      signal,
+    );
+    metrics.wrote('status', result === 'written' ? 1 : 0);
+  }
+
+  async function writeOne(proxy: ProxyName, planned: PlannedStatus, now: number, signal: AbortSignal) {
+    const { kind, name, status } = planned;
+    const live = sources[SOURCE_OF[kind]].get(keyOf({ namespace: proxy.namespace, name }));
+    if (!live) return;
+    const blocks = (status as StatusWithPorts).portBlocks;
+    const statusOf = (existing: StatusWithPorts | undefined) => {
+      // An older version of the status is brought up to date; an older version of the ports never.
+      if (blocks) requireBlocks(existing, [blocks, blocksIn(live)]);
+      return mergeStatus(existing, status, new Date(now));
+    };
+    const result = await writeStatus(cluster.client, live, statusOf, signal);
+    metrics.wrote('status', result === 'written' ? 1 : 0);
+  }
+
+  async function writeStatuses(
+    proxy: ProxyName,
+    statuses: readonly PlannedStatus[],
+    now: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const waiting = [...statuses];
+    const work = async () => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) await writeOne(proxy, next, now, signal);
+    };
+    await Promise.all(Array.from({ length: STATUSES_AT_ONCE }, work));
+  }
+
+  async function reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
+    const { namespace = '', name } = nameOfKey(key);
+    const proxy = { namespace, name };
+    const owner: Owner = { labels: ownerLabels(name), kinds: caches.made(), namespaces: [namespace] };
+    const now = Date.now();
+    const { plan: first, findings } = await plan(proxy, owner, now, signal);
+    metrics.planned(key, first.objects.length);
+    await persistPorts(proxy, first, signal);
+    const summary = await writer.apply({ owner, objects: first.objects, signal });
+    count(summary, metrics);
+
+    const live = sources.pods.find('proxy', key);
+    const answers = await pods.ask(live, signal);
+    lastAnswers.set(key, answers);
+    if (live.length === 0) lastAnswers.delete(key);
+    metrics.wrote('pod', await pods.nudge(live, first.config.hash, answers, signal));
+    // Said again with what the pods answered.
+    const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
+    const last = planProxy(observed, settings, findings);
+    await writeStatuses(proxy, last.statuses, now, signal);
+    if (summary.errors.length > 0) return { outcome: 'error', error: failureOf(summary) };
+    const { lookAgainInMs } = last;
+    return lookAgainInMs === undefined ? SUCCESS : { outcome: 'lookAgain', afterMs: lookAgainInMs };
+  }
+
+  return async (key: string, signal: AbortSignal): Promise<Outcome> => {
+    try {
+      return await reconcile(key, signal);
+    } catch (error) {
+      if (error instanceof Stale) return { outcome: 'lookAgain', afterMs: STALE_MS };
+      throw error;
+    }
+  };
+}
+
+interface StatusWithPorts {
+  portBlocks?: PortBlock[];
+}
+
+function blocksIn({ status }: AnyObject): PortBlock[] {
+  return (status as StatusWithPorts | undefined)?.portBlocks ?? [];
+}
+
+/** Refuses to write over ports that were not known when the plan was made. */
+function requireBlocks(status: StatusWithPorts | undefined, known: readonly PortBlock[][]): void {
+  const found = canonicalJson(status?.portBlocks ?? []);
+  if (!known.some((blocks) => canonicalJson(blocks) === found))
+    throw new Stale('ports have changed meanwhile');
+}
+
+function count({ created, updated, deleted }: Summary, metrics: RoadMetrics): void {
+  metrics.wrote('created', created.length);
+  metrics.wrote('updated', updated.length);
+  metrics.wrote('deleted', deleted.length);
+}
+
+function failureOf({ errors }: Summary): unknown {
+  const [first] = errors;
+  if (errors.length === 1) return first?.error;
+  const all = errors.map(({ object, error }) => `${object}: ${messageOf(error)}`).join('; ');
+  return new Error(all, { cause: first?.error });
+}

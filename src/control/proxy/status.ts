@@ -1,0 +1,215 @@
+/** What to say about a proxy and everything that belongs to it: conditions a person can act on. */
+import type { PlannedCondition } from '../../kube/conditions.ts';
+import { selectorOf } from '../../kube/object.ts';
+import type { PortBlock } from './blocks.ts';
+import { conditionTypeOf, preventsService } from './faults.ts';
+import type { ConditionType, Fault } from './faults.ts';
+import { servedCluster } from './judge.ts';
+import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
+import { podLabels } from './names.ts';
+import type { Findings, Observed } from './observed.ts';
+import type { PlannedConfig } from './planned-config.ts';
+import type { JudgedIngress } from './ways.ts';
+
+/** A status without the times of its conditions: those depend on what is there. */
+export interface PlannedStatus {
+  kind: 'KafkaProxy' | 'KafkaProxyIngress' | 'VirtualKafkaCluster';
+  name: string;
+  status: object;
+}
+
+interface Known {
+  observed: Observed;
+  judgement: Judgement;
+  config: PlannedConfig;
+  portBlocks: PortBlock[];
+  findings: Findings;
+}
+
+export interface Statuses {
+  statuses: PlannedStatus[];
+  /** Whether pods are about to load a configuration, so that this is to be said again soon. */
+  pending: boolean;
+}
+
+export function statusesOf(known: Known): Statuses {
+  const { observed, judgement } = known;
+  const { live, world } = observed;
+  const isNewest = live.pods.some(({ ready }) => ready) && lagging(known).length === 0;
+  const proxy = world.proxies.find(({ metadata }) => metadata.name === observed.name);
+  const statuses: PlannedStatus[] = [
+    ...judgement.clusters.map((cluster) => clusterStatus(cluster, known, isNewest)),
+    ...judgement.ingresses.map(ingressStatus),
+    ...observed.unreadable.map(unreadableStatus),
+    ...(proxy ? [proxyStatus(proxy.metadata.generation, known)] : []),
+  ];
+  return { statuses, pending: proxy !== undefined && live.pods.length > 0 && !isNewest };
+}
+
+/** Pods that take traffic and serve something else than the newest configuration. */
+function lagging({ observed, config }: Pick<Known, 'observed' | 'config'>) {
+  return observed.live.pods.filter(({ ready, configVersion }) => ready && configVersion !== config.hash);
+}
+
+/** The conditions that faults amount to: each says what is wrong, or that nothing is. */
+export function conditionsOf(
+  faults: readonly Fault[],
+  types: readonly ConditionType[],
+  generation: number | undefined,
+): PlannedCondition[] {
+  return types.map((type) => {
+    // What is not accepted or not resolved is not ready either, and for that reason.
+    const own = type === 'Ready' ? faults : faults.filter((fault) => conditionTypeOf(fault) === type);
+    const [first] = type === 'Ready' ? own.toSorted(bySeverity) : own;
+    return {
+      type,
+      status: first ? 'False' : 'True',
+      reason: first?.reason ?? type,
+      message: [...new Set(own.map(({ message }) => message))].join('; ').slice(0, MAX_MESSAGE),
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
+}
+
+const MAX_MESSAGE = 8192;
+
+const bySeverity = (a: Fault, b: Fault) => Number(preventsService(b)) - Number(preventsService(a));
+
+function clusterStatus(judged: JudgedCluster, known: Known, isNewest: boolean): PlannedStatus {
+  const { cluster, filters, entries } = judged;
+  const { name, generation } = cluster.metadata;
+  const pending = servedCluster(judged) ? pendingFault(judged, known, isNewest) : [];
+  const ofFilters = filters.flatMap(({ faults }) => faults);
+  const whole = [...judged.faults, ...ofFilters];
+  const withPending = entries.map((entry) => ({
+    ...entry,
+    faults: [...entry.faults, ...(entry.address ? pending : [])],
+  }));
+  const all = [...whole, ...withPending.flatMap(({ faults }) => faults)];
+  const status = {
+    ...observedGeneration(generation),
+    conditions: conditionsOf(all, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
+    ingresses: withPending.map((entry) => entryStatus(entry, whole.filter(preventsService), generation)),
+    ...(filters.length > 0 && {
+      filters: filters.map(({ name, faults }) => ({
+        name,
+        conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation),
+      })),
+    }),
+  };
+  return { kind: 'VirtualKafkaCluster', name, status };
+}
+
+/**
+ * Whether pods have yet to load what this virtual cluster is to be. One that has not changed and was served stays ready while
+ * they load a change of another: its clients notice nothing.
+ */
+function pendingFault({ cluster }: JudgedCluster, known: Known, isNewest: boolean): Fault[] {
+  const { observed, config } = known;
+  if (isNewest) return [];
+  const { live } = observed;
+  if (!live.pods.some(({ ready }) => ready))
+    return [{ reason: 'PodsNotReady', path: [], message: 'no pod of the proxy is ready' }];
+  const { name } = cluster.metadata;
+  const isUnchanged = live.configParts.get(name) === config.parts.get(name)?.hash;
+  const before = cluster.status?.conditions?.find(({ type }) => type === 'Ready');
+  const wasServed = before !== undefined && !['ConfigPending', 'PodsNotReady'].includes(before.reason ?? '');
+  if (isUnchanged && wasServed) return [];
+  const message = 'pods of the proxy have not loaded the newest configuration yet';
+  return [{ reason: 'ConfigPending', path: [], message }];
+}
+
+function entryStatus(
+  entry: JudgedEntry,
+  ofCluster: readonly Fault[],
+  generation: number | undefined,
+): object {
+  const { name, address, resolved, points, faults } = entry;
+  const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
+  const ready = conditionsOf([...faults, ...ofCluster], ['Ready'], generation);
+  const port = address && (address.by === 'port' ? address.bootstrapPort : address.port);
+  return {
+    name,
+    ...(address && !faults.some(preventsService) && { bootstrap: `${address.bootstrapHost}:${port}` }),
+    ...(resolved && { protocol: resolved.tls ? 'TLS' : 'TCP' }),
+    ...(points.length > 0 && { loadBalancerIngressPoints: points }),
+    conditions: [...conditions, ...ready],
+  };
+}
+
+function ingressStatus({ ingress, faults }: JudgedIngress): PlannedStatus {
+  const { name, generation } = ingress.metadata;
+  const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
+  return {
+    kind: 'KafkaProxyIngress',
+    name,
+    status: { ...observedGeneration(generation), conditions },
+  };
+}
+
+function unreadableStatus({ object, problem }: Observed['unreadable'][number]): PlannedStatus {
+  const { name, generation } = object.metadata;
+  const faults: Fault[] = [{ reason: 'Invalid', path: [], message: problem }];
+  const types: ConditionType[] = object.kind === 'KafkaProxyIngress' ? ['Accepted'] : ['Accepted', 'Ready'];
+  const conditions = conditionsOf(faults, object.kind === 'KafkaProxy' ? ['Ready'] : types, generation);
+  const status = { ...observedGeneration(generation), conditions };
+  return { kind: object.kind as PlannedStatus['kind'], name, status };
+}
+
+function proxyStatus(generation: number | undefined, known: Known): PlannedStatus {
+  const { observed, judgement, config, portBlocks } = known;
+  const { name, live } = observed;
+  const pods = live.pods.map(({ name, ready, configVersion }) => ({
+    name,
+    ready,
+    ...(configVersion !== undefined && { configVersion }),
+  }));
+  const status = {
+    ...observedGeneration(generation),
+    conditions: [proxyReady(known, generation)],
+    ingresses: judgement.ingresses.map(({ ingress, faults }) => ({
+      name: ingress.metadata.name,
+      conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation),
+    })),
+    replicas: live.replicas,
+    labelSelector: selectorOf(podLabels(name)),
+    configVersion: config.hash,
+    pods,
+    portBlocks,
+  };
+  return { kind: 'KafkaProxy', name, status };
+}
+
+/** Ready: all the pods there should be are ready, and serve the newest configuration. */
+function proxyReady(known: Known, generation: number | undefined): PlannedCondition {
+  const { observed, findings } = known;
+  const { pods } = observed.live;
+  const wanted = observed.world.proxies.find(({ metadata }) => metadata.name === observed.name)?.spec
+    .infrastructure.proxy.replicas;
+  const ready = pods.filter((pod) => pod.ready).length;
+  const behind = lagging(known).length;
+  const refusal = pods.find((pod) => pod.refusal !== undefined);
+  const say = (status: 'True' | 'False', reason: string, message: string): PlannedCondition => ({
+    type: 'Ready',
+    status,
+    reason,
+    message,
+    ...(generation !== undefined && { observedGeneration: generation }),
+  });
+  const [taken] = findings.taken;
+  if (taken) return say('False', 'NameTaken', `${taken} exists and was made by someone else`);
+  if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
+  if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);
+  if (ready < (wanted ?? 0) || ready === 0)
+    return say('False', 'PodsNotReady', `${ready} of ${wanted} pods are ready`);
+  if (behind > 0)
+    return say(
+      'False',
+      'ConfigPending',
+      `${behind} of ${ready} pods have yet to load the newest configuration`,
+    );
+  return say('True', 'Ready', '');
+}
+
+const observedGeneration = (generation: number | undefined) =>
+  generation === undefined ? {} : { observedGeneration: generation };

@@ -1,0 +1,160 @@
+/** Judges ingresses: whether the way in that each describes can be had in this cluster, and where it leads. */
+import type { Gateway } from '../../resources/gateway/gateway.ts';
+import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import type { Fault } from './faults.ts';
+import { sharedServiceName } from './names.ts';
+import type { Observed, Point } from './observed.ts';
+import { reportInto } from './references.ts';
+import type { Report } from './references.ts';
+import { selects } from './selector.ts';
+import { find } from './world.ts';
+
+/** How clients get in, with what the cluster says about it. */
+export type Way =
+  | { by: 'clusterIP'; port: number }
+  | { by: 'loadBalancer'; port: number; bootstrapPattern: string; brokerPattern: string; points: Point[] }
+  | { by: 'route'; router: string }
+  | { by: 'gateway'; port: number; domain: string; parent: GatewayParent; points: Point[] };
+
+/** What a TLSRoute attaches to. */
+export interface GatewayParent {
+  name: string;
+  namespace: string;
+  sectionName: string;
+}
+
+export interface JudgedIngress {
+  ingress: KafkaProxyIngress;
+  way: Way | undefined;
+  faults: Fault[];
+}
+
+/** Finds out what an ingress needs, or reports what it lacks. */
+export function judgeIngress(ingress: KafkaProxyIngress, observed: Observed): JudgedIngress {
+  const faults: Fault[] = [];
+  const { spec, metadata } = ingress;
+  if (!find(observed.world.proxies, metadata.namespace, spec.proxyRef.name)) {
+    const message = `no KafkaProxy is named "${spec.proxyRef.name}"`;
+    faults.push({ reason: 'ReferencedResourcesNotFound', path: ['spec', 'proxyRef', 'name'], message });
+  }
+  return { ingress, way: wayOf(ingress, observed, faults), faults };
+}
+
+function wayOf(ingress: KafkaProxyIngress, observed: Observed, faults: Fault[]): Way | undefined {
+  const { clusterIP, loadBalancer, openShiftRoute, gateway } = ingress.spec;
+  if (clusterIP) return { by: 'clusterIP', port: clusterIP.port };
+  if (loadBalancer) {
+    const { bootstrapAddressPattern, brokerAddressPattern, port } = loadBalancer;
+    const name = sharedServiceName(ingress.metadata.name);
+    const service = observed.live.services.find(({ metadata }) => metadata.name === name);
+    const points = service?.status?.loadBalancer?.ingress?.map(pointOf) ?? [];
+    const patterns = { bootstrapPattern: bootstrapAddressPattern, brokerPattern: brokerAddressPattern };
+    return { by: 'loadBalancer', port, ...patterns, points };
+  }
+  if (openShiftRoute)
+    return routeWay(openShiftRoute, observed, reportInto(faults, ['spec', 'openShiftRoute']));
+  return gateway && gatewayWay(gateway, ingress, observed, reportInto(faults, ['spec', 'gateway']));
+}
+
+function routeWay(
+  { resourceRef }: NonNullable<KafkaProxyIngress['spec']['openShiftRoute']>,
+  { world, live }: Observed,
+  report: Report,
+): Way | undefined {
+  const { ingressControllers } = world.cluster;
+  if (!live.kinds.route || !ingressControllers) {
+    const message = 'this cluster has no Routes: they exist on OpenShift only; use gateway or loadBalancer';
+    return report('RequestedResourceKindNotSupported', message);
+  }
+  const { name, namespace } = resourceRef;
+  if (find(ingressControllers, namespace, name)) return { by: 'route', router: name };
+  const message = `no IngressController is named "${name}" in namespace "${namespace}"`;
+  return report('ReferencedResourcesNotFound', message);
+}
+
+type Listener = Gateway['spec']['listeners'][number];
+
+function gatewayWay(
+  { resourceRef }: NonNullable<KafkaProxyIngress['spec']['gateway']>,
+  { metadata }: KafkaProxyIngress,
+  { world, live }: Observed,
+  report: Report,
+): Way | undefined {
+  const { gateways } = world.cluster;
+  if (!live.kinds.gateway || live.kinds.tlsRoute === undefined || !gateways) {
+    const message = 'this cluster has no Gateway or no TLSRoute: install the Gateway API with TLSRoutes';
+    return report('RequestedResourceKindNotSupported', message);
+  }
+  const { name, namespace, sectionName } = resourceRef;
+  const gateway = find(gateways, namespace, name);
+  if (!gateway)
+    return report('ReferencedResourcesNotFound', `no Gateway is named "${name}" in namespace "${namespace}"`);
+  const { listeners } = gateway.spec;
+  const listener = sectionName
+    ? listeners.find((one) => one.name === sectionName)
+    : listeners.find((one) => problemOf(one) === undefined);
+  if (!listener) {
+    const which = sectionName ? `listener "${sectionName}"` : 'listener for TLS passthrough';
+    const has = listeners.map((one) => one.name).join(', ') || 'none';
+    return report('ReferencedResourcesNotFound', `Gateway "${name}" has no ${which}; its listeners: ${has}`);
+  }
+  const problem = problemOf(listener) ?? refusalOf(listener, gateway, metadata.namespace, world.cluster);
+  if (problem)
+    return report('InvalidReferencedResource', `listener "${listener.name}" of Gateway "${name}" ${problem}`);
+  return {
+    by: 'gateway',
+    port: listener.port,
+    domain: listener.hostname!.slice('*.'.length).toLowerCase(),
+    parent: { name, namespace, sectionName: listener.name },
+    points: gatewayPoints(gateway),
+  };
+}
+
+/** Why a listener cannot carry us. */
+function problemOf({ protocol, tls, hostname }: Listener): string | undefined {
+  if (protocol !== 'TLS') return `speaks ${protocol}; it must be TLS with mode Passthrough`;
+  if (tls?.mode !== 'Passthrough') return 'terminates TLS; set tls.mode to Passthrough';
+  if (hostname === undefined)
+    return 'has no hostname; give it one such as *.kafka.example.com, to name brokers in';
+  if (!hostname.startsWith('*.'))
+    return `is for ${hostname} only; every broker needs a name, so make it a wildcard such as *.${hostname}`;
+  return undefined;
+}
+
+interface AllowedRoutes {
+  namespaces?: { from?: string; selector?: unknown };
+  kinds?: { group?: string; kind: string }[];
+}
+
+/** Why a listener does not let our routes attach. */
+function refusalOf(
+  listener: Listener,
+  gateway: Gateway,
+  namespace: string,
+  { namespaceLabels }: Observed['world']['cluster'],
+): string | undefined {
+  const { namespaces, kinds = [] } = (listener.allowedRoutes ?? {}) as AllowedRoutes;
+  if (kinds.length > 0 && !kinds.some(({ kind }) => kind === 'TLSRoute'))
+    return 'does not allow TLSRoutes; add the kind to allowedRoutes.kinds';
+  const from = namespaces?.from ?? 'Same';
+  const isAllowed =
+    from === 'All' ||
+    (from === 'Same' && gateway.metadata.namespace === namespace) ||
+    // Labels that cannot be read are not held against anybody: the Gateway decides, and the route's status says how.
+    (from === 'Selector' && (!namespaceLabels || selects(namespaces?.selector, namespaceLabels)));
+  return isAllowed
+    ? undefined
+    : `does not allow routes from namespace "${namespace}"; change allowedRoutes.namespaces`;
+}
+
+function gatewayPoints({ status }: Gateway): Point[] {
+  return (status?.addresses ?? []).flatMap(({ type = 'IPAddress', value }) => {
+    if (value === undefined) return [];
+    return [type === 'Hostname' ? { hostname: value } : { ip: value }];
+  });
+}
+
+const pointOf = ({ ip, hostname }: Point): Point => ({
+  ...(ip !== undefined && { ip }),
+  ...(hostname !== undefined && { hostname }),
+});

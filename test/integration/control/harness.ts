@@ -1,0 +1,127 @@
+/** An operator on a real API server, with what tests of the proxy road ask of it. */
+import assert from 'node:assert/strict';
+import { startOperator } from '../../../src/control/operator.ts';
+import type { Operator, OperatorOptions } from '../../../src/control/operator.ts';
+import { proxyChecks } from '../../../src/cli/proxy-checks.ts';
+import { createClient } from '../../../src/kube/client.ts';
+import type { Client } from '../../../src/kube/client.ts';
+import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
+import type { AnyObject } from '../../../src/kube/object.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { waitFor } from '../../support/process.ts';
+
+export const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
+
+export async function runOperator(
+  plane: ControlPlane,
+  options: Partial<OperatorOptions> = {},
+): Promise<Operator> {
+  return startOperator({
+    roads: ['proxy'],
+    kubeconfig: plane.kubeconfig,
+    namespace: 'default',
+    managementHost: '127.0.0.1',
+    managementPort: 0,
+    proxyImage: 'isthmus:test',
+    checks: proxyChecks,
+    log,
+    ...options,
+  });
+}
+
+export function adminOf(plane: ControlPlane): Client {
+  return createClient(connectionOf(parseKubeconfig(plane.kubeconfigText, 'test')));
+}
+
+/** A number of /metrics, summed over its label sets. */
+export async function metric(operator: Operator, name: string): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${operator.managementPort}/metrics`);
+  const lines = (await response.text()).split('\n').filter((line) => new RegExp(`^${name}[ {]`).test(line));
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+export async function apply(plane: ControlPlane, ...documents: (string | object)[]): Promise<void> {
+  const text = documents.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n---\n');
+  const { code, stderr } = await plane.kubectl(['apply', '-f', '-'], { stdin: text });
+  assert.equal(code, 0, stderr);
+}
+
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+}
+
+export interface WithStatus extends AnyObject {
+  status?: {
+    conditions?: Condition[];
+    ingresses?: { name: string; bootstrap?: string; conditions: Condition[] }[];
+    [field: string]: unknown;
+  };
+}
+
+const TYPES: Record<string, { group: string; version: string }> = {
+  KafkaProxy: { group: 'kroxylicious.io', version: 'v1alpha1' },
+  KafkaProxyIngress: { group: 'kroxylicious.io', version: 'v1alpha1' },
+  VirtualKafkaCluster: { group: 'kroxylicious.io', version: 'v1alpha1' },
+  KafkaClusterRef: { group: 'kroxylicious.io', version: 'v1alpha1' },
+  KafkaProtocolFilter: { group: 'filter.kroxylicious.io', version: 'v1alpha1' },
+  Service: { group: '', version: 'v1' },
+  Secret: { group: '', version: 'v1' },
+  ConfigMap: { group: '', version: 'v1' },
+  Deployment: { group: 'apps', version: 'v1' },
+  Pod: { group: '', version: 'v1' },
+  Route: { group: 'route.openshift.io', version: 'v1' },
+  TLSRoute: { group: 'gateway.networking.k8s.io', version: 'v1' },
+  Gateway: { group: 'gateway.networking.k8s.io', version: 'v1' },
+  DNSEndpoint: { group: 'externaldns.k8s.io', version: 'v1alpha1' },
+  Kafka: { group: 'kafka.strimzi.io', version: 'v1' },
+};
+
+export const typeOfKind = (kind: string) => ({ ...TYPES[kind]!, kind });
+
+export function get(
+  client: Client,
+  kind: string,
+  name: string,
+  namespace = 'default',
+): Promise<WithStatus | undefined> {
+  return client.get<WithStatus>(typeOfKind(kind), { name, namespace });
+}
+
+/** Waits until a condition of an object has a status (and reason), and returns the object. */
+export async function waitForCondition(
+  client: Client,
+  [kind, name]: readonly [string, string],
+  [type, status, reason]: readonly [string, string, string?],
+  namespace = 'default',
+): Promise<WithStatus> {
+  let last: unknown;
+  try {
+    return await waitFor(`${kind} ${name}: ${type}=${status}`, async () => {
+      const object = await get(client, kind, name, namespace);
+      last = object?.status;
+      const found = object?.status?.conditions?.find((one) => one.type === type);
+      const fits = found?.status === status && (reason === undefined || found.reason === reason);
+      return fits ? object : undefined;
+    });
+  } catch (cause) {
+    throw new Error(`${String(cause)}; status: ${JSON.stringify(last, null, 1)}`, { cause });
+  }
+}
+
+/** The configuration that was last written for a proxy. */
+export async function configOf(client: Client, proxy: string): Promise<ConfigDocument | undefined> {
+  const secret = await get(client, 'Secret', `${proxy}-config`);
+  const text = (secret?.['data'] as Record<string, string> | undefined)?.['proxy.yaml'];
+  return text === undefined
+    ? undefined
+    : (JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as ConfigDocument);
+}
+
+export interface ConfigDocument {
+  virtualClusters: { name: string; gateways: object[]; targetCluster: { bootstrapServers: string } }[];
+  filterDefinitions: { name: string; config: unknown }[];
+}

@@ -1,0 +1,159 @@
+/**
+ * Golden folders: `in-*.yaml` is what a cluster holds, `out-*.yaml` what the planner makes of it, one file an object and one
+ * a status. Certificates are issued on the spot where an input says `@certificate`, and stand as that in the output.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parseAllDocuments, stringify } from 'yaml';
+import type { AnyObject } from '../../../src/kube/object.ts';
+import type { Findings } from '../../../src/control/proxy/observed.ts';
+import type { Plan } from '../../../src/control/proxy/plan.ts';
+import type { ForeignName } from '../../../src/control/proxy/sources.ts';
+import type { Authority } from '../../support/pki.ts';
+import { createMemoryCluster } from './memory.ts';
+import type { MemoryCluster } from './memory.ts';
+
+/** What a scenario says beside its objects, in a document of kind Scenario. */
+interface Scenario {
+  proxy: { namespace: string; name: string };
+  absent: ForeignName[];
+  taken: string[];
+  refusedFilters: Record<string, string>;
+  refusedClusters: Record<string, string>;
+}
+
+export interface Loaded {
+  cluster: MemoryCluster;
+  proxy: Scenario['proxy'];
+  /** The plan, with pods that say `test/config: newest` having loaded what it says. */
+  plan: (now: number) => Plan;
+  /** Texts that are different each time, by what stands for them. */
+  masks: Map<string, string>;
+}
+
+export async function loadScenario(folder: string, authority: Authority): Promise<Loaded> {
+  const masks = new Map([[authority.certPem, '@authority']]);
+  const documents = globSync('in-*.yaml', { cwd: folder })
+    .toSorted()
+    .flatMap((file) => parseAllDocuments(readFileSync(join(folder, file), 'utf8')))
+    .map((document) => document.toJS() as AnyObject);
+  const scenario = scenarioOf(documents);
+  const cluster = createMemoryCluster(scenario.absent);
+  const newest: string[] = [];
+  for (const document of documents) {
+    if (document.kind === 'Scenario') continue;
+    const filled = await fill(complete(document), authority, masks);
+    cluster.put(filled);
+    if (document.metadata.annotations?.['test/config'] === 'newest') newest.push(document.metadata.name);
+  }
+  const findings: Findings = {
+    taken: new Set(scenario.taken),
+    filters: new Map(Object.entries(scenario.refusedFilters)),
+    clusters: new Map(Object.entries(scenario.refusedClusters)),
+  };
+  const plan = (now: number) => {
+    const configVersion = cluster.plan(scenario.proxy, now, { findings }).config.hash;
+    const answers = new Map(newest.map((name) => [name, { configVersion }]));
+    return cluster.plan(scenario.proxy, now, { findings, answers });
+  };
+  return { cluster, proxy: scenario.proxy, plan, masks };
+}
+
+function scenarioOf(documents: readonly AnyObject[]): Scenario {
+  const written = documents.find(({ kind }) => kind === 'Scenario') as Partial<Scenario> | undefined;
+  return {
+    proxy: { namespace: 'default', name: 'myproxy' },
+    absent: [],
+    taken: [],
+    refusedFilters: {},
+    refusedClusters: {},
+    ...written,
+  };
+}
+
+/** What an API server would have added. */
+function complete(object: AnyObject): AnyObject {
+  const { name } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      namespace: object.kind === 'Namespace' ? '' : 'default',
+      uid: `uid-of-${name}`,
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      ...object.metadata,
+    },
+  };
+}
+
+async function fill(object: AnyObject, authority: Authority, masks: Map<string, string>): Promise<AnyObject> {
+  if (object.kind !== 'Secret' && object.kind !== 'ConfigMap') return object;
+  const { stringData, ...rest } = object;
+  const written = (stringData ?? object['data'] ?? {}) as Record<string, string>;
+  const data: Record<string, string> = { ...written };
+  const asked = written['tls.crt'];
+  if (asked?.startsWith('@certificate')) {
+    const issued = await authority.issue(requestOf(asked));
+    data['tls.crt'] = issued.certPem;
+    masks.set(issued.certPem, asked);
+    const key = written['tls.key'] === '@key' ? issued : await authority.issue(requestOf(asked));
+    data['tls.key'] = key.keyPem;
+    masks.set(key.keyPem, '@key');
+  }
+  for (const [name, text] of Object.entries(data)) if (text === '@authority') data[name] = authority.certPem;
+  if (object.kind === 'ConfigMap') return { ...rest, data };
+  const encoded = Object.entries(data).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
+  return { ...rest, data: Object.fromEntries(encoded) as object };
+}
+
+/** `@certificate dns=a,b days=-1` */
+function requestOf(text: string) {
+  const dns = /dns=(\S+)/.exec(text)?.[1]?.split(',') ?? [];
+  const days = Number(/days=(\S+)/.exec(text)?.[1] ?? 30);
+  return { commonName: 'test', dns, days };
+}
+
+/** The files that a plan amounts to. */
+export function render(
+  { objects, statuses, config }: Plan,
+  masks: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const files = new Map<string, string>();
+  const mask = (text: string) => {
+    let masked = text.replaceAll(config.hash, '@config').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '@time');
+    for (const [secret, name] of masks) masked = masked.replaceAll(secret, name);
+    return masked;
+  };
+  const add = (name: string, value: unknown) =>
+    files.set(`out-${name}.yaml`, stringify(deepMap(value, mask), { aliasDuplicateObjects: false }));
+  for (const object of objects) add(`${object.kind}-${object.metadata.name}`, readable(object));
+  for (const { kind, name, status } of statuses) add(`status-${kind}-${name}`, status);
+  return files;
+}
+
+/** The configuration is worth reading, so it is not left in base64. */
+function readable(object: AnyObject): object {
+  if (object.kind !== 'Secret') return object;
+  const entries = Object.entries(object['data'] as Record<string, string>).map(([key, text]) => [
+    key,
+    JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as unknown,
+  ]);
+  return { ...object, data: Object.fromEntries(entries) as object };
+}
+
+function deepMap(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => deepMap(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deepMap(inner, change)]));
+}
+
+/** The expected files of a folder. */
+export function expectedFiles(folder: string): Map<string, string> {
+  return new Map(
+    globSync('out-*.yaml', { cwd: folder }).map((file) => [
+      basename(file),
+      readFileSync(join(folder, file), 'utf8'),
+    ]),
+  );
+}
