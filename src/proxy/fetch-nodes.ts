@@ -36,7 +36,9 @@ async function fetchFrom(
     clientId: 'isthmus',
     connectTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
-    ...(tls && { tls: { ...contextOptions(tls.key, tls.trust, tls.rules), rejectUnauthorized: !tls.insecure } }),
+    ...(tls && {
+      tls: { ...contextOptions(tls.key, tls.trust, tls.rules), rejectUnauthorized: !tls.insecure },
+    }),
   });
   try {
     if (!ask) return { silent: true };

@@ -49,7 +49,7 @@ const WALK_FROM = 8;
 const HEAD_PIECE = 256;
 /** Two strings of 32 KiB are the most that a head can have, and some room. */
 const MAX_HEAD = 131_072;
-const FIRST_GATHER = 65_536;
+const FIRST_GATHER = 16_384;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class Flow {

@@ -10,6 +10,11 @@ import type { Session } from './session.ts';
 
 /** A client that has asked so much without an answer has to wait. */
 const MOST_PENDING = 4096;
+/**
+ * A broker sets a request's announced length aside as soon as it sees it: announcements without anything behind them
+ * would cost it all its memory. Produce requests are rightly large and pass at once; others wait here until they are whole.
+ */
+const LARGE_REQUEST = 65_536;
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
 
 const isLogin = (apiKey: number) =>
@@ -44,6 +49,7 @@ export class RequestSide implements FrameOwner {
       if (session.guessed) return GATHER;
     }
     if (session.chain.wantsRequest(apiKey) || localAnswer(apiKey, apiVersion, 0)) return GATHER;
+    if (apiKey !== API.produce && bytes.readInt32BE(at) > LARGE_REQUEST) return GATHER;
     if (apiKey === API.produce) {
       const acks = peekAcks(bytes, at, end, apiVersion);
       if (acks === undefined) return MORE;
@@ -69,6 +75,10 @@ export class RequestSide implements FrameOwner {
     const answer = localAnswer(apiKey, frame.readInt16BE(6), frame.readInt32BE(8));
     if (answer) {
       session.answer(answer);
+      return true;
+    }
+    if (!session.guessed && !session.chain.wantsRequest(apiKey)) {
+      this.#forward(frame);
       return true;
     }
     session.pursueRequest(this.#handle(apiKey, frame));

@@ -1,0 +1,208 @@
+/** A configuration that changes under traffic: only what it concerns is touched. Workers that die, and the end. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { renameSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { connectKafka } from '../../../src/kafka/client.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import { waitFor } from '../../support/process.ts';
+import { workspace } from '../../support/workspace.ts';
+import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+import type { PortBlock, ProxyProcess } from './proxy-process.ts';
+
+describe('reload', () => {
+  let kafka: KafkaCluster;
+  let proxy: ProxyProcess;
+  let block: PortBlock;
+  let one: ReturnType<typeof cluster>;
+  let two: ReturnType<typeof cluster>;
+
+  const cluster = (name: string, first: number, more: object = {}) => ({
+    name,
+    targetCluster: { bootstrapServers: kafka.bootstrap.plaintext },
+    gateways: [portGateway(first)],
+    ...more,
+  });
+  const ask = (port: number): Promise<KafkaClient> => connectKafka({ host: '127.0.0.1', port });
+  const isAlive = (client: KafkaClient) =>
+    client.metadata([]).then(
+      () => true,
+      () => false,
+    );
+
+  before(async () => {
+    [kafka, block] = await Promise.all([startKafka(), reserveBlock(16)]);
+    one = cluster('one', block.first);
+    two = cluster('two', block.first + 4);
+    proxy = await startProxyProcess({ workers: 2, virtualClusters: [one, two] });
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await kafka.stop();
+    await block[Symbol.asyncDispose]();
+  });
+
+  test('a virtual cluster that changes drains, and the other keeps its connections', async () => {
+    const [touched, untouched] = await Promise.all([ask(block.first), ask(block.first + 4)]);
+    await proxy.reload({ workers: 2, virtualClusters: [{ ...one, drainTimeout: '5s' }, two] });
+    await waitFor('the drain', async () => !(await isAlive(touched)));
+    assert.ok(await isAlive(untouched));
+    const again = await ask(block.first);
+    assert.ok(await isAlive(again));
+    untouched.close();
+    again.close();
+  });
+
+  test('a virtual cluster comes and goes, with its ports', async () => {
+    const three = cluster('three', block.first + 8);
+    await assert.rejects(ask(block.first + 8));
+    const status = await proxy.reload({ workers: 2, virtualClusters: [one, two, three] });
+    assert.equal(status.error, undefined);
+    const client = await ask(block.first + 8);
+    await proxy.reload({ workers: 2, virtualClusters: [one, two] });
+    await waitFor('the drain', async () => !(await isAlive(client)));
+    await assert.rejects(ask(block.first + 8));
+  });
+
+  test('a bad configuration changes nothing, and is told', async () => {
+    const client = await ask(block.first);
+    const { hash } = await proxy.status();
+    const broken = {
+      ...one,
+      gateways: [{ ...portGateway(block.first), tls: { key: { certificate: 'x', privateKey: 'y' } } }],
+    };
+    const status = await proxy.reload({ workers: 2, virtualClusters: [broken, two] });
+    assert.match(status.error ?? '', /virtualClusters\[one\]\.gateways\[ports\]\.tls/);
+    assert.equal(status.hash, hash);
+    assert.match((await proxy.reload({ virtualClusters: 5 })).error ?? '', /virtualClusters/);
+    assert.ok(await isAlive(client));
+    assert.ok(await proxy.ready());
+    assert.equal(await proxy.metric('isthmus_proxy_reloads_total', { outcome: 'refused' }), 2);
+    client.close();
+    assert.equal((await proxy.reload({ workers: 2, virtualClusters: [one, two] })).error, undefined);
+  });
+
+  test('a port that is taken is a problem of its own virtual cluster, until it is free', async () => {
+    const taken = createServer().listen(block.first + 8, '127.0.0.1');
+    await once(taken, 'listening');
+    await proxy.reload({ workers: 2, virtualClusters: [one, two, cluster('three', block.first + 8)] });
+    const problemsOf = async (name: string) =>
+      (await proxy.status()).virtualClusters.find((each) => each.name === name)?.problems;
+    await waitFor('the problem', async () =>
+      /cannot be bound.*EADDRINUSE/.test(String(await problemsOf('three'))),
+    );
+    assert.deepEqual(await problemsOf('one'), []);
+    assert.ok(await proxy.ready());
+    taken.close();
+    await waitFor('the port', async () => (await problemsOf('three'))?.length === 0);
+    (await ask(block.first + 8)).close();
+    await proxy.reload({ workers: 2, virtualClusters: [one, two] });
+  });
+
+  test('certificates change in their files, and open connections do not care', async () => {
+    const directory = workspace('certificates');
+    const [certificateFile, privateKeyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+    const issue = async (commonName: string) => {
+      const { certPem, keyPem } = await kafka.tls.authority.issue({ commonName, dns: ['localhost'] });
+      for (const [file, text] of [
+        [privateKeyFile, keyPem],
+        [certificateFile, certPem],
+      ] as const) {
+        writeFileSync(`${file}.new`, text);
+        renameSync(`${file}.new`, file);
+      }
+    };
+    const seen = async () => {
+      const socket = connectTls({
+        port: block.first + 8,
+        host: 'localhost',
+        ca: kafka.tls.authority.certPem,
+      });
+      await once(socket, 'secureConnect');
+      const { CN } = socket.getPeerCertificate().subject;
+      socket.destroy();
+      return CN;
+    };
+    await issue('first');
+    const tls = { key: { certificateFile, privateKeyFile } };
+    const secure = {
+      ...cluster('secure', 0),
+      gateways: [portGateway(block.first + 8, 'localhost', { tls })],
+    };
+    await proxy.reload({ workers: 2, virtualClusters: [one, two, secure] });
+    assert.equal(await seen(), 'first');
+    const open = await connectKafka({
+      host: 'localhost',
+      port: block.first + 8,
+      tls: { ca: kafka.tls.authority.certPem },
+    });
+    await issue('second');
+    await waitFor('the new certificate', async () => (await seen()) === 'second');
+    assert.ok(await isAlive(open));
+    open.close();
+    const expires = await proxy.metric('isthmus_proxy_certificate_expiry_timestamp_seconds', {
+      used_by: 'ports',
+    });
+    assert.ok(expires > Date.now() / 1000);
+    await proxy.reload({ workers: 2, virtualClusters: [one, two] });
+  });
+
+  test('a worker that is killed is replaced, and counters do not go back', async () => {
+    const clients = await Promise.all(Array.from({ length: 12 }, () => ask(block.first)));
+    const connectionsBefore = await proxy.metric('isthmus_proxy_connections_total');
+    const [victim = 0, ...others] = proxy.workerPids();
+    assert.equal(others.length, 1);
+    process.kill(victim, 'SIGKILL');
+    await waitFor('another worker', async () => {
+      const pids = proxy.workerPids();
+      return pids.length === 2 && !pids.includes(victim);
+    });
+    const alive = await Promise.all(clients.map(isAlive));
+    assert.ok(alive.includes(true), 'connections of the other worker live on');
+    const again = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        waitFor('a connection', () => ask(block.first).catch(() => undefined)),
+      ),
+    );
+    assert.deepEqual(
+      await Promise.all(again.map(isAlive)),
+      again.map(() => true),
+    );
+    for (const client of [...clients, ...again]) client.close();
+    assert.ok((await proxy.metric('isthmus_proxy_connections_total')) >= connectionsBefore + 12);
+  });
+
+  test('at the end, requests under way are answered and then connections closed', async () => {
+    const last = await startProxyProcess({ virtualClusters: [cluster('last', block.first + 12)] });
+    await kafka.createTopic('empty');
+    const client = await ask(block.first + 12);
+    const { topics } = await client.metadata(['empty']);
+    const poll = client.request('Fetch', {
+      maxWaitMs: 2000,
+      minBytes: 1,
+      maxBytes: 1000,
+      topics: [
+        {
+          topic: 'empty',
+          topicId: topics[0]!.topicId,
+          partitions: [{ partition: 0, fetchOffset: 0n, partitionMaxBytes: 1000 }],
+        },
+      ],
+    });
+    await waitFor(
+      'the request',
+      async () => (await last.metric('isthmus_proxy_requests_total', { api: 'Fetch' })) === 1,
+    );
+    const stopped = last.server.stop();
+    assert.equal((await poll).errorCode, 0);
+    await stopped;
+    assert.equal(await isAlive(client), false);
+    assert.match(last.log(), /draining/);
+    await last[Symbol.asyncDispose]();
+  });
+});
