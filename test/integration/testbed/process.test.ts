@@ -15,7 +15,7 @@ const SUPPORT = join(import.meta.dirname, '../../support');
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie still has its entry in /proc, but no command line.
+    // A zombie still has its entry in /proc, but no command line; nor, for a moment, has what is just starting.
     return readFileSync(`/proc/${pid}/cmdline`).length > 0;
   } catch {
     return false;
@@ -53,11 +53,15 @@ test('a server does not outlive a test process that was killed', async () => {
   const parent = spawn(process.execPath, [join(directory, 'parent.ts')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = (await once(parent.stdout, 'data')) as [Buffer];
-  const orphan = Number(line.toString());
-  assert.equal(isAlive(orphan), true);
-  parent.kill('SIGKILL');
-  await waitFor('the end of the orphan', async () => !isAlive(orphan), { timeoutMs: 10_000 });
+  try {
+    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const orphan = Number(line.toString());
+    await waitFor('the server', async () => isAlive(orphan));
+    parent.kill('SIGKILL');
+    await waitFor('the end of the server', async () => !isAlive(orphan), { timeoutMs: 20_000 });
+  } finally {
+    parent.kill('SIGKILL');
+  }
 });
 
 test('the logs of a failed test are kept and their place is printed; those of a good one are gone', async () => {
