@@ -1,6 +1,6 @@
 /** The images that pods of the testbed run, each made once and kept in the cache as an archive to import. */
 import { createHash } from 'node:crypto';
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readFile, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeArchive } from '../../../deploy/image/archive.ts';
 import type { Image } from '../../../deploy/image/archive.ts';
@@ -12,6 +12,7 @@ import { KAFKA_IMAGE, kafkaImage } from './kafka.ts';
 import { REFERENCES, SMALL_IMAGES } from './small.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
+const IN_USE_MS = 60 * 60_000;
 
 /** What a pod's `image` says for each. */
 export const IMAGES = {
@@ -48,13 +49,14 @@ async function describe(name: ImageName): Promise<Image> {
   return SMALL_IMAGES[name]();
 }
 
-/** Removes the archives of former contents: each weighs as much as the image. */
+/** Removes archives of former contents, each as heavy as its image, once nobody can be importing them any more. */
 async function removeFormer(name: ImageName, current: string): Promise<void> {
-  const others = (await readdir(cached())).filter(
-    (entry) =>
-      entry.startsWith(`image-${name}-`) && /^[0-9a-f]{12}$/.test(entry.slice(-12)) && entry !== current,
-  );
-  for (const entry of others) await rm(cached(entry), { recursive: true, force: true });
+  const pattern = new RegExp(`^image-${name}-[0-9a-f]{12}$`);
+  const former = (await readdir(cached())).filter((entry) => pattern.test(entry) && entry !== current);
+  for (const entry of former) {
+    const { mtimeMs } = await stat(cached(entry));
+    if (Date.now() - mtimeMs > IN_USE_MS) await rm(cached(entry), { recursive: true, force: true });
+  }
 }
 
 /** The path of the image's archive, made first if it is missing or its contents have changed. */

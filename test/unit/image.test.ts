@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { writeArchive } from '../../deploy/image/archive.ts';
+import type { Image } from '../../deploy/image/archive.ts';
+import { treeOf } from '../../deploy/image/tree.ts';
+
+const LONG = `/app/${'folder-with-a-long-name/'.repeat(14)}file.txt`;
+
+describe('container images', () => {
+  let folder: string;
+  before(() => (folder = mkdtempSync(join(tmpdir(), 'isthmus-image-'))));
+  after(() => rmSync(folder, { recursive: true }));
+
+  const unpack = (archive: string) => {
+    const layers = execFileSync('tar', ['-tf', archive], { encoding: 'utf8' }).match(/^\w+\.tar$/gm) ?? [];
+    const into = mkdtempSync(join(folder, 'unpacked-'));
+    execFileSync('tar', ['-xf', archive, '-C', into]);
+    return { into, layer: join(into, layers[0] ?? '') };
+  };
+  const image = (): Image => ({
+    name: 'registry.test/small:1',
+    contents: [
+      { text: 'hello\n', to: '/app/hello', mode: 0o755 },
+      { text: 'deep\n', to: LONG },
+      { link: '/app/link', target: 'hello' },
+      { directory: '/tmp', mode: 0o1777 },
+    ],
+    entrypoint: ['/app/hello'],
+    user: '65532:65532',
+  });
+
+  it('are archives that tar reads, with long names too', async () => {
+    const archive = join(folder, 'image.tar');
+    await writeArchive(image(), archive);
+    const { layer } = unpack(archive);
+    const listing = execFileSync('tar', ['-tvf', layer], {
+      encoding: 'utf8',
+      env: { TZ: 'UTC', PATH: process.env.PATH },
+    });
+    assert.match(listing, /^-rwxr-xr-x 0\/0\s+6 1970-01-01 00:00 app\/hello$/m);
+    assert.match(listing, /^lrwxrwxrwx .* app\/link -> hello$/m);
+    assert.match(listing, /^drwxrwxrwt .* tmp\/$/m);
+    assert.equal(execFileSync('tar', ['-xOf', layer, LONG.slice(1)], { encoding: 'utf8' }), 'deep\n');
+  });
+
+  it('name what runs, and as whom', async () => {
+    const archive = join(folder, 'config.tar');
+    await writeArchive(image(), archive);
+    const { into } = unpack(archive);
+    const [manifest] = JSON.parse(readFileSync(join(into, 'manifest.json'), 'utf8')) as [
+      { Config: string; RepoTags: string[] },
+    ];
+    assert.deepEqual(manifest.RepoTags, ['registry.test/small:1']);
+    const { config } = JSON.parse(readFileSync(join(into, manifest.Config), 'utf8')) as {
+      config: { User: string; Entrypoint: string[] };
+    };
+    assert.deepEqual([config.User, config.Entrypoint], ['65532:65532', ['/app/hello']]);
+  });
+
+  it('are the same bytes when built again', async () => {
+    const [one, two] = [join(folder, 'one.tar'), join(folder, 'two.tar')];
+    await writeArchive(image(), one);
+    await writeArchive(image(), two);
+    assert.ok(readFileSync(one).equals(readFileSync(two)));
+  });
+
+  it('bring the libraries of a program, unless it needs none', () => {
+    const script = join(folder, 'script');
+    writeFileSync(script, '#!/bin/sh\n', { mode: 0o755 });
+    assert.deepEqual(
+      treeOf([{ program: script, to: '/script' }]).map(({ path }) => path),
+      ['script'],
+    );
+    const withNode = treeOf([{ program: process.execPath, to: '/bin/node' }]).map(({ path }) => path);
+    assert.ok(
+      withNode.some((path) => /libc\.so/.test(path)),
+      withNode.join(' '),
+    );
+  });
+});
