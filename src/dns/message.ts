@@ -2,7 +2,6 @@ import { CLASS_IN, TYPE } from './constants.ts';
 import type { Name } from './name.ts';
 import type { SearchName } from './name-table.ts';
 import type { Rdata, RecordSet } from './record.ts';
-import { nameAt } from './record.ts';
 
 /**
  * A message being written, in one reused object. Names are compressed (RFC 1035 section 4.1.4) against every name
@@ -30,6 +29,7 @@ export const SLACK = 1024;
 
 const MAX_KNOWN = 256;
 const PLAIN_SIZE = 8192;
+const MAX_NAME = 255;
 const MAX_POINTER = 0x3fff;
 const QUESTION_NAME = 12;
 
@@ -74,25 +74,33 @@ export function setCount(out: Uint8Array, at: number, count: number): void {
   out[at + 1] = count;
 }
 
-/** Writes all records of a set; false if they do not fit, and then nothing has been written. `first` rotates them. */
-export function putSet(
+/** Writes all records of a set; false if they do not fit, and then nothing has been written. */
+export function putSet(message: Message, owner: Name | undefined, set: RecordSet, ttl = set.ttl): boolean {
+  const { at, known, plainEnd } = message;
+  if (putSome(message, owner, set, ttl, 0) === set.data.length) return true;
+  message.at = at;
+  message.known = known;
+  message.plainEnd = plainEnd;
+  return false;
+}
+
+/** Writes as many records of a set as fit, beginning with the `first`-th and going round; returns their number. */
+export function putSome(
   message: Message,
   owner: Name | undefined,
   set: RecordSet,
-  ttl = set.ttl,
-  first = 0,
-): boolean {
-  const { at, known, plainEnd } = message;
+  ttl: number,
+  first: number,
+): number {
   const count = set.data.length;
   for (let i = 0; i < count; i++) {
+    const { at } = message;
     const data = set.data[first + i < count ? first + i : first + i - count]!;
     if (putRecord(message, owner, set.type, ttl, data)) continue;
     message.at = at;
-    message.known = known;
-    message.plainEnd = plainEnd;
-    return false;
+    return i;
   }
-  return true;
+  return count;
 }
 
 /** Writes one record; false if it ends beyond the limit. */
@@ -124,14 +132,9 @@ function putData(message: Message, type: number, data: Rdata): void {
     case TYPE.PTR:
       putName(message, data);
       return;
-    case TYPE.SOA: {
-      const primary = nameAt(data, 0);
-      const contact = nameAt(data, primary.length);
-      putName(message, primary);
-      putName(message, contact);
-      putRaw(message, data, primary.length + contact.length);
+    case TYPE.SOA:
+      putRaw(message, data, putName(message, data, putName(message, data)));
       return;
-    }
     default:
       putRaw(message, data, 0);
   }
@@ -144,29 +147,44 @@ function putRaw(message: Message, data: string, from: number): void {
   message.at = at;
 }
 
-/** Writes a name, as a pointer from the first suffix on that stands in the message already. */
-export function putName(message: Message, name: Name): void {
+/**
+ * Writes the name that begins at source[start], as a pointer from the first suffix on that stands in the message
+ * already. Returns where the name ends in `source`.
+ */
+export function putName(message: Message, source: string, start = 0): number {
   if (message.known < 0) enterQuestion(message);
-  const { plain, out } = message;
-  const from = message.plainEnd;
-  if (from + name.length > PLAIN_SIZE) {
-    putRaw(message, name, 0);
-    return;
-  }
-  for (let i = 0; i < name.length; i++) plain[from + i] = name.charCodeAt(i);
-  message.plainEnd = from + name.length;
+  const length = copyName(message, source, start);
+  const { plain, out, plainEnd: from } = message;
+  message.plainEnd = from + length;
   let offset = 0;
   while (plain[from + offset] !== 0) {
-    const pointer = findKnown(message, from + offset, name.length - offset);
+    const pointer = findKnown(message, from + offset, length - offset);
     if (pointer >= 0) {
       put16(message, 0xc000 | pointer);
-      return;
+      return start + length;
     }
-    enter(message, from + offset, name.length - offset, message.at - message.start);
+    enter(message, from + offset, length - offset, message.at - message.start);
     const end = offset + 1 + plain[from + offset]!;
     while (offset < end) out[message.at++] = plain[from + offset++]!;
   }
   out[message.at++] = 0;
+  return start + length;
+}
+
+/** Copies a name to the end of the plain names; when they are full, the oldest memory of names is given up. */
+function copyName(message: Message, source: string, start: number): number {
+  if (message.plainEnd + MAX_NAME > PLAIN_SIZE) {
+    message.plainEnd = 0;
+    message.known = 0;
+  }
+  const { plain, plainEnd: from } = message;
+  let at = 0;
+  for (let label = source.charCodeAt(start); label !== 0; label = source.charCodeAt(start + at)) {
+    plain[from + at++] = label;
+    for (const end = at + label; at < end; at++) plain[from + at] = source.charCodeAt(start + at);
+  }
+  plain[from + at] = 0;
+  return at + 1;
 }
 
 function enterQuestion(message: Message): void {

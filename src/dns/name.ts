@@ -33,7 +33,7 @@ export function parseName(text: string): Name | undefined {
   }
   if (label === '' || label.length > MAX_LABEL) return undefined;
   name += `${String.fromCharCode(label.length)}${label}\0`;
-  return name.length <= MAX_NAME ? lowerCase(name) : undefined;
+  return name.length <= MAX_NAME ? inOnePiece(lowerCase(name)) : undefined;
 }
 
 function readEscape(text: string, at: number, end: number): { char: string; length: number } | undefined {
@@ -43,6 +43,11 @@ function readEscape(text: string, at: number, end: number): { char: string; leng
     return code <= 0xff ? { char: String.fromCharCode(code), length: 3 } : undefined;
   }
   return at + 1 < end ? { char: text[at + 1]!, length: 1 } : undefined;
+}
+
+/** The same text in one piece: V8 joins strings by reference, and reading such a chain byte by byte is slow. */
+export function inOnePiece(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** Only ASCII letters have cases in the DNS (RFC 4343); a length byte is at most 63 and so never one. */
@@ -76,7 +81,7 @@ export function labelsOf(name: Name): string[] {
 
 /** The name without its leftmost label; undefined for the root. */
 export function parentOf(name: Name): Name | undefined {
-  return name === ROOT ? undefined : name.slice(1 + name.charCodeAt(0));
+  return name === ROOT ? undefined : inOnePiece(name.slice(1 + name.charCodeAt(0)));
 }
 
 /** Whether `name` is `ancestor` or lies below it. Label boundaries matter: `xa.test` is not below `a.test`. */

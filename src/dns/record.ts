@@ -1,6 +1,6 @@
 import { formatAddress, parseAddress } from './address.ts';
 import { TYPE } from './constants.ts';
-import { formatName, parseName } from './name.ts';
+import { formatName, inOnePiece, parseName } from './name.ts';
 import type { RecordType } from './constants.ts';
 import type { Name } from './name.ts';
 
@@ -70,7 +70,7 @@ function parseSrv(text: string): { value: Rdata } | undefined {
   const numbers = [priority, weight, port].map((part) => (/^\d{1,5}$/.test(part ?? '') ? Number(part) : -1));
   const name = parseName(target);
   if (name === undefined || rest.length > 0 || numbers.some((n) => n < 0 || n > 0xffff)) return undefined;
-  return { value: numbers.map(uint16).join('') + name };
+  return { value: inOnePiece(numbers.map(uint16).join('') + name) };
 }
 
 /** Quoted strings are taken one by one; anything else is one string. UTF-8, as every tool writes it. */
@@ -82,7 +82,7 @@ function parseTxt(text: string): { value: Rdata } | undefined {
   const pieces = strings.flatMap((bytes) => (quoted ? [bytes] : cut(bytes, 255)));
   if (pieces.some((piece) => piece.length > 255)) return undefined;
   const value = pieces.map((piece) => String.fromCharCode(piece.length) + piece).join('');
-  return value.length <= 65_000 ? { value } : undefined;
+  return value.length <= 65_000 ? { value: inOnePiece(value) } : undefined;
 }
 
 function unescapeTxt(text: string): string {
@@ -135,7 +135,7 @@ function formatTxt(data: Rdata): string {
 /** The data of a zone's SOA record. */
 export function soaData(soa: Soa): Rdata {
   const numbers = [soa.serial, soa.refresh, soa.retry, soa.expire, soa.negativeTtl];
-  return soa.primary + soa.contact + numbers.map(uint32).join('');
+  return inOnePiece(soa.primary + soa.contact + numbers.map(uint32).join(''));
 }
 
 function formatSoa(data: Rdata): string {
@@ -146,8 +146,7 @@ function formatSoa(data: Rdata): string {
   return `${formatName(primary)} ${formatName(contact)} ${numbers.join(' ')}`;
 }
 
-/** The name that starts at `at` in record data. */
-export function nameAt(data: Rdata, at: number): Name {
+function nameAt(data: Rdata, at: number): Name {
   let end = at;
   while (data.charCodeAt(end) !== 0) end += 1 + data.charCodeAt(end);
   return data.slice(at, end + 1);

@@ -1,7 +1,7 @@
 import { putAdditional } from './additional.ts';
 import { RCODE, TYPE } from './constants.ts';
 import { lookup } from './lookup.ts';
-import { putSet } from './message.ts';
+import { putSet, putSome } from './message.ts';
 import { soaOf } from './zone.ts';
 import type { Exchange } from './exchange.ts';
 import type { Lookup } from './lookup.ts';
@@ -28,47 +28,47 @@ export function resolve(zones: Zones, exchange: Exchange): void {
   exchange.extendedError = EDE[found.kind] ?? 0;
   if (found.kind === 'refused' || found.kind === 'notReady') return;
   exchange.authoritative = found.kind !== 'delegation' || found.aliases.length > 0;
-  const afterQuestion = message.at;
-  if (!putSections(exchange, found)) {
-    // A part of the truth would be taken for the whole by some: only the question goes back.
-    message.at = afterQuestion;
-    exchange.truncated = true;
-    exchange.answers = 0;
-    exchange.authorities = 0;
-    exchange.additionals = 0;
-  }
+  exchange.truncated = !putAnswer(exchange, found);
+  const afterAnswer = message.at;
+  if (exchange.truncated || putRest(exchange, found)) return;
+  exchange.truncated = true;
+  message.at = afterAnswer;
+  exchange.authorities = 0;
+  exchange.additionals = 0;
 }
 
-function putSections(exchange: Exchange, found: Lookup): boolean {
+/**
+ * Writes the answer section; false if it is not whole. What fits stays in it, though a client should ask again over
+ * TCP: some cannot (musl before 1.2.4), and a part of the addresses serves them better than none.
+ */
+function putAnswer(exchange: Exchange, found: Lookup): boolean {
   const { message, query } = exchange;
   for (const alias of found.aliases) {
     if (!putSet(message, alias.owner, alias.set)) return false;
     exchange.answers += 1;
   }
-  const { set } = found;
-  switch (found.kind) {
-    case 'answer':
-      if (!set) return true;
-      // Clients tend to take the first address: the query's random id decides which one that is.
-      if (!putSet(message, found.owner, set, set.ttl, rotation(set.type, set.data.length, query.id)))
-        return false;
-      exchange.answers += set.data.length;
-      exchange.additionals = putAdditional(message, found);
-      return true;
-    case 'nodata':
-    case 'nxdomain':
-      exchange.authorities = 1;
-      return putNegative(message, found.zone!);
-    case 'delegation':
-      if (!putSet(message, found.owner, set!)) return false;
-      exchange.authorities = set!.data.length;
-      exchange.additionals = putAdditional(message, found);
-      return exchange.additionals >= 0;
-    case 'refused':
-    case 'notReady':
-      return true;
+  const { set, owner } = found;
+  if (found.kind !== 'answer' || !set) return true;
+  const count = set.data.length;
+  // Clients tend to take the first address: the query's random id decides which one that is.
+  const written = putSome(message, owner, set, set.ttl, rotation(set.type, count, query.id));
+  exchange.answers += written;
+  return written === count;
+}
+
+/** Writes the authority and additional sections; false if something needed did not fit. */
+function putRest(exchange: Exchange, found: Lookup): boolean {
+  const { message } = exchange;
+  if (found.kind === 'nodata' || found.kind === 'nxdomain') {
+    exchange.authorities = 1;
+    return putNegative(message, found.zone!);
   }
-  return found.kind satisfies never;
+  if (found.kind === 'delegation') {
+    if (!putSet(message, found.owner, found.set!)) return false;
+    exchange.authorities = found.set!.data.length;
+  }
+  exchange.additionals = putAdditional(message, found);
+  return exchange.additionals >= 0;
 }
 
 function rotation(type: number, count: number, id: number): number {

@@ -11,8 +11,8 @@ export interface FastLoop {
   sockets: readonly number[];
   responder: UdpResponder;
   counters: Counters;
-  /** Called between batches, and at least every WAIT_MS; applies updates; false ends the loop. */
-  between: () => boolean;
+  /** Called between batches, and at least every WAIT_MS; applies updates. `hurry`: there are more of them. */
+  between: () => 'wait' | 'hurry' | 'stop';
 }
 
 /** How long a wait for queries may last, and so how late an update can take effect on an idle server. */
@@ -35,12 +35,13 @@ export function runFastLoop(loop: FastLoop): void {
   const polled = pollList(calls, sockets);
   const [only] = sockets.length === 1 ? sockets : [];
   let failures = 0;
-  while (between()) {
+  for (let next = between(); next !== 'stop'; next = between()) {
     if (only !== undefined) {
       // With one socket the receive itself can wait.
-      failures = exchange(only, mmsg.MSG_WAITFORONE) < 0 && isFailure(calls) ? failures + 1 : 0;
+      const flags = next === 'hurry' ? mmsg.MSG_DONTWAIT : mmsg.MSG_WAITFORONE;
+      failures = exchange(only, flags) < 0 && isFailure(calls) ? failures + 1 : 0;
       if (failures > MAX_FAILURES) throw new Error(`recvmmsg fails: errno ${calls.errno()}`);
-    } else if (calls.poll(polled.pointer, BigInt(sockets.length), WAIT_MS) > 0) {
+    } else if (calls.poll(polled.pointer, BigInt(sockets.length), next === 'hurry' ? 0 : WAIT_MS) > 0) {
       sockets.forEach((socket, i) => polled.isReadable(i) && drain(exchange, socket));
     }
   }

@@ -29,9 +29,14 @@ function apply(message: WorkerMessage): void {
   Atomics.notify(control, APPLIED);
 }
 
-/** Applies what has been posted, up to `most` messages. Looking at a shared number is much cheaper than at the port. */
+/** Whether messages wait. Looking at a shared number is much cheaper than looking at the port. */
+function hasPosted(): boolean {
+  return Atomics.load(control, APPLIED) !== Atomics.load(control, POSTED);
+}
+
+/** Applies what has been posted, up to `most` messages. */
 function applyPosted(most: number): void {
-  for (let i = 0; i < most && Atomics.load(control, APPLIED) !== Atomics.load(control, POSTED); i++) {
+  for (let i = 0; i < most && hasPosted(); i++) {
     const received = receiveMessageOnPort(updates);
     if (!received) return;
     apply(received.message as WorkerMessage);
@@ -47,7 +52,8 @@ function serveFast(calls: SystemCalls): void {
   report('fast');
   const between = () => {
     applyPosted(MESSAGES_A_TURN);
-    return !stopped;
+    if (stopped) return 'stop';
+    return hasPosted() ? 'hurry' : 'wait';
   };
   runFastLoop({ calls, sockets, responder, counters, between });
   updates.close();

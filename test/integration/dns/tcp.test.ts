@@ -1,0 +1,202 @@
+/** DNS over TCP: pipelining, limits, zone transfer. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import test from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { question, readReply } from '../../../src/dns/testing.ts';
+import { waitFor } from '../../support/process.ts';
+import { startOurs } from './server.ts';
+import type { Socket } from 'node:net';
+import type { DnsRecord } from '../../../src/dns/record.ts';
+
+const records: DnsRecord[] = Array.from({ length: 500 }, (_, i) => ({
+  name: `h${i}.example.test`,
+  type: 'A',
+  data: `10.0.${i >> 8}.${i & 255}`,
+}));
+const config = { zones: [{ name: 'example.test' }], records };
+
+function framed(query: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(query.length, 0);
+  return Buffer.concat([length, query]);
+}
+
+/** Collects whole answers from a connection. */
+function collect(socket: Socket): Buffer[] {
+  const answers: Buffer[] = [];
+  let unread = Buffer.alloc(0);
+  socket.on('data', (chunk) => {
+    unread = Buffer.concat([unread, chunk as Buffer]);
+    while (unread.length >= 2 && unread.length >= 2 + unread.readUInt16BE(0)) {
+      const end = 2 + unread.readUInt16BE(0);
+      answers.push(unread.subarray(2, end));
+      unread = unread.subarray(end);
+    }
+  });
+  socket.on('error', () => {});
+  return answers;
+}
+
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  return socket;
+}
+
+const until = (what: string, ask: () => boolean) => waitFor(what, async () => ask() || undefined);
+
+test('hundreds of queries in one write are all answered, each with its id', async () => {
+  await using server = await startOurs(config);
+  const socket = await open(server.port);
+  const answers = collect(socket);
+  socket.write(Buffer.concat(records.map(({ name }, id) => framed(question(name, 'A', { id })))));
+  await until('all answers', () => answers.length === records.length);
+  for (const answer of answers) {
+    const id = answer.readUInt16BE(0);
+    assert.deepEqual(readReply(answer).answer, [`h${id}.example.test 30 A ${records[id]!.data}`]);
+  }
+  socket.end();
+});
+
+test('a query that comes byte by byte is answered', async () => {
+  await using server = await startOurs(config);
+  const socket = await open(server.port);
+  socket.setNoDelay(true);
+  const answers = collect(socket);
+  for (const byte of framed(question('h1.example.test', 'A', { id: 7 }))) {
+    socket.write(Buffer.from([byte]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await until('the answer', () => answers.length === 1);
+  socket.end();
+});
+
+test('an idle connection is closed, also one that dribbles', async () => {
+  await using server = await startOurs({ ...config, tcp: { idleSeconds: 0.3 } });
+  const quiet = await open(server.port);
+  const dribbling = await open(server.port);
+  const drip = setInterval(() => dribbling.write(Buffer.from([0])), 50);
+  for (const socket of [quiet, dribbling]) socket.on('error', () => {});
+  await Promise.all([quiet, dribbling].map((socket) => socket.resume() && once(socket, 'close')));
+  clearInterval(drip);
+});
+
+test('what is not DNS ends the connection', async () => {
+  await using server = await startOurs(config);
+  for (const rubbish of [
+    Buffer.from('GET / HTTP/1.0\r\n\r\n'.padEnd(20_000)),
+    Buffer.from([0, 0]),
+    Buffer.from([0, 3, 1, 2, 3]),
+  ]) {
+    const socket = await open(server.port);
+    const answers = collect(socket);
+    socket.write(rubbish);
+    await once(socket, 'close');
+    assert.equal(answers.length, 0);
+  }
+});
+
+test('connections beyond the limit are closed at once, and make room when they end', async () => {
+  await using server = await startOurs({ ...config, tcp: { maxConnectionsPerClient: 3 } });
+  const sockets = await Promise.all([1, 2, 3].map(() => open(server.port)));
+  const refused = await open(server.port);
+  refused.on('error', () => {});
+  refused.resume();
+  await once(refused, 'close');
+  sockets[0]!.destroy();
+  await waitFor('room', async () => {
+    const socket = await open(server.port);
+    const answers = collect(socket);
+    socket.write(framed(question('h1.example.test', 'A')));
+    await Promise.race([
+      once(socket, 'close'),
+      waitFor('answer', async () => answers.length > 0 || undefined),
+    ]);
+    socket.destroy();
+    return answers.length > 0;
+  });
+  for (const socket of sockets) socket.destroy();
+});
+
+test('a client that asks without reading is held back, not buffered for', async () => {
+  const big = Array.from({ length: 200 }, (_, i) => ({
+    name: 'big.example.test',
+    type: 'A' as const,
+    data: `10.9.${i}.1`,
+  }));
+  await using server = await startOurs({ ...config, records: big, tcp: { idleSeconds: 2 } });
+  const socket = await open(server.port);
+  socket.pause();
+  socket.on('error', () => {});
+  const before = process.memoryUsage().rss;
+  const query = Buffer.concat(
+    Array.from({ length: 1000 }, (_, id) => framed(question('big.example.test', 'A', { id }))),
+  );
+  let held = false;
+  for (let i = 0; i < 2000 && !held; i++) {
+    if (socket.write(query)) continue;
+    held = !(await Promise.race([once(socket, 'drain'), delay(700, undefined)]));
+  }
+  assert.equal(held, true, 'the server stops reading, long before 70 MB');
+  assert.ok(process.memoryUsage().rss - before < 100e6);
+  await once(socket.resume(), 'close');
+});
+
+test('closing the server lets an open connection finish', async () => {
+  const server = await startOurs(config);
+  const socket = await open(server.port);
+  const answers = collect(socket);
+  socket.write(framed(question('h1.example.test', 'A')));
+  await until('the answer', () => answers.length === 1);
+  const closed = once(socket, 'close');
+  await server.close();
+  await closed;
+});
+
+test('zone transfer: refused unless allowed; then whole, over many messages, and other queries go on', async () => {
+  await using closed = await startOurs(config);
+  const refused = await open(closed.port);
+  const no = collect(refused);
+  refused.write(framed(question('example.test', 'AXFR')));
+  await until('an answer', () => no.length === 1);
+  assert.equal(readReply(no[0]!).rcode, 'REFUSED');
+  refused.end();
+
+  const many = Array.from({ length: 20_000 }, (_, i) => ({
+    name: `h${i}.example.test`,
+    type: 'A' as const,
+    data: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
+  }));
+  await using server = await startOurs({ ...config, records: many, transferAllow: ['127.0.0.0/8'] });
+  const socket = await open(server.port);
+  const messages = collect(socket);
+  socket.write(
+    Buffer.concat([
+      framed(question('example.test', 'AXFR', { id: 1 })),
+      framed(question('h5.example.test', 'A', { id: 2 })),
+    ]),
+  );
+  const isSoa = (line: string | undefined) => / SOA /.test(line ?? '');
+  const transferred = () =>
+    messages
+      .filter((message) => message.readUInt16BE(0) === 1)
+      .flatMap((message) => readReply(message).answer);
+  await waitFor(
+    'the transfer',
+    async () => (messages.length > 10 && isSoa(transferred().at(-1))) || undefined,
+    { everyMs: 300 },
+  );
+  const lines = transferred();
+  assert.equal(lines.length, 20_000 + 1 + 2, 'records, NS, SOA twice');
+  assert.equal(new Set(lines).size, lines.length - 1);
+  assert.ok(isSoa(lines[0]));
+  assert.ok(messages.some((message) => message.readUInt16BE(0) === 2));
+
+  messages.length = 0;
+  socket.write(framed(question('h5.example.test', 'AXFR', { id: 3 })));
+  await until('an answer', () => messages.length === 1);
+  assert.equal(messages[0]![3]! & 15, 9, 'not the apex of a zone: NOTAUTH');
+  socket.end();
+});
