@@ -1,0 +1,158 @@
+/** Filters at work: one of a user's own, and the two small ones that come with the proxy. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { connectKafka } from '../../../src/kafka/client.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { encodeBatch } from '../../../src/kafka/records/write.ts';
+import { consume, produce } from '../../support/clients.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import { waitFor } from '../../support/process.ts';
+import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+import type { PortBlock, ProxyProcess } from './proxy-process.ts';
+
+describe('filters', () => {
+  let kafka: KafkaCluster;
+  let proxy: ProxyProcess;
+  let block: PortBlock;
+
+  before(async () => {
+    [kafka, block] = await Promise.all([startKafka(), reserveBlock(12)]);
+    const cluster = (name: string, index: number, bootstrapServers: string) => ({
+      name,
+      targetCluster: { bootstrapServers },
+      gateways: [portGateway(block.first + index * 4)],
+      filters: [name],
+    });
+    const module = `module:${join(import.meta.dirname, 'example-filter.ts')}`;
+    proxy = await startProxyProcess(
+      {
+        filterDefinitions: [
+          { name: 'own', type: module, config: { forbidden: 'forbidden', prefix: 'mine-' } },
+          { name: 'expiry', type: 'ConnectionExpiration', config: { maxAge: '1s', jitter: '100ms' } },
+          {
+            name: 'logger',
+            type: 'protocol-logger',
+            config: { apiKeyNames: ['METADATA', 'SaslAuthenticate'], logLevel: 'INFO' },
+          },
+        ],
+        virtualClusters: [
+          cluster('own', 0, kafka.bootstrap.plaintext),
+          cluster('expiry', 1, kafka.bootstrap.plaintext),
+          cluster('logger', 2, kafka.bootstrap.saslPlaintext),
+        ],
+      },
+      { logLevel: 'debug' },
+    );
+    for (const topic of ['allowed', 'forbidden', 'forbidden-close', 'plain']) await kafka.createTopic(topic);
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await kafka.stop();
+    await block[Symbol.asyncDispose]();
+  });
+
+  const ask = (port: number): Promise<KafkaClient> => connectKafka({ host: '127.0.0.1', port });
+  const RECORDS = [{ key: 'k', value: 'v' }];
+
+  /** Produces one record in the newest version, which names topics by id only. */
+  async function write(client: KafkaClient, name: string, acks = -1) {
+    const { topics } = await client.metadata([name]);
+    const records = encodeBatch({}, [
+      { offsetDelta: 0, timestampDelta: 0, key: null, value: Buffer.from('v'), headers: [] },
+    ]);
+    const partitionData = [{ index: 0, records }];
+    return client.request('Produce', {
+      acks,
+      timeoutMs: 5000,
+      topicData: [{ name, topicId: topics[0]!.topicId, partitionData }],
+    });
+  }
+
+  test('a topic is refused by its name though only its id is sent, and the connection lives on', async () => {
+    const client = await ask(block.first + 1);
+    assert.equal(client.versionOf('Produce'), 13);
+    const codes = [];
+    for (const topic of ['allowed', 'forbidden', 'allowed']) {
+      const { responses } = await write(client, topic);
+      codes.push(responses[0]!.partitionResponses[0]!.errorCode);
+    }
+    assert.deepEqual(codes, [0, 29, 0]);
+    client.close();
+  });
+
+  test('a verdict to close closes, and says why', async () => {
+    const client = await ask(block.first + 1);
+    await assert.rejects(write(client, 'forbidden-close'));
+    assert.match(proxy.log(), /a topic that must not be written/);
+  });
+
+  test('requests and responses are changed', async () => {
+    const client = await ask(block.first);
+    const { topics } = await client.request('CreateTopics', {
+      topics: [{ name: 'new', numPartitions: 1, replicationFactor: 1 }],
+      timeoutMs: 5000,
+    });
+    assert.deepEqual([topics[0]?.name, topics[0]?.errorCode], ['new', 0]);
+    await waitFor('the topic', async () => (await client.metadata(['mine-new'])).topics[0]?.errorCode === 0);
+    client.close();
+  });
+
+  test('an answer that takes its time keeps its place among pipelined requests', async () => {
+    const client = await ask(block.first);
+    const order: string[] = [];
+    const note = async (what: string, work: Promise<unknown>) => {
+      const result = await work;
+      order.push(what);
+      return result;
+    };
+    const [, described] = await Promise.all([
+      note('first', client.metadata([])),
+      note('answered here', client.describeCluster()),
+      note('last', client.metadata([])),
+    ]);
+    assert.deepEqual(order, ['first', 'answered here', 'last']);
+    assert.match((described as { clusterId: string }).clusterId, /^mine-.+/);
+    client.close();
+  });
+
+  test('unfiltered traffic of a filtered cluster is untouched', async () => {
+    const target = { bootstrap: `127.0.0.1:${block.first}`, topic: 'plain' };
+    await produce('confluent', { ...target, records: RECORDS });
+    assert.deepEqual(await consume('confluent', { ...target, count: 1 }), RECORDS);
+  });
+
+  test('connections of a certain age close between two requests', async () => {
+    const client = await ask(block.first + 4);
+    const opened = performance.now();
+    await waitFor(
+      'the end',
+      () =>
+        client.metadata([]).then(
+          () => undefined,
+          () => true,
+        ),
+      { everyMs: 5 },
+    );
+    const age = performance.now() - opened;
+    assert.ok(age > 800, `${age} ms`);
+    assert.equal(await proxy.metric('isthmus_proxy_connections_cut_total', { virtual_cluster: 'expiry' }), 0);
+    assert.match(proxy.log(), /has reached its age/);
+  });
+
+  test('messages are logged, and credentials are not', async () => {
+    const sasl = kafka.security.saslPlaintext.sasl!;
+    const client = await connectKafka({ host: '127.0.0.1', port: block.first + 8, sasl });
+    await client.metadata(['allowed']);
+    client.close();
+    const lines = proxy
+      .log()
+      .split('\n')
+      .filter((line) => line.includes('"logger":"protocol"'));
+    assert.ok(lines.some((line) => line.includes('"api":"Metadata"') && line.includes('"msg":"response"')));
+    assert.ok(lines.some((line) => line.includes('"api":"SaslAuthenticate"') && line.includes('(secret)')));
+    assert.doesNotMatch(proxy.log(), new RegExp(sasl.password));
+    assert.ok(lines.every((line) => !line.includes('"api":"ApiVersions"')));
+  });
+});

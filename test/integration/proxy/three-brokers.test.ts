@@ -1,0 +1,236 @@
+/** Three brokers behind the proxy: leaders move, brokers stop and start, workers die, and nothing is lost. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectKafka } from '../../../src/kafka/client.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import { ensureConfluentKafka } from '../../support/install/python.ts';
+import { startKafka } from '../../support/kafka.ts';
+import type { KafkaCluster } from '../../support/kafka.ts';
+import { waitFor } from '../../support/process.ts';
+import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+import type { PortBlock, ProxyProcess } from './proxy-process.ts';
+
+const SECONDS = Number(process.env['ISTHMUS_CHAOS_SECONDS'] ?? 40);
+
+interface Verdict {
+  acked: number;
+  read: number;
+  failed: number;
+  failures: string[];
+  problems: string[];
+}
+
+describe('three brokers', () => {
+  let kafka: KafkaCluster;
+  let proxy: ProxyProcess;
+  let block: PortBlock;
+
+  const cluster = (name: string, first: number, bootstrapServers: string, more: object = {}) => ({
+    name,
+    targetCluster: { bootstrapServers },
+    gateways: [portGateway(first)],
+    ...more,
+  });
+  const document = (more: object = {}, extra: object[] = []) => ({
+    workers: 2,
+    virtualClusters: [
+      cluster('main', block.first, kafka.bootstrap.plaintext, more),
+      cluster('login', block.first + 4, kafka.bootstrap.saslPlaintext),
+      {
+        ...cluster('partial', 0, kafka.bootstrap.plaintext),
+        gateways: [
+          {
+            ...portGateway(block.first + 8),
+            portIdentifiesNode: {
+              bootstrapAddress: `127.0.0.1:${block.first + 8}`,
+              nodeIdRanges: [{ start: 1, end: 2 }],
+            },
+          },
+        ],
+      },
+      ...extra,
+    ],
+  });
+
+  before(async () => {
+    [kafka, block] = await Promise.all([startKafka({ brokers: 3 }), reserveBlock(15)]);
+    proxy = await startProxyProcess(document());
+  });
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await kafka.stop();
+    await block[Symbol.asyncDispose]();
+  });
+
+  /** A consumer's or producer's connection to one broker, past the login where one is needed. */
+  const ask = (port: number, login = false): Promise<KafkaClient> =>
+    connectKafka({ host: '127.0.0.1', port, ...(login && { sasl: kafka.security.saslPlaintext.sasl! }) });
+  const leaderOf = async (client: KafkaClient, topic: string) =>
+    (await client.metadata([topic])).topics[0]?.partitions[0]?.leaderId;
+
+  test('a client that comes straight to a broker’s port, before anyone knows where it is, gets there', async () => {
+    await kafka.createTopic('leaders', { partitions: 3, replicas: 3 });
+    const bootstrap = await ask(block.first);
+    const { topics } = await bootstrap.metadata(['leaders']);
+    bootstrap.close();
+    for (const { leaderId, partitionIndex } of topics[0]!.partitions) {
+      const offset = await waitFor(`broker ${leaderId}`, async () => {
+        const client = await ask(block.first + 4 + leaderId, true).catch(() => undefined);
+        const response = await client
+          ?.request('ListOffsets', {
+            replicaId: -1,
+            topics: [
+              { name: 'leaders', partitions: [{ partitionIndex, timestamp: -1n, currentLeaderEpoch: -1 }] },
+            ],
+          })
+          .catch(() => undefined); // closed, so that the client comes again
+        client?.close();
+        return response?.topics[0]?.partitions[0];
+      });
+      assert.equal(offset.errorCode, 0, 'the leader itself answered');
+    }
+  });
+
+  test('a broker outside the ranges is left out, and harms nobody else', async () => {
+    const client = await ask(block.first + 8);
+    const { brokers, topics } = await client.metadata(['leaders']);
+    client.close();
+    assert.deepEqual(brokers.map(({ nodeId, port }) => [nodeId, port]).toSorted(), [
+      [1, block.first + 9],
+      [2, block.first + 10],
+    ]);
+    assert.equal(topics[0]?.partitions.length, 3);
+    assert.match(proxy.log(), /"node":3,.*no place in nodeIdRanges/);
+    assert.ok((await proxy.metric('isthmus_proxy_unadvertised_brokers_total')) > 0);
+  });
+
+  test('a leader that moves under a Java producer is found through the proxy', async () => {
+    await kafka.createTopic('moving', { partitions: 1, replicas: 3 });
+    const direct = await connectKafka({
+      host: '127.0.0.1',
+      port: Number(kafka.addresses('PLAINTEXT')[0]!.split(':')[1]),
+    });
+    const perf = [
+      '--topic',
+      'moving',
+      '--num-records',
+      '6000',
+      '--record-size',
+      '200',
+      '--throughput',
+      '500',
+    ];
+    const producing = kafka.tool('kafka-producer-perf-test', [
+      '--bootstrap-server',
+      `127.0.0.1:${block.first}`,
+      ...perf,
+    ]);
+    await waitFor(
+      'the producer',
+      async () => (await proxy.metric('isthmus_proxy_requests_total', { api: 'Produce' })) > 20,
+    );
+    for (const replicas of [
+      [2, 3, 1],
+      [3, 1, 2],
+      [1, 2, 3],
+    ]) {
+      const partitions = [{ partitionIndex: 0, replicas }];
+      await direct.request('AlterPartitionReassignments', {
+        timeoutMs: 10_000,
+        topics: [{ name: 'moving', partitions }],
+      });
+      await waitFor('the new leader', async () => {
+        const topicPartitions = [{ topic: 'moving', partitions: [0] }];
+        await direct.request('ElectLeaders', { electionType: 0, timeoutMs: 10_000, topicPartitions });
+        return (await leaderOf(direct, 'moving')) === replicas[0];
+      });
+      await delay(1000); // a moment of traffic with this leader
+    }
+    const { code, stdout, stderr } = await producing;
+    direct.close();
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /6000 records sent/);
+    assert.ok(
+      (await proxy.metric('isthmus_proxy_node_endpoints_rewritten_total')) > 0,
+      'the new leader was in a response',
+    );
+  });
+
+  test(`nothing that was acknowledged is lost, doubled or out of order in ${SECONDS} s of trouble`, async (t) => {
+    await kafka.createTopic('precious', {
+      partitions: 6,
+      replicas: 3,
+      configs: { 'min.insync.replicas': '2' },
+    });
+    const script = join(import.meta.dirname, 'idempotent_producer.py');
+    const producer = spawn('python3', [script], {
+      env: { ...process.env, PYTHONPATH: await ensureConfluentKafka() },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    t.after(() => producer.kill('SIGKILL'));
+    const request = {
+      topic: 'precious',
+      partitions: 6,
+      config: { 'bootstrap.servers': `127.0.0.1:${block.first}` },
+      direct: { 'bootstrap.servers': kafka.bootstrap.plaintext },
+    };
+    producer.stdin.write(`${JSON.stringify(request)}\n`);
+    const output: Buffer[] = [];
+    producer.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    const ended = once(producer, 'close');
+    await waitFor(
+      'the producer',
+      async () => (await proxy.metric('isthmus_proxy_requests_total', { api: 'Produce' })) > 50,
+    );
+
+    const deadline = Date.now() + SECONDS * 1000;
+    let reloads = 0;
+    const reloading = (async () => {
+      while (Date.now() < deadline) {
+        await delay(3000);
+        // Every other time the cluster itself changes, and its connections drain.
+        const more = reloads % 2 === 0 ? { drainTimeout: `${5 + (reloads % 7)}s` } : {};
+        const extra =
+          reloads % 3 === 0 ? [cluster('other', block.first + 11, kafka.bootstrap.plaintext)] : [];
+        proxy.write(document(more, extra));
+        reloads++;
+      }
+    })();
+    const killing = (async () => {
+      await delay((SECONDS * 1000) / 3);
+      process.kill(proxy.workerPids()[0]!, 'SIGKILL');
+    })();
+    let restarts = 0;
+    for (let id = 1; Date.now() < deadline; id = (id % 3) + 1) {
+      await kafka.stopBroker(id);
+      await kafka.startBroker(id);
+      restarts++;
+      await inSync(kafka, id === 1 ? 2 : 1);
+    }
+    await Promise.all([reloading, killing]);
+    producer.stdin.end();
+    await ended;
+    const verdict = JSON.parse(Buffer.concat(output).toString()) as Verdict;
+    t.diagnostic(
+      `${verdict.acked} acknowledged, ${verdict.read} read, ${restarts} restarts, ${reloads} reloads`,
+    );
+    assert.deepEqual(verdict.problems, []);
+    assert.deepEqual([verdict.failed, verdict.failures], [0, []]);
+    assert.ok(verdict.acked > 1000 && restarts > 0 && reloads > 3);
+  });
+});
+
+/** Waits until every replica of the topic has caught up, as whoever restarts brokers has to. */
+async function inSync(kafka: KafkaCluster, via: number): Promise<void> {
+  const [host = '', port] = kafka.addresses('PLAINTEXT')[via - 1]!.split(':');
+  await waitFor('replicas in sync', async () => {
+    const client = await connectKafka({ host, port: Number(port) }).catch(() => undefined);
+    const metadata = await client?.metadata(['precious']).catch(() => undefined);
+    client?.close();
+    return metadata?.topics[0]?.partitions.every(({ isrNodes }) => isrNodes.length === 3) ?? false;
+  });
+}
