@@ -77,6 +77,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     },
   });
   reportLeadership(metrics, election);
+  reportRequests(metrics, cluster);
   return {
     managementPort: management.port,
     async stop() {
@@ -106,4 +107,14 @@ function proxyRoad(options: OperatorOptions, cluster: Cluster, metrics: Metrics)
 function reportLeadership(metrics: Metrics, election: Election): void {
   const leader = metrics.gauge('isthmus_operator_leader', '1 on the replica that leads.').of();
   metrics.beforeReport(() => (leader.value = election.isLeader() ? 1 : 0));
+}
+
+function reportRequests(metrics: Metrics, cluster: Cluster): void {
+  const requests = metrics.counter(
+    'isthmus_operator_api_requests_total',
+    'Requests to the API server, by verb',
+  );
+  metrics.beforeReport(() => {
+    for (const [verb, count] of Object.entries(cluster.client.counts)) requests.of({ verb }).value = count;
+  });
 }

@@ -22,6 +22,8 @@ const CONDITION_OF = {
   CertificateHostMismatch: 'Ready',
   /** The router or the Gateway says no. */
   RouteNotAccepted: 'Ready',
+  /** Somebody else's DNSEndpoint is in the way. */
+  RecordsNotPublished: 'Ready',
   ConfigPending: 'Ready',
   PodsNotReady: 'Ready',
 } as const satisfies Record<string, ConditionType>;
@@ -44,4 +46,9 @@ export function conditionTypeOf({ reason }: Pick<Fault, 'reason'>): ConditionTyp
 /** Whether a fault keeps something from being served at all: a fault about readiness does not. */
 export function preventsService(fault: Fault): boolean {
   return conditionTypeOf(fault) !== 'Ready';
+}
+
+/** Whether a fault stands against the very name or place of something, so that not even its Services may be made. */
+export function isRefusal(fault: Fault): boolean {
+  return conditionTypeOf(fault) === 'Accepted';
 }

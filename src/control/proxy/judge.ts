@@ -1,6 +1,7 @@
 /** Judges everything a proxy has to do with: which ingresses work, which virtual clusters can be served, and where. */
 import { EMBEDDED } from '../../resources/common/names.ts';
-import { countNodes } from '../../resources/common/node-ids.ts';
+import { countNodes, nodeIdsOf } from '../../resources/common/node-ids.ts';
+import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { locate } from './addresses.ts';
 import { allocationOf } from './blocks.ts';
@@ -8,7 +9,15 @@ import { judgeCertificates } from './certificates.ts';
 import type { GatewayAddress, ServedCluster } from './config.ts';
 import { preventsService } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { CONTAINER_PORTS, SHARED, blockOwner, clusterServiceName, sharedServiceName } from './names.ts';
+import {
+  CONTAINER_PORTS,
+  SHARED,
+  blockOwner,
+  bootstrapRouteName,
+  clusterServiceName,
+  nodeRouteName,
+  sharedServiceName,
+} from './names.ts';
 import type { Findings, Observed, PlanSettings, Point } from './observed.ts';
 import { allocatePorts } from './ports.ts';
 import type { Allocated, Claim } from './ports.ts';
@@ -22,6 +31,7 @@ export interface JudgedEntry {
   name: string;
   faults: Fault[];
   resolved: ResolvedIngress | undefined;
+  ingress: KafkaProxyIngress | undefined;
   way: Way | undefined;
   address: GatewayAddress | undefined;
   hosts: string[];
@@ -90,7 +100,7 @@ function resolved(cluster: VirtualKafkaCluster, { world }: Observed, findings: F
   const refusal = findings.clusters.get(cluster.metadata.name);
   if (refusal !== undefined) faults.push({ reason: 'Invalid', path: ['spec'], message: refusal });
   const entries = ingresses.map(({ name, found, faults }): JudgedEntry => {
-    const unknown = { way: undefined, address: undefined, hosts: [], points: [] };
+    const unknown = { ingress: undefined, way: undefined, address: undefined, hosts: [], points: [] };
     return { name, faults, resolved: found, ...unknown };
   });
   return { cluster, faults, target, filters, entries };
@@ -144,7 +154,11 @@ function settleIngresses(
     const { name } = ingress.metadata;
     const service = sharedServiceName(name);
     if (!ingress.spec.clusterIP && taken.has(`Service ${namespace}/${service}`))
-      faults.push({ reason: 'NameTaken', path: ['metadata', 'name'], message: takenText(service) });
+      faults.push({
+        reason: 'NameTaken',
+        path: ['metadata', 'name'],
+        message: takenText('Service', service),
+      });
     if (refused.includes(blockOwner(SHARED, name))) {
       const message = 'no container ports are left; use another KafkaProxy';
       faults.push({ reason: 'NoFreePorts', path: ['spec'], message });
@@ -152,8 +166,8 @@ function settleIngresses(
   }
 }
 
-const takenText = (service: string) =>
-  `Service "${service}" exists and was made by someone else; delete it, or choose other names`;
+const takenText = (kind: string, name: string) =>
+  `${kind} "${name}" exists and was made by someone else; delete it, or choose other names`;
 
 interface Surroundings {
   ingresses: readonly JudgedIngress[];
@@ -174,7 +188,9 @@ function settleEntry(
   const judged = ingresses.find(({ ingress }) => ingress.metadata.name === entry.name);
   if (!judged) return;
   const blocking = judged.faults.filter(preventsService);
-  for (const { message } of blocking) {
+  for (const { message, path } of blocking) {
+    // That there is no such proxy is said of the virtual cluster itself.
+    if (path[1] === 'proxyRef') continue;
     const transitive = `KafkaProxyIngress "${entry.name}": ${message}`;
     add({ reason: 'TransitivelyReferencedResourcesNotFound', message: transitive });
   }
@@ -183,6 +199,7 @@ function settleEntry(
   const owner = blockOwner(shared ? SHARED : cluster, entry.name);
   // Growth that was refused leaves the old block, which is too small.
   const block = allocated.refused.includes(owner) ? undefined : allocated.allocation.held[owner];
+  entry.ingress = judged.ingress;
   entry.way = judged.way;
   if (!target && !shared) return;
   const doorway = { cluster, ingress: entry.name, namespace, way: judged.way, containerPort: block?.start };
@@ -190,9 +207,29 @@ function settleEntry(
   const located = locate({ ...doorway, nodeIdRanges }, observed.live, settings);
   for (const fault of located.faults) add(fault);
   Object.assign(entry, { address: located.address, hosts: located.hosts, points: located.points });
-  const service = clusterServiceName(cluster, entry.name);
-  if (!shared && findings.taken.has(`Service ${namespace}/${service}`))
-    add({ reason: 'NameTaken', message: takenText(service) });
+  for (const fault of takenFaults(cluster, entry.name, nodeIdsOf(nodeIdRanges), findings.taken)) add(fault);
+}
+
+/** Which names of an entry's own objects are someone else's. */
+function takenFaults(
+  cluster: string,
+  ingress: string,
+  nodes: readonly number[],
+  taken: ReadonlySet<string>,
+): Omit<Fault, 'path'>[] {
+  const service = clusterServiceName(cluster, ingress);
+  const routes = new Set([
+    bootstrapRouteName(cluster, ingress),
+    ...nodes.map((node) => nodeRouteName(cluster, ingress, node)),
+  ]);
+  return [...taken].flatMap((reference): Omit<Fault, 'path'>[] => {
+    const [kind = '', key = ''] = reference.split(' ');
+    const name = key.slice(key.indexOf('/') + 1);
+    if (kind.startsWith('DNSEndpoint') && name === service)
+      return [{ reason: 'RecordsNotPublished', message: takenText('DNSEndpoint', name) }];
+    const isOwn = kind === 'Service' ? name === service : kind.includes('Route') && routes.has(name);
+    return isOwn ? [{ reason: 'NameTaken', message: takenText(kind.split('.')[0]!, name) }] : [];
+  });
 }
 
 /** Of two virtual clusters that would have the same host name, the older one has it. */

@@ -4,7 +4,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { portBlocksOf } from './blocks.ts';
 import type { PortBlock } from './blocks.ts';
-import { preventsService } from './faults.ts';
+import { isRefusal, preventsService } from './faults.ts';
 import { judge, servedCluster } from './judge.ts';
 import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
 import { SHARED, blockOwner } from './names.ts';
@@ -91,30 +91,27 @@ function servedBlocks({ parts }: PlannedConfig, held: Allocation['held']): Block
   });
 }
 
+/**
+ * The ways in to a virtual cluster, also while it cannot be served: they carry the host names that its certificates have to
+ * name, OpenShift issues certificates for Services that exist, and an address that clients know should outlive a mistake.
+ */
 function doorsOf(proxy: KafkaProxy, judged: JudgedCluster, kinds: ServedKinds): AnyObject[] {
   const { cluster, target, entries } = judged;
   if (!target) return [];
-  const isServed = servedCluster(judged) !== undefined;
   return entries.flatMap((entry, index) => {
-    const { resolved, faults } = entry;
-    if (!resolved || faults.some(preventsService)) return [];
+    const { ingress, faults } = entry;
+    if (!ingress || faults.some(isRefusal)) return [];
     const wishes = cluster.spec.ingresses[index]!.infrastructure;
-    const door = { proxy, cluster: cluster.metadata.name, ingress: resolved.ingress, wishes, target };
-    return doorObjects(door, entry, isServed, kinds);
+    return doorObjects({ proxy, cluster: cluster.metadata.name, ingress, wishes, target }, entry, kinds);
   });
 }
 
-function doorObjects(
-  door: Door,
-  { way, address, points }: JudgedEntry,
-  isServed: boolean,
-  { tlsRoute, dnsEndpoint: publishes }: ServedKinds,
-): AnyObject[] {
+function doorObjects(door: Door, { way, address, points }: JudgedEntry, kinds: ServedKinds): AnyObject[] {
   // Routes come before there is an address: they are what it comes from.
   if (way?.by === 'route') return routes(door);
-  if (!isServed || !address) return [];
+  if (!address) return [];
   if (address.by === 'port') return [clusterService(door, address)];
-  const records = publishes && points.length > 0 ? [dnsEndpoint(door, address, points)] : [];
-  if (way?.by !== 'gateway' || tlsRoute === undefined) return records;
-  return [...tlsRoutes(door, way.parent, way.domain, tlsRoute), ...records];
+  const records = kinds.dnsEndpoint && points.length > 0 ? [dnsEndpoint(door, address, points)] : [];
+  if (way?.by !== 'gateway' || kinds.tlsRoute === undefined) return records;
+  return [...tlsRoutes(door, way.parent, way.domain, kinds.tlsRoute), ...records];
 }

@@ -33,6 +33,8 @@ export interface ReconcilerOptions {
   pods: PodTalk;
   settings: PlanSettings;
   metrics: RoadMetrics;
+  /** Names that others have, by reference, and the proxy that waits for each: kept here, for whoever sees one become free. */
+  waiting: Map<string, string>;
 }
 
 type ProxyName = { namespace: string; name: string };
@@ -49,7 +51,7 @@ const SOURCE_OF = {
 } as const satisfies Record<PlannedStatus['kind'], string>;
 
 export function createReconciler(options: ReconcilerOptions) {
-  const { cluster, caches, checker, pods, settings, metrics } = options;
+  const { cluster, caches, checker, pods, settings, metrics, waiting } = options;
   const { sources } = caches;
   const writer = createWriter(
     () => ({ client: cluster.client, cacheOf: (type) => caches.cacheOf(type) }),
@@ -74,6 +76,9 @@ export function createReconciler(options: ReconcilerOptions) {
       planned = planProxy(observed, settings, findings);
     }
     const taken = await findTaken(planned.objects, owner, signal);
+    for (const [reference, key] of waiting)
+      if (key === keyOf(proxy) && !taken.has(reference)) waiting.delete(reference);
+    for (const reference of taken) waiting.set(reference, keyOf(proxy));
     if (taken.size === 0) return { plan: planned, findings };
     findings = { ...findings, taken };
     return { plan: planProxy(observed, settings, findings), findings };

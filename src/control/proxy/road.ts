@@ -1,7 +1,9 @@
 /** The proxy road at work: caches, controllers, and what wakes them. */
+import { referenceOf } from '../../kube/apply-decision.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { createController } from '../../kube/controller.ts';
 import type { Controller, Outcome } from '../../kube/controller.ts';
+import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { createProxyCaches } from './caches.ts';
@@ -44,11 +46,12 @@ export function createProxyRoad(options: ProxyRoadOptions): ProxyRoad {
       const caches = createProxyCaches(cluster, namespaces, log);
       const { sources } = caches;
       const settings = { image, clusterDomain };
+      const waiting = new Map<string, string>();
       const proxies = createController({
         name: 'proxy',
         log,
         reconcile: timed(
-          createReconciler({ cluster, caches, checker, pods: talk, settings, metrics }),
+          createReconciler({ cluster, caches, checker, pods: talk, settings, metrics, waiting }),
           metrics,
         ),
       });
@@ -59,7 +62,11 @@ export function createProxyRoad(options: ProxyRoadOptions): ProxyRoad {
       });
       const ends: (() => void)[] = [];
       caches.onCache((name, cache) => {
-        ends.push(cache.subscribe(proxies.enqueue, { keysOf: (object) => proxiesOf(name, object, sources) }));
+        const keysOf = (object: AnyObject) => {
+          const waits = waiting.get(referenceOf(object));
+          return [...proxiesOf(name, object, sources), ...(waits === undefined ? [] : [waits])];
+        };
+        ends.push(cache.subscribe(proxies.enqueue, { keysOf }));
         ends.push(cache.subscribe(filters.enqueue, { keysOf: (object) => filtersOf(name, object, sources) }));
         // A kind that has come makes possible what was not: everyone is looked at again.
         const concerned = cache.isSynced ? [sources.virtualClusters, sources.ingresses] : [];

@@ -2,7 +2,7 @@
 import type { PlannedCondition } from '../../kube/conditions.ts';
 import { selectorOf } from '../../kube/object.ts';
 import type { PortBlock } from './blocks.ts';
-import { conditionTypeOf, preventsService } from './faults.ts';
+import { conditionTypeOf, isRefusal, preventsService } from './faults.ts';
 import type { ConditionType, Fault } from './faults.ts';
 import { servedCluster } from './judge.ts';
 import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
@@ -91,9 +91,10 @@ function clusterStatus(judged: JudgedCluster, known: Known, isNewest: boolean): 
     conditions: conditionsOf(all, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
     ingresses: withPending.map((entry) => entryStatus(entry, whole.filter(preventsService), generation)),
     ...(filters.length > 0 && {
-      filters: filters.map(({ name, faults }) => ({
-        name,
-        conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation),
+      // A filter may be used twice; a status has each name once.
+      filters: [...new Map(filters.map((filter) => [filter.name, filter])).values()].map((filter) => ({
+        name: filter.name,
+        conditions: conditionsOf(filter.faults, ['Accepted', 'ResolvedRefs'], generation),
       })),
     }),
   };
@@ -124,14 +125,14 @@ function entryStatus(
   ofCluster: readonly Fault[],
   generation: number | undefined,
 ): object {
-  const { name, address, resolved, points, faults } = entry;
+  const { name, address, ingress, points, faults } = entry;
   const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
   const ready = conditionsOf([...faults, ...ofCluster], ['Ready'], generation);
   const port = address && (address.by === 'port' ? address.bootstrapPort : address.port);
   return {
     name,
-    ...(address && !faults.some(preventsService) && { bootstrap: `${address.bootstrapHost}:${port}` }),
-    ...(resolved && { protocol: resolved.tls ? 'TLS' : 'TCP' }),
+    ...(address && !faults.some(isRefusal) && { bootstrap: `${address.bootstrapHost}:${port}` }),
+    ...(ingress && { protocol: ingress.spec.clusterIP?.protocol ?? 'TLS' }),
     ...(points.length > 0 && { loadBalancerIngressPoints: points }),
     conditions: [...conditions, ...ready],
   };
@@ -196,7 +197,10 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
     message,
     ...(generation !== undefined && { observedGeneration: generation }),
   });
-  const [taken] = findings.taken;
+  // Services, routes and records belong to single virtual clusters or ingresses, which say so themselves.
+  const taken = [...findings.taken].find(
+    (reference) => !/^(Service |Route|TLSRoute|DNSEndpoint)/.test(reference),
+  );
   if (taken) return say('False', 'NameTaken', `${taken} exists and was made by someone else`);
   if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
   if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);

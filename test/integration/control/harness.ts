@@ -125,3 +125,9 @@ export interface ConfigDocument {
   virtualClusters: { name: string; gateways: object[]; targetCluster: { bootstrapServers: string } }[];
   filterDefinitions: { name: string; config: unknown }[];
 }
+
+/** Writes into a status, as whoever is responsible for the object would. */
+export async function patchStatus(client: Client, kind: string, name: string, status: object): Promise<void> {
+  const options = { subresource: 'status' };
+  await client.mergePatch(typeOfKind(kind), { name, namespace: 'default' }, { status }, options);
+}

@@ -1,0 +1,170 @@
+/** What must hold for whatever virtual clusters there are. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { AnyObject } from '../../../src/kube/object.ts';
+import type { Plan } from '../../../src/control/proxy/plan.ts';
+import { createMemoryCluster } from './memory.ts';
+import type { MemoryCluster } from './memory.ts';
+
+const PROXY = { namespace: 'default', name: 'p' };
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+
+const resource = (kind: string, name: string, spec: object, group = 'kroxylicious.io'): AnyObject => ({
+  apiVersion: `${group}/v1alpha1`,
+  kind,
+  metadata: { name, namespace: 'default', uid: `uid-${name}`, generation: 1 },
+  spec,
+});
+
+/** A virtual cluster by its essentials; some refer to what is not there. */
+interface Model {
+  name: string;
+  ingresses: string[];
+  target: string;
+  filters: string[];
+}
+
+const model: fc.Arbitrary<Model> = fc.record({
+  name: fc.stringMatching(/^[a-z]{1,6}$/),
+  ingresses: fc.uniqueArray(fc.constantFrom('inside', 'second', 'nowhere'), { minLength: 1, maxLength: 3 }),
+  target: fc.constantFrom('one', 'three', 'many', 'nowhere'),
+  filters: fc.array(fc.constantFrom('log', 'nowhere'), { maxLength: 2 }),
+});
+
+const models = fc.uniqueArray(model, { selector: ({ name }) => name, minLength: 1, maxLength: 12 });
+
+const clusterOf = ({ name, ingresses, target, filters }: Model) =>
+  resource('VirtualKafkaCluster', name, {
+    proxyRef: { name: 'p' },
+    ingresses: ingresses.map((ingress) => ({ name: ingress })),
+    targetCluster: { clusterRef: { name: target } },
+    filterRefs: filters.map((filter) => ({ name: filter })),
+  });
+
+function start(clusters: readonly Model[]): MemoryCluster {
+  const memory = createMemoryCluster();
+  memory.put(resource('KafkaProxy', 'p', {}));
+  memory.put(
+    resource('KafkaProxyIngress', 'inside', { proxyRef: { name: 'p' }, clusterIP: { protocol: 'TCP' } }),
+  );
+  memory.put(
+    resource('KafkaProxyIngress', 'second', {
+      proxyRef: { name: 'p' },
+      clusterIP: { protocol: 'TCP', port: 7000 },
+    }),
+  );
+  for (const [name, end] of Object.entries({ one: 0, three: 2, many: 20 })) {
+    const spec = { bootstrap: `${name}:9092`, nodeIdRanges: [{ start: 0, end }] };
+    memory.put(resource('KafkaClusterRef', name, spec));
+  }
+  memory.put(resource('KafkaProtocolFilter', 'log', { type: 'protocol-logger' }, 'filter.kroxylicious.io'));
+  for (const cluster of clusters) memory.put(clusterOf(cluster));
+  return memory;
+}
+
+/** Works until nothing changes any more; the limit is what makes a plan that never settles a failure. */
+function settle(memory: MemoryCluster, now = NOW): Plan {
+  for (let round = 0; round < 4; round++) {
+    const plan = memory.plan(PROXY, now);
+    if (memory.apply(plan, 'default', 'p', now) === 0) return plan;
+  }
+  return assert.fail('it never settles');
+}
+
+/** All that a client of a virtual cluster could notice: its part of the configuration, its objects, its ports. */
+function footprint(plan: Plan, name: string): string {
+  const own = plan.objects.filter(
+    ({ metadata }) => metadata.labels?.['kroxylicious.io/virtual-cluster'] === name,
+  );
+  const status = plan.statuses.find((one) => one.kind === 'VirtualKafkaCluster' && one.name === name);
+  const ports = plan.portBlocks.filter(
+    ({ virtualCluster, releasedAt }) => virtualCluster === name && releasedAt === undefined,
+  );
+  return JSON.stringify([plan.config.parts.get(name), own, status, ports]);
+}
+
+suite('plans of the proxy road', () => {
+  test('the same input gives the same plan, in whatever order it is met', () => {
+    fc.assert(
+      fc.property(models, (clusters) => {
+        const text = (plan: Plan) => [plan.config.text, plan.portBlocks, plan.objects.length];
+        const one = start(clusters).plan(PROXY, NOW);
+        assert.deepEqual(start(clusters).plan(PROXY, NOW), one);
+        assert.deepEqual(text(start(clusters.toReversed()).plan(PROXY, NOW)), text(one));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('a plan that is applied and observed again changes nothing', () => {
+    fc.assert(
+      fc.property(models, (clusters) => {
+        const memory = start(clusters);
+        settle(memory);
+        assert.equal(memory.apply(memory.plan(PROXY, NOW + 60_000), 'default', 'p', NOW + 60_000), 0);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('one virtual cluster more or less changes nothing about the others', () => {
+    fc.assert(
+      fc.property(models, model, (clusters, another) => {
+        const others = clusters.filter(({ name }) => name !== another.name);
+        const memory = start(others);
+        const before = settle(memory);
+        memory.put(clusterOf(another));
+        const during = settle(memory, NOW + 1000);
+        memory.delete('VirtualKafkaCluster', `default/${another.name}`);
+        const after = settle(memory, NOW + 2000);
+        for (const { name } of others) {
+          assert.equal(footprint(during, name), footprint(before, name), name);
+          assert.equal(footprint(after, name), footprint(before, name), name);
+        }
+        assert.equal(after.config.text, before.config.text);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('no two virtual clusters ever have a port in common, nor one that another had a moment ago', () => {
+    const step = fc.record({ cluster: model, remove: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
+        const memory = start([]);
+        const lastOwner = new Map<number, string>();
+        for (const [index, { cluster, remove }] of steps.entries()) {
+          if (remove) memory.delete('VirtualKafkaCluster', `default/${cluster.name}`);
+          else memory.put(clusterOf(cluster));
+          const { portBlocks } = settle(memory, NOW + index * 1000);
+          const held = new Set<number>();
+          for (const { virtualCluster, ingress, start, count, releasedAt } of portBlocks) {
+            if (releasedAt !== undefined) continue;
+            for (let port = start; port < start + count; port++) {
+              assert.ok(!held.has(port), `port ${port} is held twice`);
+              held.add(port);
+              const owner = `${virtualCluster}/${ingress}`;
+              assert.equal(lastOwner.get(port) ?? owner, owner);
+              lastOwner.set(port, owner);
+            }
+          }
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('pods are never rolled because of a virtual cluster', () => {
+    fc.assert(
+      fc.property(models, models, (some, others) => {
+        const deployment = (plan: Plan) => plan.objects.find(({ kind }) => kind === 'Deployment');
+        assert.deepEqual(
+          deployment(start(some).plan(PROXY, NOW)),
+          deployment(start(others).plan(PROXY, NOW)),
+        );
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
