@@ -10,6 +10,7 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import { messageOf } from '../src/ops/errors.ts';
 import { runTestFiles } from './test-files.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -57,10 +58,19 @@ const run: Record<Step, () => boolean | Promise<boolean>> = {
   integration,
 };
 
+async function passes(step: Step): Promise<boolean> {
+  try {
+    return await run[step]();
+  } catch (error) {
+    process.stdout.write(`${messageOf(error)}\n`);
+    return false;
+  }
+}
+
 for (const step of steps) {
   const started = performance.now();
   process.stdout.write(`\n▶ ${step}\n`);
-  if (!(await run[step]())) {
+  if (!(await passes(step))) {
     process.stdout.write(`\n✖ ${step} failed\n`);
     process.exit(1);
   }
