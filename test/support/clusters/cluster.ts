@@ -41,7 +41,7 @@ export interface Cluster {
   exec(pod: string, command: readonly string[], options?: ExecOptions): Promise<Finished>;
   /** Makes images known to all nodes. */
   load(...images: ImageName[]): Promise<void>;
-  /** Waits until all nodes that are up are Ready and take pods. */
+  /** Waits until all nodes that are up are Ready, take pods, and have told what became of the pods they had. */
   nodesReady(): Promise<void>;
 }
 
@@ -55,7 +55,18 @@ export interface ExecOptions extends Where {
 export interface KubeObject {
   metadata: { name: string; namespace?: string; uid: string; annotations?: Record<string, string> };
   spec: Record<string, unknown>;
-  status?: Record<string, unknown> & { conditions?: { type: string; status: string; reason?: string }[] };
+  status?: Record<string, unknown> & { conditions?: Condition[] };
+}
+
+export interface Condition {
+  type: string;
+  status: string;
+  reason?: string;
+  lastHeartbeatTime?: string;
+}
+
+interface RunningPod {
+  status: { containerStatuses?: { state: { running?: { startedAt: string } } }[] };
 }
 
 /** Has the object this condition? For `waitFor`. */
@@ -126,6 +137,27 @@ function createQuestions({ kubectl, tryKubectl }: Kubectl): Pick<Cluster, 'get' 
   };
 }
 
+/**
+ * For a while after a node was started, the API still shows what was true before: the node Ready, its pods running. A
+ * node also becomes Ready before the taint is taken away that kept pods off it.
+ */
+async function nodeReady(cluster: Cluster, { name, startedAt }: Node): Promise<void> {
+  const isSince = (time = '') => Date.parse(time) >= startedAt;
+  const isReady = ({ status, spec }: KubeObject) =>
+    spec['taints'] === undefined &&
+    (status?.conditions ?? []).some(
+      (each) => each.type === 'Ready' && each.status === 'True' && isSince(each.lastHeartbeatTime),
+    );
+  await cluster.waitFor(`node/${name}`, isReady);
+  await waitFor(`news of the pods on ${name}`, async () => {
+    const pods = await cluster.controlPlane.api.list<RunningPod>(
+      `/api/v1/pods?fieldSelector=spec.nodeName=${name}`,
+    );
+    const containers = pods.flatMap(({ status }) => status.containerStatuses ?? []);
+    return containers.every(({ state }) => state.running === undefined || isSince(state.running.startedAt));
+  });
+}
+
 async function writeKubeconfig(controlPlane: ControlPlane, path: string): Promise<void> {
   const text = await controlPlane.kubeconfigFor('testbed', ['system:masters'], controlPlane.localUrl);
   await writeFile(`${path}.new`, text, { mode: 0o600 });
@@ -174,11 +206,7 @@ export async function createCluster(
       }
     },
     async nodesReady() {
-      // A node becomes Ready before the taint is taken away that kept pods off it.
-      const takesPods = (node: KubeObject) =>
-        hasCondition('Ready')(node) && node.spec['taints'] === undefined;
-      const up = nodes.filter((node) => node.isUp);
-      await Promise.all(up.map((node) => cluster.waitFor(`node/${node.name}`, takesPods)));
+      await Promise.all(nodes.filter((node) => node.isUp).map((node) => nodeReady(cluster, node)));
     },
   };
   return cluster;

@@ -28,6 +28,8 @@ export interface Node {
   readonly name: string;
   readonly addresses: NodeAddresses;
   readonly isUp: boolean;
+  /** When it was last started, to the second, as Kubernetes tells time. */
+  readonly startedAt: number;
   /** Folder on this machine that the node has as /var/lib. */
   readonly libraryFolder: string;
   /** Starts the node, with what it had on its disk when it was killed. Returns before it is Ready. */
@@ -132,6 +134,7 @@ export async function createNode(plan: NodePlan): Promise<Node> {
   await writeFiles(facts, controlPlane);
   const imported = new Set<string>();
   let up: { machine: Machine; network: Namespace } | undefined;
+  let startedAt = 0;
   const running = () => {
     if (up) return up;
     throw new Error(`${name} is down`);
@@ -143,8 +146,12 @@ export async function createNode(plan: NodePlan): Promise<Node> {
     get isUp() {
       return up !== undefined;
     },
+    get startedAt() {
+      return startedAt;
+    },
     async start() {
       if (up) return;
+      startedAt = Math.floor(Date.now() / 1000) * 1000;
       await makeCgroup(run.name, name);
       const network = await makeNetwork(plan);
       const { pause, tools } = programs;
