@@ -5,6 +5,7 @@ import type { Client } from './client.ts';
 import { ApiError, hasStatus, localError } from './errors.ts';
 import { hasLabels, keyOf, selectorOf, typeOf } from './object.ts';
 import type { KubeObject, ResourceType } from './object.ts';
+import { resetObject } from './reset.ts';
 
 /** What an apply did, each object by its reference. */
 export interface Summary {
@@ -63,6 +64,24 @@ export function createWriter(target: () => Target, signature: Signature): Writer
     return cached ?? client.get<KubeObject>(typeOf(object), object.metadata, { signal });
   }
 
+  /** What is refused as invalid although the plan may be fine: see `reset.ts`. If that does not help either, the plan is not. */
+  async function send(
+    wanted: KubeObject,
+    exists: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<{ object: KubeObject; created: boolean }> {
+    const { client } = target();
+    const options = { fieldManager: signature.fieldManager, force: true, signal };
+    try {
+      return await client.apply(wanted, options);
+    } catch (error) {
+      if (!exists || !hasStatus(error, 422)) throw error;
+      const isReset = await resetObject(client, wanted, options).catch(() => false);
+      if (!isReset) throw error;
+      return client.apply(wanted, options);
+    }
+  }
+
   async function applyOne(
     object: KubeObject,
     request: ApplyRequest,
@@ -74,8 +93,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
     if (live && !isOurs(live, owner, signature) && !adopt(live))
       throw localError('NotOurs', `${reference} exists and was made by someone else`);
     if (!needsWrite(wanted, live, memory.get(reference), signature)) return 'unchanged';
-    const { fieldManager } = signature;
-    const result = await target().client.apply(wanted, { fieldManager, force: true, signal });
+    const result = await send(wanted, live !== undefined, signal);
     remember(reference, result.object);
     if (result.created) return 'created';
     return result.object.metadata.resourceVersion === live?.metadata.resourceVersion

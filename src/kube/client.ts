@@ -15,6 +15,8 @@ import type { WatchEvent, WatchOptions } from './watch.ts';
 
 export interface WriteOptions extends RequestOptions {
   subresource?: string | undefined;
+  /** Who is to be named as owner of the fields written. */
+  fieldManager?: string | undefined;
 }
 
 export interface ApplyOptions extends WriteOptions {
@@ -132,18 +134,36 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       yield* openWatch<T>(requests, await resource(type), options);
     },
 
-    async create<T extends KubeObject>(object: T, { subresource, ...options }: WriteOptions = {}) {
+    async create<T extends KubeObject>(
+      object: T,
+      { subresource, fieldManager, ...options }: WriteOptions = {},
+    ) {
       const { namespace } = object.metadata;
       const found = await resource(typeOf(object));
       if (found.namespaced && !namespace) throw new TypeError(`${object.kind}: a namespace is needed`);
       const target = pathOf(found, { namespace }, subresource);
-      const call = { verb: 'create', method: 'POST', path: target, body: object } as const;
+      const call = {
+        verb: 'create',
+        method: 'POST',
+        path: target,
+        query: { fieldManager },
+        body: object,
+      } as const;
       return (await requests.call({ ...call, ...options })).body as T;
     },
 
-    async update<T extends KubeObject>(object: T, { subresource, ...options }: WriteOptions = {}) {
+    async update<T extends KubeObject>(
+      object: T,
+      { subresource, fieldManager, ...options }: WriteOptions = {},
+    ) {
       const target = await path(typeOf(object), object.metadata, subresource);
-      const call = { verb: 'update', method: 'PUT', path: target, body: object } as const;
+      const call = {
+        verb: 'update',
+        method: 'PUT',
+        path: target,
+        query: { fieldManager },
+        body: object,
+      } as const;
       return (await requests.call({ ...call, ...options })).body as T;
     },
 
@@ -171,12 +191,18 @@ export function createClient(connection: Connection, options: ClientOptions = {}
       type: ResourceType,
       name: ObjectName,
       patch: object,
-      { subresource, ...options }: WriteOptions = {},
+      { subresource, fieldManager, ...options }: WriteOptions = {},
     ) {
-      const target = await path(type, name, subresource);
-      const contentType = 'application/merge-patch+json';
-      const call = { verb: 'patch', method: 'PATCH', path: target, contentType, body: patch } as const;
-      return (await requests.call({ ...call, ...options })).body as T;
+      const answer = await requests.call({
+        verb: 'patch',
+        method: 'PATCH',
+        path: await path(type, name, subresource),
+        query: { fieldManager },
+        contentType: 'application/merge-patch+json',
+        body: patch,
+        ...options,
+      });
+      return answer.body as T;
     },
 
     async delete(type, name, { uid, resourceVersion, propagationPolicy = 'Background', ...options } = {}) {

@@ -94,9 +94,10 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   async function tell(entry: Series): Promise<void> {
     const { count, sent } = entry;
     entry.told = count;
+    const series = { count, lastObservedTime: microTime() };
     try {
       if (sent) {
-        const patch = { series: { count, lastObservedTime: microTime() } };
+        const patch = { series };
         const type = { group: 'events.k8s.io', version: 'v1', kind: 'Event' };
         entry.sent = await client().mergePatch<EventObject>(type, sent.metadata, patch);
       } else {
@@ -104,7 +105,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           .replace(/[^a-zA-Z0-9]/g, '')
           .slice(0, 16)
           .toLowerCase();
-        entry.sent = await client().create<EventObject>(eventOf(entry, id));
+        const event = { ...eventOf(entry, id), ...(count > 1 ? { series } : {}) };
+        entry.sent = await client().create<EventObject>(event);
       }
     } catch (error) {
       // The server forgets events after an hour; the next one starts a new series.

@@ -57,7 +57,10 @@ export async function startRelay(targetPort: number): Promise<Relay> {
   let isOpen = true;
   const server = createServer((near) => {
     near.on('error', () => {});
-    if (!isOpen) return near.destroy();
+    if (!isOpen) {
+      near.destroy();
+      return;
+    }
     connections += 1;
     const far = createConnection(targetPort, '127.0.0.1');
     const pair = { near, far };
