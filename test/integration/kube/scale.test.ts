@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, before, suite, test } from 'node:test';
+import { createClient } from '../../../src/kube/client.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { CONFIG_MAP, clientOf, configMap } from './harness.ts';
+import { CONFIG_MAP, clientOf, configMap, connect } from './harness.ts';
 
 const OBJECTS = 10_000;
 const CHANGES = 1000;
@@ -80,6 +81,14 @@ suite('10,000 objects', { timeout: 300_000 }, () => {
     }
     assert.equal(pages, Math.ceil(OBJECTS / 500));
     assert.equal(names.size, OBJECTS);
+  });
+
+  test('are listed in smaller pages by who may read no more than a little at once', async () => {
+    const frugal = createClient(connect(plane.kubeconfigText), { maxResponseBytes: 300_000 });
+    const { items } = await frugal.list(CONFIG_MAP, { namespace: 'default', resourceVersion: '0' });
+    assert.equal(items.length, OBJECTS);
+    assert.ok(frugal.counts.list > OBJECTS / 100);
+    await frugal.close();
   });
 
   for (const mode of ['trim', 'whole'] as const) {
