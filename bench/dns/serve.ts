@@ -1,11 +1,21 @@
-/** Our DNS server as a process of its own: `serve.ts CONFIG.yaml [updates a second]`. Ends on SIGTERM. */
+/** Our DNS server as a process of its own: `serve.ts CONFIG.yaml NAMES [UPDATES A SECOND]`. Ends on SIGTERM. */
 import { loadDnsConfig } from '../../src/dns/config.ts';
 import { startDns } from '../../src/dns/server.ts';
 import { createLog } from '../../src/ops/log.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
+import { recordsOf } from './records.ts';
 
-const [file, updates = '0'] = process.argv.slice(2);
-const server = await startDns(loadDnsConfig(file!), { log: createLog('info'), metrics: createMetrics() });
+const [file, names, updates = '0'] = process.argv.slice(2);
+const server = await startDns(loadDnsConfig(file!), {
+  log: createLog('info'),
+  metrics: createMetrics(),
+  ready: false,
+});
+
+// As a controller would: one source a name.
+for (const record of recordsOf(Number(names))) server.upsert(`Service bench/${record.name}`, [record]);
+await server.settled();
+server.setReady(true);
 
 // Each update gives one name another address, so all of them are changes that every worker must take in.
 let turn = 0;

@@ -7,8 +7,8 @@ import { ensureCoreDns } from '../../test/support/install/coredns.ts';
 import { reservePorts } from '../../test/support/ports.ts';
 import { residentMegabytes, startServer, waitFor } from '../../test/support/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
+import { recordsOf, ZONE } from './records.ts';
 import type { DnsTools } from '../../test/integration/dns/tools.ts';
-import type { DnsRecord } from '../../src/dns/record.ts';
 
 export interface Subject extends AsyncDisposable {
   name: string;
@@ -17,24 +17,11 @@ export interface Subject extends AsyncDisposable {
   memory(): Promise<number>;
 }
 
-const ZONE = 'example.test';
-
-export function recordsOf(names: number): DnsRecord[] {
-  const hosts = Array.from({ length: names }, (_, i) => ({
-    name: `h${i}.${ZONE}`,
-    type: 'A' as const,
-    data: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`,
-    ttl: 30,
-  }));
-  return [{ name: `ns.${ZONE}`, type: 'A', data: '10.255.0.1', ttl: 30 }, ...hosts];
-}
-
 async function untilAnswering(port: number, running: () => boolean): Promise<void> {
-  const ask = () =>
-    askAll(port, [{ name: `h0.${ZONE}`, type: 'A' }]).then(
-      (answers) => answers.length,
-      () => undefined,
-    );
+  const ask = async () => {
+    const [answer] = await askAll(port, [{ name: `h0.${ZONE}`, type: 'A' }]).catch(() => []);
+    return answer !== undefined && (answer[3]! & 15) === 0;
+  };
   await waitFor('server', ask, { abort: () => (running() ? undefined : 'ended') });
 }
 
@@ -72,15 +59,13 @@ export function startIsthmus(
       zones: [{ name: ZONE }],
       udp,
       rateLimit: { responsesPerSecond: 10_000_000, exempt: [] },
-      recordsFile: join(folder, 'records.yaml'),
     };
-    await writeFile(join(folder, 'records.yaml'), JSON.stringify({ records: recordsOf(names) }));
     await writeFile(join(folder, 'config.yaml'), JSON.stringify(config));
     const script = join(import.meta.dirname, 'serve.ts');
     const flags = (process.env['ISTHMUS_BENCH_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
     return {
       command: process.execPath,
-      args: [...flags, script, join(folder, 'config.yaml'), String(updatesPerSecond)],
+      args: [...flags, script, join(folder, 'config.yaml'), String(names), String(updatesPerSecond)],
     };
   });
 }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { loadConfig } from '../ops/config.ts';
+import { checkConfig, loadConfig } from '../ops/config.ts';
+import { IsthmusError, messageOf } from '../ops/errors.ts';
 import { parseNetwork } from './address.ts';
 import { readRecord } from './claims.ts';
 import { RECORD_TYPES } from './constants.ts';
@@ -76,7 +78,7 @@ export const dnsConfigSchema = z.strictObject({
   listen: z.array(listenAddress).min(1).prefault(['[::]:53']),
   zones: z.array(zone).min(1),
   records: z.array(record).default([]),
-  /** A YAML file with the one key `records`. */
+  /** A YAML file with the one key `records`; as .json it may be large, YAML costs a kilobyte of memory a word. */
   recordsFile: z.string().optional(),
   /** Threads that answer over UDP, all on the same port. */
   workers: z.int().min(1).max(64).default(1),
@@ -124,7 +126,17 @@ export function loadDnsConfig(
 
 /** The records of a records file. */
 export function loadRecords(file: string | undefined): DnsConfig['records'] {
-  return file === undefined ? [] : loadConfig(recordsFileSchema, { file }).records;
+  if (file === undefined) return [];
+  if (!file.endsWith('.json')) return loadConfig(recordsFileSchema, { file }).records;
+  return checkConfig(recordsFileSchema, readJson(file), file).records;
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new IsthmusError('CONFIG_UNREADABLE', `${file} (${messageOf(cause)})`, { cause });
+  }
 }
 
 /** What the store needs to know of a zone. */

@@ -1,5 +1,7 @@
 // For tests only: packets that nobody should send.
-import { question } from './testing.ts';
+import assert from 'node:assert/strict';
+import packet from 'dns-packet';
+import { question, records, serveText } from './testing.ts';
 
 /** Numbers in [0, below), the same ones for the same seed. */
 export type Random = (below: number) => number;
@@ -70,4 +72,53 @@ export function mutate(random: Random, packet: Buffer): Buffer {
     }
   }
   return bytes;
+}
+
+export const FUZZ_ZONE = `
+  a.example.test         A     10.0.0.1
+  a.example.test         A     10.0.0.2
+  *.wild.example.test    A     10.0.0.3
+  www.example.test       CNAME a.example.test
+  sub.example.test       NS    ns.sub.example.test
+  ns.sub.example.test    A     10.0.0.4
+  _x._tcp.example.test   SRV   0 0 80 a.example.test
+  txt.example.test       TXT   "${'x'.repeat(200)}" "${'y'.repeat(200)}" "${'z'.repeat(200)}"
+`;
+
+/** Decoding is by far the dearest part of checking; every so many answers are decoded. */
+const DECODE_EVERY = 8;
+
+/** Answers so many mutated packets and checks each answer; returns how often each response code came. */
+export function fuzz(packets: number, seed: number): Map<number, number> {
+  const server = serveText(FUZZ_ZONE);
+  const { outcome } = server.responder;
+  const random = seededRandom(seed);
+  const names = records(FUZZ_ZONE).map(({ name }) => name);
+  const codes = new Map<number, number>();
+  for (let i = 0; i < packets; i++) {
+    const bytes = mutate(random, randomPacket(random, names));
+    const tcp = random(4) === 0;
+    const reply = server.send(bytes, tcp);
+    if (reply.length === 0) continue;
+    codes.set(outcome.rcode, (codes.get(outcome.rcode) ?? 0) + 1);
+    checkReply(bytes, reply, { tcp, questionEnd: outcome.questionEnd, decode: i % DECODE_EVERY === 0 });
+  }
+  return codes;
+}
+
+/** What any answer must satisfy, whatever was asked. */
+export function checkReply(
+  query: Buffer,
+  reply: Buffer,
+  { tcp, questionEnd, decode }: { tcp: boolean; questionEnd: number; decode: boolean },
+): void {
+  const told = () => `query ${query.toString('hex')} reply ${reply.toString('hex')}`;
+  const sizes = reply.length >= 12 && reply.length <= (tcp ? 65_535 : 1232);
+  const header =
+    query.length >= 12 && reply.readUInt16BE(0) === query.readUInt16BE(0) && (reply[2]! & 0x80) !== 0;
+  if (!sizes || !header) assert.fail(told());
+  if (reply.compare(query, 12, questionEnd, 12, questionEnd) !== 0) assert.fail(told());
+  if (!decode) return;
+  packet.decode(reply);
+  assert.equal(packet.decode.bytes, reply.length, told());
 }

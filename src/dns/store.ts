@@ -60,7 +60,8 @@ export function createStore(
 ): Store {
   const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
   const entries = new Map<Name, Entry>();
-  const sources = new Map<string, { names: Set<Name>; records: number }>();
+  /** The name of each record of a source. */
+  const sources = new Map<string, readonly Name[]>();
   let ready = false;
 
   function zoneOf(name: Name): ZoneState | undefined {
@@ -97,15 +98,15 @@ export function createStore(
   const store: Store = {
     upsert(source, records) {
       const { wanted, owners, problems } = readAll(source, records, zoneOf);
-      const names = new Set([...(sources.get(source)?.names ?? []), ...wanted.keys()]);
+      const names = new Set([...(sources.get(source) ?? []), ...wanted.keys()]);
       const changes: SetChange[] = [];
       for (const name of names) {
         for (const { claim: lost, reason } of claim(source, name, wanted.get(name) ?? [], changes)) {
           problems.push({ record: owners.get(lost)!, reason });
         }
       }
-      const counted = [...wanted.values()].reduce((sum, claims) => sum + claims.length, 0);
-      if (wanted.size > 0) sources.set(source, { names: new Set(wanted.keys()), records: counted });
+      const claimed = [...wanted].flatMap(([name, claims]) => claims.map(() => name));
+      if (claimed.length > 0) sources.set(source, claimed);
       else sources.delete(source);
       publish(changes);
       return problems;
@@ -123,7 +124,7 @@ export function createStore(
       const claims = entries.get(name)?.claims.filter((each) => each.type === type) ?? [];
       return [...new Set(claims.map(({ source }) => source))].toSorted();
     },
-    counts: () => new Map([...sources].map(([source, { records }]) => [source, records])),
+    counts: () => new Map([...sources].map(([source, { length }]) => [source, length])),
     snapshot() {
       const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
       const changes: SetChange[] = [];

@@ -63,10 +63,11 @@ export function serveText(
     transferAllowed: () => true,
   });
   const client = createClientAddress();
+  const out = Buffer.alloc(MAX_ANSWER);
 
   function send(query: Uint8Array, tcp = false): Buffer {
-    const out = Buffer.alloc(MAX_ANSWER);
-    return out.subarray(0, Math.max(0, responder.answer(query, 0, query.length, out, 0, client, tcp)));
+    const size = responder.answer(query, 0, query.length, out, 0, client, tcp);
+    return Buffer.from(out.subarray(0, Math.max(0, size)));
   }
   return {
     zones,
