@@ -38,6 +38,8 @@ export class ReadBuffer {
   current: Buffer;
   #tier = 0;
   #smallReads = 0;
+  /** The buffer before, while someone still needs what was read into it. */
+  #lent: Buffer | undefined;
   readonly #pool: BufferPool;
 
   constructor(pool: BufferPool) {
@@ -45,27 +47,40 @@ export class ReadBuffer {
     this.current = pool.take(0);
   }
 
-  /** Chooses the next buffer after a read of `length` bytes, when at least `expected` more are known to follow. */
-  adapt(length: number, expected: number): Buffer {
+  /**
+   * Chooses the next buffer after a read of `length` bytes, when at least `expected` more are known to follow. While the bytes
+   * of that read are `held`, their buffer is only lent out, until `settle`.
+   */
+  adapt(length: number, expected: number, held: boolean): Buffer {
     const tier = this.#tier;
     if (tier < LARGEST && (length === this.current.length || expected > SIZES[tier]!)) {
-      this.#change(expected > SIZES[1] ? LARGEST : tier + 1);
+      this.#change(expected > SIZES[1] ? LARGEST : tier + 1, held);
     } else if (tier > 0 && length <= SIZES[tier - 1]! && expected <= SIZES[tier - 1]!) {
-      if (++this.#smallReads >= SMALL_READS) this.#change(tier - 1);
+      if (++this.#smallReads >= SMALL_READS) this.#change(tier - 1, held);
     } else {
       this.#smallReads = 0;
     }
     return this.current;
   }
 
-  #change(tier: number): void {
-    this.#pool.give(this.current, true);
+  #change(tier: number, held: boolean): void {
+    if (held) this.#lent = this.current;
+    else this.#pool.give(this.current, true);
     this.current = this.#pool.take(tier);
     this.#tier = SIZES.indexOf(this.current.length as (typeof SIZES)[number]);
     this.#smallReads = 0;
   }
 
-  release(reusable: boolean): void {
-    this.#pool.give(this.current, reusable);
+  /** Nobody needs the bytes of the last read any more. */
+  settle(): void {
+    if (this.#lent) this.#pool.give(this.#lent, true);
+    this.#lent = undefined;
+  }
+
+  /** Gives everything back; what is held is not used again. */
+  release(held: boolean): void {
+    this.#pool.give(this.current, !held || this.#lent !== undefined);
+    if (this.#lent) this.#pool.give(this.#lent, !held);
+    this.#lent = undefined;
   }
 }

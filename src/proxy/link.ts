@@ -84,6 +84,7 @@ export class Link {
 
   resume(): void {
     this.#held = false;
+    this.#buffer?.settle();
     if (!this.#closed) this.socket.resume();
   }
 
@@ -101,8 +102,8 @@ export class Link {
     this.#buffer = buffer;
     this.reuses = true;
     return {
-      // Asked for after each read: the buffer may change only when nobody holds on to the last one.
-      buffer: () => (this.#held ? buffer.current : buffer.adapt(this.#lastRead, this.expected)),
+      // Asked for after each read, also while the last one is held: a sink that never takes bytes at once (TLS) holds each.
+      buffer: () => buffer.adapt(this.#lastRead, this.expected, this.#held),
       callback: (length, chunk) => {
         this.#lastRead = length;
         const free = this.events.onChunk(chunk as Buffer, length);
@@ -126,7 +127,7 @@ export class Link {
     socket.on('error', (error: Error) => (this.#error = error));
     socket.on('close', () => {
       this.#closed = true;
-      this.#buffer?.release(!this.#held);
+      this.#buffer?.release(this.#held);
       this.events.onClose(this.#error);
     });
   }

@@ -27,6 +27,9 @@ export interface Normalised {
 const DEFAULT_RANGES: NodeIdRange[] = [{ start: 0, end: 2 }];
 const NODE_ID = '$(nodeId)';
 
+/** One core is left to the kernel's share of the work and to the neighbours; a process that has no core only costs memory. */
+const defaultWorkers = () => Math.max(1, availableParallelism() - 1);
+
 type ClusterDocument = ConfigDocument['virtualClusters'][number];
 type TargetDocument = NonNullable<ClusterDocument['targetCluster']>;
 
@@ -48,7 +51,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   const { management } = document;
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
-    workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? availableParallelism(),
+    workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers(),
     proxyProtocol: document.proxyProtocol?.mode ?? 'disabled',
     unknownApis: document.unknownApis ?? 'pass',
     limits: limitsOf(document),
