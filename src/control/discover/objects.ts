@@ -1,0 +1,78 @@
+/** What discovery reads of Kubernetes' own kinds; the rest of them is not even kept in memory. */
+import type { KubeObject, ResourceType } from '../../kube/object.ts';
+
+export const SERVICE: ResourceType = { group: '', version: 'v1', kind: 'Service' };
+export const ENDPOINT_SLICE: ResourceType = {
+  group: 'discovery.k8s.io',
+  version: 'v1',
+  kind: 'EndpointSlice',
+};
+
+export interface ServicePort {
+  name?: string;
+  port: number;
+  protocol?: string;
+  appProtocol?: string;
+  targetPort?: number | string;
+  nodePort?: number;
+}
+
+export interface Service extends KubeObject {
+  spec?: {
+    type?: string;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    externalName?: string;
+    publishNotReadyAddresses?: boolean;
+    sessionAffinity?: string;
+    ipFamilies?: string[];
+    ports?: ServicePort[];
+  };
+  status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] } };
+}
+
+export interface Endpoint {
+  addresses: string[];
+  hostname?: string;
+  conditions?: { ready?: boolean | null; serving?: boolean | null; terminating?: boolean | null };
+}
+
+export interface EndpointPort {
+  name?: string | null;
+  port?: number | null;
+  protocol?: string | null;
+  appProtocol?: string | null;
+}
+
+export interface EndpointSlice extends KubeObject {
+  addressType: string;
+  endpoints?: Endpoint[] | null;
+  ports?: EndpointPort[] | null;
+}
+
+export interface ServiceExport extends KubeObject {
+  spec?: { exportedLabels?: Record<string, string>; exportedAnnotations?: Record<string, string> };
+  status?: object;
+}
+
+export interface ServiceImport extends KubeObject {
+  spec?: { type?: string; ports?: ServicePort[]; ips?: string[] };
+}
+
+export interface DnsEndpoint extends KubeObject {
+  spec?: {
+    endpoints?: { dnsName?: string; recordType?: string; targets?: string[]; recordTTL?: number }[];
+  };
+}
+
+/** Whether clients get their addresses from the endpoints themselves. */
+export function isHeadless({ spec }: Service): boolean {
+  return spec?.clusterIP === 'None';
+}
+
+/** The endpoints that may be told to clients: ready ones, or all where the Service says so. Unknown means ready. */
+export function publishedEndpoints(slice: EndpointSlice, service?: Service): Endpoint[] {
+  const all = slice.endpoints ?? [];
+  if (service?.spec?.publishNotReadyAddresses) return all;
+  return all.filter(({ conditions }) => conditions?.ready !== false);
+}
