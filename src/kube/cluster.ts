@@ -8,6 +8,7 @@ import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import type { Selection } from './list.ts';
+import { ApiError } from './errors.ts';
 import { apiVersionOf } from './object.ts';
 import type { AnyObject, KubeObject, ResourceType } from './object.ts';
 
@@ -88,10 +89,10 @@ export function createCluster(options: ClusterOptions): Cluster {
       try {
         await client.read('/version', { timeoutMs });
       } catch (error) {
-        const { problem = messageOf(error) } = client.reach;
-        if (client.reach.lastAnswerAt === undefined) return { state: 'unreachable', problem };
+        const isAnswer = error instanceof ApiError && error.status > 0; // a refusal is one, too
+        if (!isAnswer) return { state: 'unreachable', problem: messageOf(error) };
       }
-      return reachability();
+      return { state: 'reachable' };
     },
     reconnect(connection) {
       const old = client;

@@ -1,3 +1,5 @@
+import { IsthmusError, messageOf } from '../ops/errors.ts';
+
 /** The body of an answer that says what went wrong. */
 export interface StatusBody {
   kind?: string;
@@ -57,4 +59,13 @@ function statusBodyOf(body: string): StatusBody | undefined {
 /** Whether something thrown is an answer with this status. */
 export function hasStatus(thrown: unknown, status: number): thrown is ApiError {
   return thrown instanceof ApiError && thrown.status === status;
+}
+
+/** The error to show a user who asked for something of a server directly. */
+export function userErrorOf(thrown: unknown): IsthmusError {
+  if (thrown instanceof IsthmusError) return thrown;
+  const wasAnswered = thrown instanceof ApiError && (thrown.status > 0 || thrown.reason === 'KindNotServed');
+  return new IsthmusError(wasAnswered ? 'CLUSTER_REFUSED' : 'CLUSTER_UNREACHABLE', messageOf(thrown), {
+    cause: thrown,
+  });
 }

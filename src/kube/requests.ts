@@ -93,7 +93,10 @@ export function createRequests(connection: Connection, options: RequestsOptions)
   function failureOf(thrown: unknown, call: Call, signal: AbortSignal): unknown {
     if (call.signal?.aborted) return call.signal.reason;
     const failure = thrown instanceof SendError ? thrown.cause : thrown;
-    if (!(thrown instanceof SendError) && !signal.aborted) return failure;
+    if (!(thrown instanceof SendError) && !signal.aborted) {
+      if (!(failure instanceof ApiError)) reach.problem = messageOf(failure); // e.g. a credential plugin that fails
+      return failure;
+    }
     const what = `${call.method} ${connection.server}${call.path}`;
     // A connection on which an answer is overdue may be dead at the other end without our knowing.
     if (signal.aborted && thrown instanceof SendError) thrown.suspect();
