@@ -19,11 +19,15 @@ export interface Run {
 const NAME = /^isthmus-(\d+)-(\d+)-\d+$/;
 let opened = 0;
 
-/** When a process started, in clock ticks since boot: together with its id it names a process for good. */
+/**
+ * When a process started, in clock ticks since boot: together with its id it names a process for good. Undefined if it
+ * has ended, be it that its parent has not noticed yet.
+ */
 async function startTime(pid: number | 'self'): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The second field is the program's name in parentheses and may hold spaces; the start time is the 22nd.
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  // The second field is the program's name in parentheses and may hold spaces. Then the state; the start is the 22nd.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields?.[0] === 'Z' ? undefined : fields?.[19];
 }
 
 async function isOwned(name: string): Promise<boolean> {
