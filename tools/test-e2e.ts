@@ -5,17 +5,20 @@
  *   npm run test:e2e -- operator   only the files whose path contains a word
  *
  * Needs root, because clusters are made of kernel namespaces, and Debian or a relative, for its packages. Whatever else
- * is missing is fetched or built first, into the cache. The logs of a file that fails are kept, and their path printed.
+ * is missing is fetched or built, into the cache: before all tests if all are run, else when a test asks for it. The logs
+ * of a file that fails are kept, and their path printed.
  */
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
-import { ensureClusters } from '../test/support/clusters/clusters.ts';
 import { messageOf } from '../src/ops/errors.ts';
+import { ensureClusters } from '../test/support/clusters/clusters.ts';
+import { IMAGES } from '../test/support/images/images.ts';
+import type { ImageName } from '../test/support/images/images.ts';
 
-/** A file that has not ended by then is stuck. */
-const FILE_TIMEOUT_MS = 15 * 60_000;
+/** A file that has not ended by then is stuck. The first run of a file may build for most of this. */
+const FILE_TIMEOUT_MS = 40 * 60_000;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -47,7 +50,7 @@ async function main(words: readonly string[]): Promise<void> {
     .toSorted()
     .filter((file) => words.every((word) => file.includes(word)));
   const started = performance.now();
-  await ensureClusters();
+  await ensureClusters(words.length === 0 ? (Object.keys(IMAGES) as ImageName[]) : []);
   for (const file of files) {
     say(`\n▶ ${file}`);
     const fileStarted = performance.now();

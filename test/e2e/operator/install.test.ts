@@ -89,9 +89,9 @@ describe('the operator, installed as people install it', () => {
     const place = (await pods()).find((pod) => pod.metadata.name === former)?.spec.nodeName;
     const node = cluster.nodes.find((each) => each.name === place);
     assert.ok(node, `nobody runs ${former}`);
-    await clusters.killNode(cluster, node);
+    await clusters.killNode(node);
     const next = await otherLeader(former);
-    await clusters.startNode(cluster, node);
+    await clusters.startNode(node);
     await cluster.rolledOut(`deployment/${NAME}`, where);
     assert.equal(await leader(), next, 'the leader changed although nothing happened to it');
   });

@@ -51,12 +51,12 @@ describe('a cluster with two nodes beside another whose pods are not routed', ()
 
   it('notices a dead node, goes on without it, and takes it back', async () => {
     const node = east.nodes[1] as Node;
-    await clusters.killNode(east, node);
+    await clusters.killNode(node);
     await east.waitFor(`node/${node.name}`, hasCondition('Ready', 'Unknown'));
     const survivor = `http://${east.nodes[0]?.addresses.public}:${NODE_PORT}/`;
     const answers = async () => (await clusters.outside.run(['curl', '-sf', '-m', '3', survivor])).code === 0;
     await waitFor('the other node', answers, { timeoutMs: 60_000 });
-    await clusters.startNode(east, node);
+    await clusters.startNode(node);
     await east.rolledOut('deployment/web');
     const [first, second] = await webPods(east);
     assert.notEqual(first?.spec.nodeName, second?.spec.nodeName);

@@ -7,7 +7,6 @@
  *     await central.apply(yaml);
  *     await clusters.cut(central, remote);
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureImage } from '../images/images.ts';
 import type { ImageName } from '../images/images.ts';
@@ -25,6 +24,7 @@ import { createCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { createControlPlane } from './control-plane.ts';
 import type { ControlPlanePrograms } from './control-plane.ts';
+import { keepPodLogs, writeState } from './evidence.ts';
 import { createFaults, zonesOf } from './faults.ts';
 import type { Faults } from './faults.ts';
 import { startForwarding } from './forward.ts';
@@ -61,8 +61,10 @@ export interface Clusters extends AsyncDisposable, Omit<Faults, 'stop'> {
   stop(cluster: Cluster): Promise<void>;
   /** Switches a cluster on again and waits until its nodes are Ready. */
   start(cluster: Cluster): Promise<void>;
-  killNode(cluster: Cluster, node: Node): Promise<void>;
-  startNode(cluster: Cluster, node: Node): Promise<void>;
+  /** Cuts the power of a node. */
+  killNode(node: Node): Promise<void>;
+  /** Switches a node on again and waits until it is Ready. */
+  startNode(node: Node): Promise<void>;
   /** Ends everything and removes every trace but the logs. */
   stopAll(): Promise<void>;
 }
@@ -106,15 +108,51 @@ interface Ground {
   run: Run;
   hub: Hub;
   forwarding: Forwarding;
+  faults: Faults;
+  outside: Outside;
   programs: Programs;
   logs: string;
+  /** Archives of the images that every node is given. */
   images: readonly string[];
+  addresses: Readonly<Record<string, ClusterAddresses>>;
 }
 
-async function buildCluster(ground: Ground, name: string, addresses: ClusterAddresses): Promise<Cluster> {
+async function layGround(
+  stack: AsyncDisposableStack,
+  names: readonly string[],
+  options: ClustersOptions,
+): Promise<Ground> {
+  const programs = await ensurePrograms();
+  const images: string[] = [];
+  for (const image of [...BASE_IMAGES, ...(options.images ?? [])]) images.push(await ensureImage(image));
+  await clearLeftovers();
+  const logs = workspace('clusters');
+  const addresses = Object.fromEntries(
+    names.map((name, i) => [name, clusterAddresses(i + 1, options.nodes ?? 1)]),
+  );
+  const run = await openRun();
+  stack.defer(() => closeRun(run));
+  const hub = await makeHub(run, programs.tools, Object.values(addresses), options.routed ?? false);
+  const forwarding = startForwarding(hub.namespace);
+  stack.defer(() => forwarding.stop());
+  const outside = await startOutside(run, hub.outside, logs);
+  stack.defer(() => outside.stop());
+  const faults = createFaults(hub, zonesOf(addresses), logs);
+  stack.defer(() => faults.stop());
+  return { run, hub, forwarding, faults, outside, programs, logs, images, addresses };
+}
+
+const nodeLogs = (logs: string, cluster: string, node: number) => join(logs, cluster, `node-${node + 1}`);
+
+async function buildCluster(ground: Ground, name: string): Promise<Cluster> {
   const { run, hub, programs } = ground;
-  const logs = join(ground.logs, name);
-  const controlPlane = await createControlPlane({ ...ground, cluster: name, addresses, logs });
+  const addresses = ground.addresses[name] as ClusterAddresses;
+  const controlPlane = await createControlPlane({
+    ...ground,
+    cluster: name,
+    addresses,
+    logs: join(ground.logs, name),
+  });
   const nodes = await Promise.all(
     addresses.nodes.map((each, i) =>
       createNode({
@@ -126,7 +164,7 @@ async function buildCluster(ground: Ground, name: string, addresses: ClusterAddr
         number: i + 1,
         addresses: each,
         images: ground.images,
-        logs: join(logs, `node-${i + 1}`),
+        logs: nodeLogs(ground.logs, name, i),
       }),
     ),
   );
@@ -150,7 +188,8 @@ async function furnish(cluster: Cluster): Promise<void> {
   await addCoreDns(cluster);
 }
 
-function namesOf(count: number, { names }: ClustersOptions): string[] {
+function namesOf(count: number, { names, nodes = 1 }: ClustersOptions): string[] {
+  if (count > MAX_CLUSTERS || nodes > MAX_NODES) throw new Error('there are no addresses for so many');
   const chosen = names ?? Array.from({ length: count }, (_, i) => `c${i + 1}`);
   const isGood = chosen.every(
     (name) => /^[a-z][a-z0-9-]{0,20}$/.test(name) && !['hub', 'outside'].includes(name),
@@ -160,38 +199,24 @@ function namesOf(count: number, { names }: ClustersOptions): string[] {
   return [...chosen];
 }
 
-/** Fetches and builds what every cluster needs, so that no test waits for it. */
-export async function ensureClusters(): Promise<void> {
+/** Fetches and builds what every cluster needs, and these images, so that no test waits for it. */
+export async function ensureClusters(images: readonly ImageName[] = []): Promise<void> {
   await ensurePrograms();
-  for (const image of BASE_IMAGES) await ensureImage(image);
+  for (const image of [...BASE_IMAGES, ...images]) await ensureImage(image);
 }
 
-/** Starts clusters, one node each unless told otherwise, and waits until all are ready for work. */
-export async function startClusters(count: number, options: ClustersOptions = {}): Promise<Clusters> {
-  const { nodes = 1, routed = false, images = [] } = options;
-  if (count > MAX_CLUSTERS || nodes > MAX_NODES) throw new Error('there are no addresses for so many');
-  const names = namesOf(count, options);
-  const programs = await ensurePrograms();
-  const archives: string[] = [];
-  for (const image of [...BASE_IMAGES, ...images]) archives.push(await ensureImage(image));
-  await clearLeftovers();
-  const run = await openRun();
-  const logs = workspace('clusters');
-  mkdirSync(logs, { recursive: true });
-  const addresses = names.map((_, i) => clusterAddresses(i + 1, nodes));
-  const nft = ['env', `LD_LIBRARY_PATH=${programs.tools.env['LD_LIBRARY_PATH']}`, programs.tools.nft];
-  const hub = await makeHub(run, nft, addresses, routed);
-  const forwarding = startForwarding(hub.namespace);
-  const ground: Ground = { run, hub, forwarding, programs, logs, images: archives };
-  const zones = zonesOf(Object.fromEntries(names.map((name, i) => [name, addresses[i] as ClusterAddresses])));
-  const faults = createFaults(hub, zones, logs);
-  const outside = await startOutside(run, hub.outside, logs);
-  const list = await Promise.all(
-    names.map((name, i) => buildCluster(ground, name, addresses[i] as ClusterAddresses)),
-  );
-  const provisioners = list.map((cluster) => startProvisioner(cluster.controlPlane.api, cluster.nodes));
+/** Ends what `startClusters` began only when none of it is still on its way. */
+async function all(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
 
-  const clusters: Clusters = {
+function handle(
+  { faults, outside, logs, hub }: Ground,
+  list: readonly Cluster[],
+  stack: AsyncDisposableStack,
+): Clusters {
+  return {
     ...faults,
     list,
     outside,
@@ -202,26 +227,27 @@ export async function startClusters(count: number, options: ClustersOptions = {}
       await powerOn(cluster);
       await cluster.nodesReady();
     },
-    killNode: (_cluster, node) => node.kill(),
-    async startNode(cluster, node) {
+    killNode: (node) => node.kill(),
+    async startNode(node) {
       await node.start();
-      await cluster.nodesReady();
+      await list.find(({ nodes }) => nodes.includes(node))?.nodesReady();
     },
-    async stopAll() {
-      await Promise.all(provisioners.map((provisioner) => provisioner.stop()));
-      await Promise.all(list.map(powerOff));
-      await faults.stop();
-      await outside.stop();
-      await forwarding.stop();
-      await closeRun(run);
-    },
-    [Symbol.asyncDispose]: () => clusters.stopAll(),
+    stopAll: () => stack.disposeAsync(),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
-  try {
-    await Promise.all(list.map(furnish));
-    return clusters;
-  } catch (error) {
-    await clusters.stopAll();
-    throw error;
-  }
+}
+
+/** Starts clusters, one node each unless told otherwise, and waits until all are ready for work. */
+export async function startClusters(count: number, options: ClustersOptions = {}): Promise<Clusters> {
+  const names = namesOf(count, options);
+  await using stack = new AsyncDisposableStack();
+  const ground = await layGround(stack, names, options);
+  const { logs } = ground;
+  const list = await Promise.all(names.map((name) => buildCluster(ground, name)));
+  stack.defer(() => all(list.map(powerOff)));
+  for (const cluster of list) stack.use(startProvisioner(cluster.controlPlane.api, cluster.nodes));
+  stack.use(keepPodLogs(list.flatMap(({ name, nodes }) => nodes.map((_, i) => nodeLogs(logs, name, i)))));
+  stack.defer(() => all(list.map((cluster) => writeState(cluster, logs))));
+  await all(list.map(furnish));
+  return handle(ground, list, stack.move());
 }

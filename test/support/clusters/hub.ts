@@ -2,6 +2,7 @@
  * The network between clusters: one router in a namespace of its own, with a bridge for each cluster's machines and a
  * line to the outside. It is also where the test itself stands: it reaches every API server, whatever is cut.
  */
+import type { NodeTools } from '../install/node-tools.ts';
 import { ALL_POD_NETWORKS, OUTSIDE } from './addresses.ts';
 import type { ClusterAddresses, HostAddresses } from './addresses.ts';
 import { makeNamespace } from './namespaces.ts';
@@ -77,7 +78,7 @@ async function connectOutside(hub: Namespace, outside: Namespace): Promise<void>
 /** Makes the router and the outside. With `routed`, pods of one cluster reach pods of the others. */
 export async function makeHub(
   run: Run,
-  nft: readonly string[],
+  { nft, env }: NodeTools,
   clusters: readonly ClusterAddresses[],
   routed: boolean,
 ): Promise<Hub> {
@@ -101,7 +102,7 @@ export async function makeHub(
     },
     detach: (port) => namespace.ip(`link del ${port}`),
     async nft(rules) {
-      await namespace.run([...nft, '-f', '-'], { stdin: rules });
+      await namespace.run([nft, '-f', '-'], { stdin: rules, env });
     },
   };
   await connectOutside(namespace, outside);
