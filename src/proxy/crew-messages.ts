@@ -15,6 +15,7 @@ export type ToWorker =
 export type FromWorker =
   | { type: 'applied'; id: number; problems: Problem[] }
   | { type: 'learned'; cluster: string; nodes: [number, Address][] }
+  | { type: 'forgot'; cluster: string; node: number; address: Address }
   | { type: 'where'; id: number; cluster: string; node: number }
   | { type: 'counts'; counts: Counts }
   | { type: 'report'; id: number; snapshot: Snapshot; problems: Problem[] };

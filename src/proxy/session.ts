@@ -250,6 +250,17 @@ export class Session {
     return sameAddress(topology.addressOf(this.arrival.node!), this.#upstreamAddress);
   }
 
+  /**
+   * Ends the session if its broker is somewhere else now. A client would not notice by itself: to it the broker's
+   * address stays the same, and someone else may have got the old one.
+   */
+  followBroker(): void {
+    const { node } = this.arrival;
+    if (node === undefined || this.#state !== 'open' || this.guessed) return;
+    const address = this.cluster.topology.addressOf(node);
+    if (address && !sameAddress(address, this.#upstreamAddress)) this.drain('the broker has moved');
+  }
+
   /** Ends the session at the next moment at which nothing is under way; forcibly when the time is over. */
   drain(reason: string, timeoutMs = this.cluster.config.drainTimeoutMs): void {
     if (this.draining) return;

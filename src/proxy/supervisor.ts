@@ -6,6 +6,7 @@ import type { FromWorker } from './crew-messages.ts';
 import type { Crew } from './crew.ts';
 import type { Counts } from './data-plane.ts';
 import { canonical } from './reload.ts';
+import { sameAddress } from './topology.ts';
 import { startWorker } from './worker-process.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
@@ -50,6 +51,9 @@ export function createWorkerCrew(count: number, log: Log): Crew {
     if (message.type === 'learned') {
       remember(message.cluster, message.nodes);
       tellOthers(place, message.cluster, message.nodes);
+    } else if (message.type === 'forgot') {
+      const nodes = known.get(message.cluster);
+      if (sameAddress(nodes?.get(message.node), message.address)) nodes?.delete(message.node);
     } else if (message.type === 'where') {
       const address = known.get(message.cluster)?.get(message.node);
       place.worker.tell({ type: 'found', id: message.id, address });

@@ -3,6 +3,11 @@ import type { Address } from './config/model.ts';
 /** The brokers of a target cluster, as far as they are known. */
 export type Nodes = ReadonlyMap<number, Address>;
 
+export interface TopologyListener {
+  learned(changed: [number, Address][]): void;
+  forgot(node: number, address: Address): void;
+}
+
 /** Where each broker of a target cluster is, learned from the responses that pass. */
 export interface Topology {
   addressOf(node: number): Address | undefined;
@@ -10,8 +15,8 @@ export interface Topology {
   learn(nodes: Iterable<readonly [number, Address]>): void;
   /** An address that did not answer is no knowledge any more. */
   forget(node: number, address: Address): void;
-  /** Calls back with the changes of every `learn` that changed anything. */
-  onChange(listener: (changed: [number, Address][]) => void): void;
+  /** Is told the changes of every `learn` that changed anything, and every `forget`. */
+  listen(listener: TopologyListener): void;
   nodes(): Nodes;
 }
 
@@ -23,7 +28,7 @@ export const addressText = ({ host, port }: Address) =>
 
 export function createTopology(): Topology {
   const known = new Map<number, Address>();
-  const listeners: ((changed: [number, Address][]) => void)[] = [];
+  const listeners: TopologyListener[] = [];
   return {
     addressOf: (node) => known.get(node),
     learn(nodes) {
@@ -33,12 +38,13 @@ export function createTopology(): Topology {
         known.set(node, { host, port });
         changed.push([node, { host, port }]);
       }
-      if (changed.length > 0) for (const listener of listeners) listener(changed);
+      if (changed.length > 0) for (const listener of listeners) listener.learned(changed);
     },
     forget(node, address) {
       if (sameAddress(known.get(node), address)) known.delete(node);
+      for (const listener of listeners) listener.forgot(node, address);
     },
-    onChange: (listener) => void listeners.push(listener),
+    listen: (listener) => void listeners.push(listener),
     nodes: () => known,
   };
 }

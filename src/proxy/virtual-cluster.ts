@@ -3,6 +3,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import type { Cluster } from './cluster.ts';
 import type { Address, VirtualClusterConfig } from './config/model.ts';
 import { createFilter } from './filters/registry.ts';
+import type { Session } from './session.ts';
 import type { ProxyStats } from './stats.ts';
 import { createThrottle } from './throttle.ts';
 import { createTopicNames } from './topic-names.ts';
@@ -18,6 +19,8 @@ export interface Surroundings {
   lookUp(cluster: string, node: number): Promise<Address | undefined>;
   /** Tells the other workers where nodes of a cluster are. */
   share(cluster: string, nodes: [number, Address][]): void;
+  /** Tells the other workers that a node is not where it was. */
+  forget(cluster: string, node: number, address: Address): void;
 }
 
 /** Reasons that are everyday life and not worth a warning. */
@@ -33,7 +36,14 @@ export async function createCluster(config: VirtualClusterConfig, around: Surrou
     const setting = { virtualCluster: config.name, name, log, metrics: around.metrics };
     filters.push(await createFilter(type, filterConfig, setting));
   }
-  topology.onChange((nodes) => around.share(config.name, nodes));
+  const sessions = new Set<Session>();
+  topology.listen({
+    learned(nodes) {
+      around.share(config.name, nodes);
+      for (const session of sessions) session.followBroker();
+    },
+    forgot: (node, address) => around.forget(config.name, node, address),
+  });
   const throttle = createThrottle();
   const unadvertised = new Set<number>();
   return {
@@ -44,7 +54,7 @@ export async function createCluster(config: VirtualClusterConfig, around: Surrou
     topicNames: createTopicNames(),
     upstream: createUpstream(config.target, topology, stats, (node) => around.lookUp(config.name, node)),
     filters,
-    sessions: new Set(),
+    sessions,
     reportCut(reason, about) {
       stats.cut(reason).value += 1;
       const left = throttle(reason);

@@ -30,6 +30,7 @@ const plane = createDataPlane({
   shared: true,
   ticketKeys: Buffer.from(setup.ticketKeys, 'base64'),
   share: (cluster, nodes) => send({ type: 'learned', cluster, nodes }),
+  forget: (cluster, node, address) => send({ type: 'forgot', cluster, node, address }),
   lookUp(cluster, node) {
     const { promise, resolve } = Promise.withResolvers<Address | undefined>();
     const id = ++lastQuestion;

@@ -12,10 +12,9 @@ export const filter: FilterType<z.output<typeof schema>> = {
         /** Refuses one topic, and closes on another. */
         async Produce(request) {
           const names = await context.topicNames(request.topicData.map(({ topicId }) => topicId));
-          const topics = request.topicData.map(({ name, topicId }) => name || names.get(topicId));
-          if (topics.includes(forbidden))
-            return { answer: 'TOPIC_AUTHORIZATION_FAILED', message: 'forbidden' };
-          if (topics.includes(`${forbidden}-close`)) return { close: 'a topic that must not be written' };
+          const topics = new Set(request.topicData.map(({ name, topicId }) => name || names.get(topicId)));
+          if (topics.has(forbidden)) return { answer: 'TOPIC_AUTHORIZATION_FAILED', message: 'forbidden' };
+          if (topics.has(`${forbidden}-close`)) return { close: 'a topic that must not be written' };
           return undefined;
         },
         /** Changes what goes on. */

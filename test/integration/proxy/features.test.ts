@@ -69,12 +69,11 @@ describe('features through the proxy', () => {
   test('a consumer group of each protocol reads and commits', async () => {
     await kafka.createTopic('groups', { partitions: 3 });
     await produce('kafkajs', { bootstrap, topic: 'groups', records: records(300) });
-    const read = (group: string, protocol: string) =>
-      tool(
-        'kafka-console-consumer',
-        ...['--topic', 'groups', '--group', group, '--from-beginning', '--max-messages', '300'],
-        ...['--timeout-ms', '60000', '--command-property', `group.protocol=${protocol}`],
-      );
+    const read = (group: string, protocol: string) => {
+      const what = ['--topic', 'groups', '--group', group, '--from-beginning', '--max-messages', '300'];
+      const how = ['--timeout-ms', '60000', '--command-property', `group.protocol=${protocol}`];
+      return tool('kafka-console-consumer', ...what, ...how);
+    };
     for (const protocol of ['classic', 'consumer']) {
       const lines = (await read(`g-${protocol}`, protocol)).trim().split('\n');
       assert.equal(new Set(lines).size, 300, protocol);

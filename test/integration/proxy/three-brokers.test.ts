@@ -99,10 +99,13 @@ describe('three brokers', () => {
     const client = await ask(block.first + 8);
     const { brokers, topics } = await client.metadata(['leaders']);
     client.close();
-    assert.deepEqual(brokers.map(({ nodeId, port }) => [nodeId, port]).toSorted(), [
-      [1, block.first + 9],
-      [2, block.first + 10],
-    ]);
+    assert.deepEqual(
+      brokers.toSorted((a, b) => a.nodeId - b.nodeId).map(({ nodeId, port }) => [nodeId, port]),
+      [
+        [1, block.first + 9],
+        [2, block.first + 10],
+      ],
+    );
     assert.equal(topics[0]?.partitions.length, 3);
     assert.match(proxy.log(), /"node":3,.*no place in nodeIdRanges/);
     assert.ok((await proxy.metric('isthmus_proxy_unadvertised_brokers_total')) > 0);
