@@ -53,7 +53,9 @@ function ensurePackages() {
   const stamp = join(root, 'node_modules/.isthmus-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   process.stderr.write('isthmus: installing npm packages (about 40 s) …\n');
-  npm(['ci'], root);
+  // Not `npm ci`: it refuses a lock file that lacks the optional packages of other platforms, as one written where the
+  // registry has no such packages does. This installs the locked versions just the same and leaves the lock file alone.
+  npm(['install', '--no-save'], root);
   writeFileSync(stamp, wanted);
 }
 
