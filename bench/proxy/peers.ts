@@ -30,7 +30,7 @@ export interface Site {
 }
 
 const HOST = '127.0.0.1';
-const START_LIMIT_MS = 60_000;
+const START_LIMIT_MS = 180_000;
 
 function targets(ports: Record<Channel, number>, ca: string): Record<Channel, Target> {
   return { plain: { host: HOST, port: ports.plain }, tls: { host: HOST, port: ports.tls, ca } };
