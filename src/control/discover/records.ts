@@ -10,9 +10,8 @@ export interface DnsRecord {
 
 /** Where records go: the DNS server. */
 export interface RecordSink {
-  /** Replaces all records of a source; what cannot be served comes back with the reason. */
+  /** Replaces all records of a source, with none to take it out; what cannot be served comes back with the reason. */
   upsert(source: string, records: readonly DnsRecord[]): readonly { record: DnsRecord; reason: string }[];
-  remove(source: string): void;
   setReady(ready: boolean): void;
 }
 

@@ -47,8 +47,9 @@ export function observeProxy(
       return resource ?? [];
     });
   const proxies = resources(kafkaProxy, present(sources.proxies.get(key)));
-  const ingresses = resources(kafkaProxyIngress, sources.ingresses.find('proxy', key));
-  const virtualClusters = resources(virtualKafkaCluster, sources.virtualClusters.find('proxy', key));
+  // In the order of their names: a cache gives them in the order in which they came, which no restart repeats.
+  const ingresses = resources(kafkaProxyIngress, byName(sources.ingresses.find('proxy', key)));
+  const virtualClusters = resources(virtualKafkaCluster, byName(sources.virtualClusters.find('proxy', key)));
 
   // Others' ingresses, so that who names one of them is told so.
   const named = virtualClusters.flatMap(({ spec }) => spec.ingresses.map((one) => one.name));

@@ -88,10 +88,9 @@ suite('plans of the proxy road', () => {
   test('the same input gives the same plan, in whatever order it is met', () => {
     fc.assert(
       fc.property(models, (clusters) => {
-        const text = (plan: Plan) => [plan.config.text, plan.portBlocks, plan.objects.length];
         const one = start(clusters).plan(PROXY, NOW);
         assert.deepEqual(start(clusters).plan(PROXY, NOW), one);
-        assert.deepEqual(text(start(clusters.toReversed()).plan(PROXY, NOW)), text(one));
+        assert.deepEqual(start(clusters.toReversed()).plan(PROXY, NOW), one);
       }),
       { numRuns: 30 },
     );

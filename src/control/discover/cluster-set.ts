@@ -1,0 +1,118 @@
+/** The clusters that share services, and the names of the services they export. */
+import type { Cluster } from '../../kube/cluster.ts';
+import type { Clusters } from '../../kube/clusters.ts';
+import { keyOf, nameOfKey } from '../../kube/object.ts';
+import { messageOf } from '../../ops/errors.ts';
+import type { Log } from '../../ops/log.ts';
+import { serviceImport } from '../../resources/multicluster/service-import.ts';
+import { claimantsOf } from './exported.ts';
+import type { SeenService } from './exported.ts';
+import { openMember } from './member.ts';
+import type { Member } from './member.ts';
+import { SOURCE_CLUSTER_LABEL } from './names.ts';
+import type { ServiceImport } from './objects.ts';
+import { openOptional } from './optional-cache.ts';
+import type { Publisher } from './publisher.ts';
+import { trimOther } from './trim.ts';
+
+export interface ClusterSetOptions {
+  local: Cluster;
+  clusters: Clusters;
+  publisher: Publisher;
+  /** Gets the key of each exported service of which something changed. */
+  wake: (key: string) => void;
+  log: Log;
+}
+
+export interface ClusterSet {
+  readonly local: Member;
+  readonly members: ReadonlyMap<string, Member>;
+  /** What is known of an exported service. */
+  seen(key: string): SeenService;
+  /** Makes the names of an exported service what is known of it. */
+  publish(key: string): void;
+  /** Resolves when the local cluster has been read. */
+  readonly settled: Promise<unknown>;
+  close(): void;
+}
+
+export function openClusterSet({ local, clusters, publisher, wake, log }: ClusterSetOptions): ClusterSet {
+  const members = new Map<string, Member>();
+  /** The sources that a service's names came from, to be taken back. */
+  const sources = new Map<string, Set<string>>();
+  let isClosed = false;
+
+  function follow(cluster: Cluster): Member {
+    const member = openMember(cluster, log, wake);
+    members.set(cluster.name, member);
+    void member.settled.then(wakeAll);
+    return member;
+  }
+
+  const localMember = follow(local);
+  const ends: (() => void)[] = [];
+  const imports = openOptional<ServiceImport>({
+    cluster: local,
+    kind: serviceImport,
+    trim: trimOther,
+    log,
+    onOpen: (cache) => void ends.push(cache.subscribe(wake)),
+  });
+  ends.push(clusters.subscribe(update));
+
+  /** A cluster that has been read, or has gone, may concern every exported service. */
+  function wakeAll(): void {
+    if (isClosed) return;
+    const exports = [...members.values()].flatMap((member) => member.exports.current?.list() ?? []);
+    const objects = [...exports, ...(imports.current?.list() ?? [])];
+    for (const key of [...sources.keys(), ...objects.map(({ metadata }) => keyOf(metadata))]) wake(key);
+  }
+
+  function update(name: string): void {
+    if (name === local.name) return;
+    if (!clusters.names().includes(name)) {
+      members.get(name)?.close();
+      if (members.delete(name)) wakeAll();
+    } else if (!members.has(name)) {
+      try {
+        follow(clusters.get(name));
+      } catch (error) {
+        log.warn({ cluster: name, problem: messageOf(error) }, 'cluster cannot be followed');
+      }
+    }
+  }
+
+  function seen(key: string): SeenService {
+    const settled = [...members.values()].filter(({ isSettled }) => isSettled);
+    const read = new Set(settled.map(({ cluster }) => cluster.name));
+    return {
+      exported: settled.flatMap((member) => member.exportedAs(key)),
+      imported: imports.current?.get(key),
+      importedSlices: localMember
+        .importedSlicesOf(key)
+        .filter(({ metadata }) => !read.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
+    };
+  }
+
+  return {
+    local: localMember,
+    members,
+    seen,
+    publish(key) {
+      const { namespace = '', name } = nameOfKey(key);
+      const claimants = claimantsOf({ namespace, name }, seen(key), local.name);
+      const now = new Set(claimants.map(({ source }) => source));
+      for (const claimant of claimants) publisher.set(claimant);
+      for (const source of sources.get(key) ?? []) if (!now.has(source)) publisher.remove(source);
+      if (now.size > 0) sources.set(key, now);
+      else sources.delete(key);
+    },
+    settled: Promise.all([localMember.settled, imports.settled]),
+    close() {
+      isClosed = true;
+      imports.stop();
+      for (const end of ends) end();
+      for (const member of members.values()) member.close();
+    },
+  };
+}

@@ -1,0 +1,123 @@
+/** The controller beside the DNS server: keeps its records what the clusters say. */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { systemClock } from '../../kube/clock.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import type { Clusters } from '../../kube/clusters.ts';
+import { SUCCESS, createController } from '../../kube/controller.ts';
+import { createEventRecorder } from '../../kube/events.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import { openClusterSet } from './cluster-set.ts';
+import type { ClusterSet } from './cluster-set.ts';
+import { VERSION_RECORD } from './clusterset.ts';
+import { OWN_KINDS, openOwnNames } from './own.ts';
+import type { OwnKind } from './own.ts';
+import { createPublisher } from './publisher.ts';
+import type { Publisher } from './publisher.ts';
+import { watchReach } from './reach.ts';
+import type { RecordSink } from './records.ts';
+
+export interface DiscoveryOptions {
+  /** The cluster that the DNS server serves; its name is its id in the set. */
+  local: Cluster;
+  /** All clusters of the set, the local one too. */
+  clusters: Clusters;
+  /** Resolves when `clusters` has everyone who has joined so far. */
+  joined?: Promise<unknown>;
+  /** The object that stands for a joined cluster in the local one, for events about it. */
+  objectOf?: (cluster: string) => KubeObject | undefined;
+  sink: RecordSink;
+  log: Log;
+  metrics: Metrics;
+  clock?: Clock;
+  /** How long the first answer waits for clusters that do not answer. */
+  joinWaitMs?: number;
+}
+
+export interface Discovery {
+  /** Resolves when the first answers may be given. */
+  readonly ready: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const JOIN_WAIT_MS = 15_000;
+const EXPORTED = 'Exported';
+const VERSION_SOURCE = 'clusterset version';
+
+/** Follows the clusters, and gives the sink their names. It says that the sink is ready when all that can be read has been. */
+export function startDiscovery(options: DiscoveryOptions): Discovery {
+  const { local, clusters, sink, log, metrics, clock = systemClock } = options;
+  const stopped = new AbortController();
+  const events = createEventRecorder({ client: () => local.client, reportingController: 'isthmus.dns', log });
+  const publisher = createPublisher({ sink, events, log });
+  const controller = createController({
+    name: 'discover',
+    log,
+    clock,
+    reconcile: async (task) => {
+      const space = task.indexOf(' ');
+      const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
+      if (kind === EXPORTED) set.publish(key);
+      else if (isOwnKind(kind)) publishOwn(kind, key);
+      return SUCCESS;
+    },
+  });
+  const wake = (key: string) => controller.enqueue(`${EXPORTED} ${key}`);
+  const set = openClusterSet({ local, clusters, publisher, wake, log });
+  const own = openOwnNames(set.local, log, (kind, key) => controller.enqueue(`${kind} ${key}`));
+  const objectOf = options.objectOf ?? (() => undefined);
+  const reach = watchReach({ members: set.members, objectOf, events, log, metrics, clock }, stopped.signal);
+  reportRefused(metrics, publisher);
+
+  function publishOwn(kind: OwnKind, key: string): void {
+    const claimant = own.claimantOf(kind, key);
+    if (claimant) publisher.set(claimant);
+    else publisher.remove(`${kind} ${key}`);
+  }
+
+  async function begin(): Promise<void> {
+    await Promise.all([set.settled, own.settled, options.joined]);
+    await waitForOthers(set, log, () => clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal));
+    sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
+    controller.start();
+    while (controller.waiting + controller.active > 0 && !stopped.signal.aborted) await breathe();
+    if (stopped.signal.aborted) return;
+    log.info({ clusters: set.members.size }, 'names are complete');
+    sink.setReady(true);
+  }
+
+  return {
+    ready: begin(),
+    async stop() {
+      stopped.abort();
+      own.close();
+      set.close();
+      await controller.stop();
+      await reach;
+      await events.stop();
+    },
+  };
+}
+
+/** A cluster that does not answer must not keep the others' names from being served for ever. */
+async function waitForOthers(
+  { members }: ClusterSet,
+  log: Log,
+  patience: () => Promise<void>,
+): Promise<void> {
+  const all = [...members.values()];
+  await Promise.race([Promise.all(all.map(({ settled }) => settled)), patience()]);
+  const late = all.filter(({ isSettled }) => !isSettled).map(({ cluster }) => cluster.name);
+  if (late.length > 0) log.warn({ clusters: late }, 'answers begin without what these clusters have');
+}
+
+function reportRefused(metrics: Metrics, publisher: Publisher): void {
+  const refused = metrics.gauge('isthmus_dns_objects_refused', 'Objects of which a name is not served.').of();
+  metrics.beforeReport(() => (refused.value = publisher.troubled));
+}
+
+function isOwnKind(kind: string): kind is OwnKind {
+  return (OWN_KINDS as readonly string[]).includes(kind);
+}

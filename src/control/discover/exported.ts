@@ -1,0 +1,71 @@
+/** Which objects give which names to one exported service. */
+import { clusterSetIpRecords, headlessRecords } from './clusterset.ts';
+import type { ServiceName } from './clusterset.ts';
+import { invalidExport, resolveExports } from './exports.ts';
+import type { Exported } from './exports.ts';
+import { SOURCE_CLUSTER_LABEL } from './names.ts';
+import type { EndpointSlice, ServiceImport } from './objects.ts';
+import type { Claimant } from './publisher.ts';
+import type { Told } from './records.ts';
+
+/** All that is known of a service that some cluster exports. */
+export interface SeenService {
+  /** The exports of the clusters that have been read, with the endpoints there. */
+  exported: readonly (Exported & { slices: readonly EndpointSlice[] })[];
+  /** The import in this cluster. */
+  imported: ServiceImport | undefined;
+  /**
+   * Slices that were imported into this cluster from clusters that have not been read: what was last known of one that cannot be
+   * reached since we started, or the work of another implementation.
+   */
+  importedSlices: readonly EndpointSlice[];
+}
+
+/** The objects that give names to a service. `local` is the cluster whose objects may be told what is wrong. */
+export function claimantsOf(service: ServiceName, seen: SeenService, local: string): Claimant[] {
+  const { exported, imported, importedSlices } = seen;
+  const resolved = resolveExports(exported);
+  const type = resolved?.type ?? imported?.spec?.type;
+  const where = `${service.namespace}/${service.name}`;
+  const claimant = (source: string, object: Claimant['object'], told: Told): Claimant => {
+    const since = object?.metadata.creationTimestamp ?? '';
+    return { source, party: `exported ${where}`, object, since, told, reason: 'ExportConflict' };
+  };
+  const claimants = exported.map((one) => {
+    const { cluster, slices } = one;
+    const problems = problemsOf(one, resolved);
+    const headless = type === 'Headless' && resolved?.clusters.includes(cluster);
+    const told = headless
+      ? headlessRecords(service, cluster, slices, one.service)
+      : { records: [], problems: [] };
+    const object = cluster === local ? one.export : undefined;
+    return claimant(`ServiceExport ${cluster}/${where}`, object, {
+      ...told,
+      problems: [...told.problems, ...problems],
+    });
+  });
+  if (type === 'Headless')
+    for (const [cluster, slices] of bySourceCluster(importedSlices))
+      claimants.push(
+        claimant(`ServiceImport ${cluster}/${where}`, undefined, headlessRecords(service, cluster, slices)),
+      );
+  else if (imported)
+    claimants.push(claimant(`ServiceImport ${where}`, imported, clusterSetIpRecords(service, imported)));
+  return claimants;
+}
+
+function problemsOf(one: Exported, resolved: ReturnType<typeof resolveExports>): string[] {
+  const invalid = invalidExport(one);
+  if (invalid) return [invalid.message];
+  const conflicts = resolved?.conflicts.filter(({ cluster }) => cluster === one.cluster) ?? [];
+  return conflicts.map(({ message }) => message);
+}
+
+function bySourceCluster(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {
+  const groups = new Map<string, EndpointSlice[]>();
+  for (const slice of slices) {
+    const cluster = slice.metadata.labels?.[SOURCE_CLUSTER_LABEL];
+    if (cluster !== undefined) groups.set(cluster, [...(groups.get(cluster) ?? []), slice]);
+  }
+  return groups;
+}
