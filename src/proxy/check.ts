@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { ProxyConfig } from './config/model.ts';
 import { checkFilter } from './filters/registry.ts';
-import { contextOptions, serverCertificates } from './tls-context.ts';
+import { contextOptions, serverCertificates } from './entry/tls-context.ts';
 
 /** A certificate of ours, and when it expires. */
 export interface CertificateFact {

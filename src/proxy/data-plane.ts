@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
-import { createClusters } from './clusters.ts';
-import type { Clusters, Problem } from './clusters.ts';
+import { createClusters } from './cluster/clusters.ts';
+import type { Clusters, Problem } from './cluster/clusters.ts';
 import type { Address, ProxyConfig } from './config/model.ts';
 import { portClaims } from './config/ports.ts';
 import type { Claim } from './config/ports.ts';
-import { createGate } from './gate.ts';
-import type { Gate } from './gate.ts';
-import { createListeners } from './listeners.ts';
-import type { Listeners } from './listeners.ts';
-import { receive } from './reception.ts';
-import type { Directory } from './reception.ts';
+import { createGate } from './entry/gate.ts';
+import type { Gate } from './entry/gate.ts';
+import { createListeners } from './entry/listeners.ts';
+import type { Listeners } from './entry/listeners.ts';
+import { receive } from './entry/reception.ts';
+import type { Directory } from './entry/reception.ts';
 import { createStats, sharedFamilies } from './stats.ts';
 import type { ProxyStats } from './stats.ts';
 import { createThrottle } from './throttle.ts';
-import type { Surroundings } from './virtual-cluster.ts';
+import type { Surroundings } from './cluster/virtual-cluster.ts';
 
-export type { Problem } from './clusters.ts';
+export type { Problem } from './cluster/clusters.ts';
 
 /** Connections of one process. */
 export interface Counts {

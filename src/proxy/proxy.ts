@@ -5,9 +5,9 @@ import type { CertificateFact } from './check.ts';
 import type { ProxyConfig } from './config/model.ts';
 import { createLocalCrew } from './crew.ts';
 import type { Problem } from './data-plane.ts';
-import { createWorkerCrew } from './supervisor.ts';
-import { createTargetWatch } from './target-watch.ts';
-import { addressText } from './topology.ts';
+import { createWorkerCrew } from './workers/supervisor.ts';
+import { createTargetWatch } from './cluster/target-watch.ts';
+import { addressText } from './cluster/topology.ts';
 
 /** A configuration that has been found good. */
 export interface GoodConfig {

@@ -1,0 +1,78 @@
+import type { Log } from '../../ops/log.ts';
+import type { Address, ProxyConfig, TargetConfig } from '../config/model.ts';
+import { fetchNodes } from './fetch-nodes.ts';
+import { canonical } from '../reload.ts';
+
+/** Looks every now and then whether each virtual cluster's target can be reached. */
+export interface TargetWatch {
+  set(config: ProxyConfig): void;
+  /** By virtual cluster: undefined is "reached", a sentence says why not. Those not looked at yet are missing. */
+  findings(): ReadonlyMap<string, string | undefined>;
+  close(): void;
+}
+
+const WELL_EVERY_MS = 10_000;
+const ILL_EVERY_MS = 2000;
+
+interface Watched {
+  target: string;
+  stop: () => void;
+}
+
+/** Tells what it learns about brokers on the way; a target that wants a login is only connected to. */
+export function createTargetWatch(
+  log: Log,
+  onNodes: (cluster: string, nodes: [number, Address][]) => void,
+): TargetWatch {
+  const watched = new Map<string, Watched>();
+  const findings = new Map<string, string | undefined>();
+
+  function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
+    let timer: NodeJS.Timeout | undefined;
+    let ask = true;
+    let stopped = false;
+    const look = async (): Promise<void> => {
+      const fetched = await fetchNodes(target, ask, timeoutMs);
+      if (stopped) return;
+      const why = 'unreachable' in fetched ? fetched.unreachable : undefined;
+      if ('silent' in fetched) ask = false;
+      if ('nodes' in fetched) onNodes(cluster, fetched.nodes);
+      report(cluster, why);
+      timer = setTimeout(() => void look(), why === undefined ? WELL_EVERY_MS : ILL_EVERY_MS);
+      timer.unref();
+    };
+    void look();
+    const stop = () => {
+      stopped = true;
+      clearTimeout(timer);
+      findings.delete(cluster);
+    };
+    return { target: canonical(target), stop };
+  }
+
+  function report(cluster: string, why: string | undefined): void {
+    if (why !== undefined && findings.get(cluster) === undefined)
+      log.warn({ virtualCluster: cluster, why }, 'the target cluster cannot be reached');
+    else if (why === undefined && findings.get(cluster) !== undefined)
+      log.info({ virtualCluster: cluster }, 'the target cluster can be reached again');
+    findings.set(cluster, why);
+  }
+
+  return {
+    set({ virtualClusters, limits }) {
+      const wanted = new Map(virtualClusters.map(({ name, target }) => [name, target]));
+      for (const [name, { target, stop }] of watched) {
+        const now = wanted.get(name);
+        if (now && canonical(now) === target) continue;
+        stop();
+        watched.delete(name);
+      }
+      for (const [name, target] of wanted)
+        if (!watched.has(name)) watched.set(name, watch(name, target, limits.connectTimeoutMs));
+    },
+    findings: () => findings,
+    close() {
+      for (const { stop } of watched.values()) stop();
+    },
+  };
+}

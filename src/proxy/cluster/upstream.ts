@@ -1,0 +1,113 @@
+import { connect as connectPlain, isIP } from 'node:net';
+import { connect as connectTls, createSecureContext } from 'node:tls';
+import { messageOf } from '../../ops/errors.ts';
+import type { Address, ClientTls, TargetConfig } from '../config/model.ts';
+import { Link } from '../session/link.ts';
+import type { ClusterStats } from '../stats.ts';
+import { contextOptions } from '../entry/tls-context.ts';
+import { addressText } from './topology.ts';
+import type { Topology } from './topology.ts';
+
+/** A connection to a broker that stands; its link has no events yet. */
+export interface Opened {
+  link: Link;
+  address: Address;
+  /** Connected to any broker because nobody knows yet where the wanted one is. */
+  guessed: boolean;
+}
+
+/** Opens connections to the brokers of one target cluster. */
+export interface Upstream {
+  /** To the node, or to any broker. Rejects with a reason that says what was tried. */
+  open(node: number | undefined, timeoutMs: number): Promise<Opened>;
+}
+
+/** Asks the other workers where a node is. */
+export type LookUp = (node: number) => Promise<Address | undefined>;
+
+export function createUpstream(
+  target: TargetConfig,
+  topology: Topology,
+  stats: ClusterStats,
+  lookUp: LookUp,
+): Upstream {
+  const dial = dialer(target.tls);
+  let turn = target.selection === 'random' ? Math.floor(Math.random() * 1000) : 0;
+
+  async function attempt(address: Address, timeoutMs: number): Promise<Omit<Opened, 'guessed'>> {
+    stats.upstreamConnects.value += 1;
+    try {
+      return { ...(await dial(address, timeoutMs)), address };
+    } catch (error) {
+      stats.upstreamErrors.value += 1;
+      throw new Error(`${addressText(address)}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  async function any(timeoutMs: number): Promise<Omit<Opened, 'guessed'>> {
+    const servers = target.bootstrapServers;
+    const first = target.selection === 'random' ? Math.floor(Math.random() * servers.length) : turn++;
+    const failures: string[] = [];
+    for (let i = 0; i < servers.length; i++) {
+      try {
+        return await attempt(servers[(first + i) % servers.length]!, timeoutMs);
+      } catch (error) {
+        failures.push(messageOf(error));
+      }
+    }
+    throw new Error(`no bootstrap server answers (${failures.join('; ')})`);
+  }
+
+  return {
+    async open(node, timeoutMs) {
+      if (node === undefined) return { ...(await any(timeoutMs)), guessed: false };
+      const address = topology.addressOf(node) ?? (await lookUp(node));
+      if (!address) return { ...(await any(timeoutMs)), guessed: true };
+      try {
+        return { ...(await attempt(address, timeoutMs)), guessed: false };
+      } catch (error) {
+        topology.forget(node, address);
+        throw error;
+      }
+    },
+  };
+}
+
+type Dial = (address: Address, timeoutMs: number) => Promise<{ link: Link }>;
+
+function dialer(tls: ClientTls | undefined): Dial {
+  const secureContext = tls && createSecureContext(contextOptions(tls.key, tls.trust, tls.rules));
+  return ({ host, port }, timeoutMs) => {
+    const link = new Link();
+    const options = {
+      host,
+      port,
+      noDelay: true,
+      allowHalfOpen: true,
+    };
+    const socket = secureContext
+      ? connectTls({
+          ...options,
+          secureContext,
+          rejectUnauthorized: !tls?.insecure,
+          ...(isIP(host) ? {} : { servername: host }),
+        })
+      : connectPlain({ ...options, onread: link.onread() });
+    const { promise, resolve, reject } = Promise.withResolvers<{ link: Link }>();
+    const timer = setTimeout(() => {
+      socket.destroy(new Error(`no connection within ${timeoutMs} ms`));
+    }, timeoutMs);
+    const failed = (error: Error) => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    socket.once('error', failed);
+    socket.once(secureContext ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer);
+      socket.off('error', failed);
+      link.attach(socket);
+      resolve({ link });
+    });
+    return promise;
+  };
+}

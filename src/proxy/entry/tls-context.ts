@@ -1,0 +1,51 @@
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
+import type { KeyMaterial, ServerTls, TlsRules } from '../config/model.ts';
+
+/** The options of a TLS context; what is not given stays Node's default. */
+export function contextOptions(
+  key: KeyMaterial | undefined,
+  trust: string | undefined,
+  rules: TlsRules,
+): SecureContextOptions {
+  return {
+    ...(key && keyOptions(key)),
+    ...(trust === undefined ? {} : { ca: trust }),
+    ...(rules.minVersion && { minVersion: rules.minVersion }),
+    ...(rules.maxVersion && { maxVersion: rules.maxVersion }),
+    ...(rules.ciphers && { ciphers: rules.ciphers, honorCipherOrder: true }),
+  };
+}
+
+function keyOptions(key: KeyMaterial): SecureContextOptions {
+  const passphrase = key.passphrase === undefined ? {} : { passphrase: key.passphrase };
+  if ('pkcs12' in key) return { pfx: Buffer.from(key.pkcs12, 'base64'), ...passphrase };
+  return { cert: key.certificate, key: key.privateKey, ...passphrase };
+}
+
+export interface Certificate {
+  context: SecureContext;
+  certificate: X509Certificate;
+}
+
+/** The contexts of a gateway's certificates. Throws if one cannot be used. */
+export function serverCertificates({ keys, trust, rules }: ServerTls, ticketKeys: Buffer): Certificate[] {
+  return keys.map((key) => {
+    const options = { ...contextOptions(key, trust, rules), ticketKeys, sessionIdContext: 'isthmus' };
+    const context = createSecureContext(options);
+    // Not in the documentation of Node, but the only way to see the certificate inside a PKCS12 file.
+    const inner = context.context as { getCertificate(): Buffer };
+    return { context, certificate: new X509Certificate(inner.getCertificate()) };
+  });
+}
+
+/** The certificate for the name that a client asked for; the first where none has it, or none was asked for. */
+export function chooseCertificate(
+  certificates: readonly Certificate[],
+  serverName: string,
+): Certificate | undefined {
+  return (
+    certificates.find(({ certificate }) => certificate.checkHost(serverName) !== undefined) ?? certificates[0]
+  );
+}

@@ -1,0 +1,30 @@
+import type { Snapshot } from '../../ops/metrics.ts';
+import type { Address, ProxyConfig } from '../config/model.ts';
+import type { Counts, Problem } from '../data-plane.ts';
+
+/** What the supervisor says to a worker. `id` ties an answer to its question. */
+export type ToWorker =
+  | { type: 'apply'; id: number; config: ProxyConfig }
+  | { type: 'nodes'; cluster: string; nodes: [number, Address][] }
+  | { type: 'found'; id: number; address: Address | undefined }
+  | { type: 'others'; counts: Counts }
+  | { type: 'report'; id: number }
+  | { type: 'drain'; timeoutMs: number };
+
+/** What a worker says to the supervisor. */
+export type FromWorker =
+  | { type: 'applied'; id: number; problems: Problem[] }
+  | { type: 'learned'; cluster: string; nodes: [number, Address][] }
+  | { type: 'forgot'; cluster: string; node: number; address: Address }
+  | { type: 'where'; id: number; cluster: string; node: number }
+  | { type: 'counts'; counts: Counts }
+  | { type: 'report'; id: number; snapshot: Snapshot; problems: Problem[] };
+
+/** How a worker is set up: in its environment, as one JSON text. */
+export interface WorkerSetup {
+  number: number;
+  logLevel: string;
+  ticketKeys: string;
+}
+
+export const SETUP_VARIABLE = 'ISTHMUS_PROXY_WORKER';
