@@ -129,7 +129,10 @@ suite('a cache follows the server', { timeout: 300_000 }, () => {
     assert.equal(seen.get(`${NAMESPACE}/created`)?.length, 1);
     assert.equal(seen.has(`${NAMESPACE}/kept`), false, 'nothing is told about what did not change');
   });
+});
 
+// These wait for most of their time, and not for each other.
+suite('a cache follows the server, several at once', { timeout: 300_000, concurrency: true }, () => {
   test('a half-open connection: nothing comes any more, and nobody says so', async () => {
     await using follower = await follow(connect(plane.kubeconfigText), {
       silenceMs: 2000,
