@@ -76,7 +76,8 @@ export function createStore(
   function claim(source: string, name: Name, claims: Claim[], changes: SetChange[]): LostClaim[] {
     const zone = zoneOf(name)!;
     const entry = entries.get(name) ?? { zone, claims: [], sets: [] };
-    entry.claims = [...entry.claims.filter((other) => other.source !== source), ...claims];
+    // concat and slice make arrays without room to grow in: there may be a hundred thousand of them.
+    entry.claims = entry.claims.filter((other) => other.source !== source).concat(claims);
     const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
     changes.push(...changesBetween(zone.spec.name, name, entry.sets, merged.sets));
     entry.sets = merged.sets;
@@ -106,7 +107,7 @@ export function createStore(
         }
       }
       const claimed = [...wanted].flatMap(([name, claims]) => claims.map(() => name));
-      if (claimed.length > 0) sources.set(source, claimed);
+      if (claimed.length > 0) sources.set(source, claimed.slice());
       else sources.delete(source);
       publish(changes);
       return problems;
