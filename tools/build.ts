@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '..');
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
 if (status === 0) chmodSync(join(root, 'dist/main.js'), 0o755);
 process.exitCode = status ?? 1;

@@ -19,9 +19,7 @@ interface InstallFlags {
 /** `isthmus install`: prints what to pipe into kubectl; it touches no cluster itself. */
 export function installCommand(terminal: Terminal): Command {
   return new Command('install')
-    .description(
-      'print the CRDs and manifests of the operator, to pipe into `kubectl apply -f -`',
-    )
+    .description('print the CRDs and manifests of the operator, to pipe into `kubectl apply -f -`')
     .option('-n, --namespace <name>', 'the operator’s namespace', 'isthmus-system')
     .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
     .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
