@@ -177,6 +177,25 @@ describe('reload', () => {
     assert.ok((await proxy.metric('isthmus_proxy_connections_total')) >= connectionsBefore + 12);
   });
 
+  test('workers do not outlive their supervisor', async () => {
+    const lost = await startProxyProcess({
+      workers: 2,
+      virtualClusters: [cluster('lost', block.first + 12)],
+    });
+    const pids = lost.workerPids();
+    assert.equal(pids.length, 2);
+    await lost.server.stop('SIGKILL');
+    const isRunning = (pid: number) => {
+      try {
+        return process.kill(pid, 0);
+      } catch {
+        return false;
+      }
+    };
+    await waitFor('their end', async () => !pids.some(isRunning));
+    await lost[Symbol.asyncDispose]();
+  });
+
   test('at the end, requests under way are answered and then connections closed', async () => {
     const last = await startProxyProcess({ virtualClusters: [cluster('last', block.first + 12)] });
     await kafka.createTopic('empty');
