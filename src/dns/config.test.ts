@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { TestContext } from 'node:test';
 import { checkConfig } from '../ops/config.ts';
-import { dnsConfigSchema, loadDnsConfig, zoneSpecOf } from './config.ts';
+import { createLog } from '../ops/log.ts';
+import { dnsConfigSchema, loadDnsConfig, loadRecords, zoneSpecOf } from './config.ts';
 import { formatName } from './name.ts';
+import { followRecordsFile } from './records-file.ts';
 
 const check = (document: unknown) => checkConfig(dnsConfigSchema, document, 'dns.yaml');
 const zones = [{ name: 'example.test' }];
@@ -55,26 +58,50 @@ test('the limit can be switched off', () => {
   assert.equal(check({ zones, rateLimit: null }).rateLimit, null);
 });
 
-test('a file may name a file of records, in YAML or JSON', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'isthmus-dns-config-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const yaml = join(folder, 'records.yaml');
-  const json = join(folder, 'records.json');
+test('a configuration comes from a file and the environment', (t) => {
+  const folder = temporaryFolder(t);
   const config = join(folder, 'dns.yaml');
-  const record = { name: 'b.example.test', type: 'A', data: '10.0.0.2' };
+  writeFileSync(config, 'zones: [{ name: example.test }]\nrecordsFile: /somewhere/records.yaml\n');
+  assert.equal(loadDnsConfig(config).recordsFile, '/somewhere/records.yaml');
+  assert.equal(loadDnsConfig(config, { ISTHMUS_DNS_WORKERS: '3' }).workers, 3);
+});
+
+test('records come from a file, in YAML or JSON', (t) => {
+  const folder = temporaryFolder(t);
+  const [yaml, json] = [join(folder, 'records.yaml'), join(folder, 'records.json')];
+  const record = { name: 'b.example.test', type: 'A' as const, data: '10.0.0.2' };
   writeFileSync(yaml, 'records:\n  - { name: b.example.test, type: A, data: 10.0.0.2 }\n');
   writeFileSync(json, JSON.stringify({ records: [record] }));
-  for (const file of [yaml, json]) {
-    writeFileSync(
-      config,
-      `zones: [{ name: example.test }]\nrecords: [{ name: a.example.test, type: TXT, data: "1" }]\nrecordsFile: ${file}\n`,
-    );
-    assert.deepEqual(loadDnsConfig(config).records, [
-      { name: 'a.example.test', type: 'TXT', data: '1' },
-      record,
-    ]);
-  }
-  assert.equal(loadDnsConfig(config, { ISTHMUS_DNS_WORKERS: '3' }).workers, 3);
+  assert.deepEqual([loadRecords(yaml), loadRecords(json)], [[record], [record]]);
   writeFileSync(json, '{');
-  assert.throws(() => loadDnsConfig(config), /cannot be read/);
+  assert.throws(() => loadRecords(json), /cannot be read/);
 });
+
+test('a records file is followed; a broken one changes nothing', async (t) => {
+  const file = join(temporaryFolder(t), 'records.yaml');
+  const write = (data: string) =>
+    writeFileSync(file, `records:\n  - { name: b.example.test, type: A, data: ${data} }\n`);
+  const seen: string[] = [];
+  const told: string[] = [];
+  const log = createLog('silent');
+  log.error = (fields: { problem: string }) => void told.push(fields.problem);
+  write('10.0.0.1');
+  t.after(followRecordsFile(file, (records) => void seen.push(records[0]!.data), log, 20));
+  const until = async (reached: () => boolean) => {
+    while (!reached()) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  write('10.0.0.22');
+  await until(() => seen.includes('10.0.0.22'));
+  write('no address at all');
+  await until(() => told.length > 0);
+  write('10.0.0.3');
+  await until(() => seen.includes('10.0.0.3'));
+  assert.deepEqual([...new Set(seen)], ['10.0.0.1', '10.0.0.22', '10.0.0.3']);
+  assert.match(told[0]!, /is not an IPv4 address/);
+});
+
+function temporaryFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'isthmus-dns-config-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

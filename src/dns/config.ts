@@ -8,6 +8,7 @@ import { readRecord } from './claims.ts';
 import { RECORD_TYPES } from './constants.ts';
 import { formatName, parseName } from './name.ts';
 import type { Network } from './address.ts';
+import type { DnsRecord } from './record.ts';
 import type { ZoneSpec } from './store.ts';
 
 /** Private and local networks: answers to a forged address there reach nobody who could not be reached anyway. */
@@ -78,7 +79,7 @@ export const dnsConfigSchema = z.strictObject({
   listen: z.array(listenAddress).min(1).prefault(['[::]:53']),
   zones: z.array(zone).min(1),
   records: z.array(record).default([]),
-  /** A YAML file with the one key `records`; as .json it may be large, YAML costs a kilobyte of memory a word. */
+  /** A YAML file with the one key `records`, read again when it changes; as .json it may be large, YAML costs a kilobyte of memory a word. */
   recordsFile: z.string().optional(),
   /** Threads that answer over UDP, all on the same port. */
   workers: z.int().min(1).max(64).default(1),
@@ -115,17 +116,16 @@ export type DnsConfigInput = z.input<typeof dnsConfigSchema>;
 
 const recordsFileSchema = z.strictObject({ records: z.array(record) });
 
-/** Reads and checks a configuration file and the records file it names. */
+/** Reads and checks a configuration file. */
 export function loadDnsConfig(
   file: string,
   env: Readonly<Record<string, string | undefined>> = {},
 ): DnsConfig {
-  const config = loadConfig(dnsConfigSchema, { file, env, envPrefix: 'ISTHMUS_DNS' });
-  return { ...config, records: [...config.records, ...loadRecords(config.recordsFile)] };
+  return loadConfig(dnsConfigSchema, { file, env, envPrefix: 'ISTHMUS_DNS' });
 }
 
-/** The records of a records file. */
-export function loadRecords(file: string | undefined): DnsConfig['records'] {
+/** Reads and checks a records file; none, no records. */
+export function loadRecords(file: string | undefined): DnsRecord[] {
   if (file === undefined) return [];
   if (!file.endsWith('.json')) return loadConfig(recordsFileSchema, { file }).records;
   return checkConfig(recordsFileSchema, readJson(file), file).records;

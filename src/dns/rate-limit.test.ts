@@ -44,12 +44,12 @@ test('exempt networks have no limit', () => {
   for (let i = 0; i < 100; i++) assert.equal(judge('10.1.2.3', 1000), 'send');
 });
 
-test('a flood from a million networks does not lift the limit of one that keeps asking', () => {
+test('a flood from very many networks does not lift the limit of one that keeps asking', () => {
   const judge = limiter(10, 0);
   let sent = 0;
-  for (let i = 0; i < 200_000; i++) {
+  for (let i = 0; i < 100_000; i++) {
     judge(`${(i >> 16) + 1}.${(i >> 8) & 255}.${i & 255}.1`, 1000 + i / 1000);
     if (i % 100 === 0 && judge('198.51.100.7', 1000 + i / 1000) === 'send') sent += 1;
   }
-  assert.ok(sent <= 13, `${sent} in 0.2 s at 10 a second`);
+  assert.ok(sent <= 12, `${sent} in 0.1 s at 10 a second`);
 });

@@ -7,6 +7,7 @@ import { typeNumber } from './constants.ts';
 import { createCounters, reportCounters } from './counters.ts';
 import { explain } from './explain.ts';
 import { parseName } from './name.ts';
+import { followRecordsFile } from './records-file.ts';
 import { createStore } from './store.ts';
 import { serveTcp } from './tcp.ts';
 import { startWorker } from './worker-link.ts';
@@ -64,9 +65,7 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
     for (const worker of workers) worker.post(update);
   };
   const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
-  for (const { record, reason } of store.upsert('config records', config.records)) {
-    log.warn({ record, reason }, 'a record of the configuration is not served');
-  }
+  const stopFollowing = takeConfiguredRecords(config, store, log);
   store.setReady(parts.ready ?? true);
 
   const cookies = cookieSecrets(config);
@@ -100,12 +99,26 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
       return workers.some((worker) => worker.serving) ? undefined : 'no UDP worker runs';
     },
     async close() {
+      stopFollowing();
       await new Promise((resolve) => setTimeout(resolve, config.drainSeconds * 1000));
       await Promise.all(workers.map((worker) => worker.close()));
       await Promise.all(services.map((service) => service.close(TCP_GRACE_MS)));
       log.info('DNS server stopped');
     },
   };
+}
+
+/** Serves the records of the configuration and of the file it names, and follows that file; returns how to stop. */
+function takeConfiguredRecords(config: DnsConfig, store: Store, log: Log): () => void {
+  const take = (source: string, records: readonly DnsRecord[]) => {
+    for (const { record, reason } of store.upsert(source, records)) {
+      log.warn({ source, record, reason }, 'a record is not served');
+    }
+  };
+  take('config records', config.records);
+  const { recordsFile } = config;
+  if (recordsFile === undefined) return () => undefined;
+  return followRecordsFile(recordsFile, (records) => take(`file ${recordsFile}`, records), log);
 }
 
 interface WorkerParts {

@@ -1,0 +1,30 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { messageOf } from '../ops/errors.ts';
+import { loadRecords } from './config.ts';
+import type { Log } from '../ops/log.ts';
+import type { DnsRecord } from './record.ts';
+
+/**
+ * Gives the records of a file, now and whenever it changes; returns how to stop. A file that cannot be read at the
+ * start is an error; later it is a log line, and the last good records stay. It looks at the file every so often
+ * instead of being told, because Kubernetes replaces mounted files by moving a symbolic link, which goes unnoticed.
+ */
+export function followRecordsFile(
+  file: string,
+  apply: (records: DnsRecord[]) => void,
+  log: Log,
+  everyMs = 1000,
+): () => void {
+  apply(loadRecords(file));
+  const changed = () => {
+    try {
+      const records = loadRecords(file);
+      apply(records);
+      log.info({ file, records: records.length }, 'records file read again');
+    } catch (error) {
+      log.error({ file, problem: messageOf(error) }, 'records file cannot be used; the last good one stays');
+    }
+  };
+  watchFile(file, { interval: everyMs, persistent: false }, changed);
+  return () => unwatchFile(file, changed);
+}
