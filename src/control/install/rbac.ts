@@ -17,7 +17,7 @@ export const LEADER_RULES: PolicyRule[] = [
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
     resourceNames: [OPERATOR_NAME],
-    verbs: ['get', 'update'],
+    verbs: ['get', 'patch'],
   },
 ];
 

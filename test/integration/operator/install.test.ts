@@ -60,18 +60,21 @@ suite('install', () => {
     };
     const operator = await startOperator({ ...common, identity: 'pod-a' });
     try {
-      const holder = await waitFor('the lead', async () => {
-        const spec = await plane.kubectl([
+      const lease = async (field: string) => {
+        const path = ['-o', `jsonpath={.spec.${field}}`];
+        const { stdout } = await plane.kubectl([
           'get',
           'lease',
           'isthmus-operator',
           '-n',
           NAMESPACE,
-          '-o',
-          'jsonpath={.spec.holderIdentity}',
+          ...path,
         ]);
-        return spec.stdout || undefined;
-      });
+        return stdout || undefined;
+      };
+      const holder = await waitFor('the lead', () => lease('holderIdentity'));
+      const taken = await lease('renewTime');
+      await waitFor('a renewal', async () => (await lease('renewTime')) !== taken);
       assert.match(holder, /^pod-a_/);
       const ready = await fetch(`http://127.0.0.1:${operator.managementPort}/readyz`);
       assert.equal(ready.status, 200, await ready.text());
@@ -80,7 +83,7 @@ suite('install', () => {
     } finally {
       await operator.stop();
     }
-    const forbidden = ['get', 'secrets', '-A', '--kubeconfig', kubeconfig];
+    const forbidden = ['get', 'nodes', '--kubeconfig', kubeconfig];
     const { code, stderr } = await plane.kubectl(forbidden);
     assert.notEqual(code, 0);
     assert.match(stderr, /forbidden/);
