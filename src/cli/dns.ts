@@ -1,9 +1,15 @@
 import { Command } from 'commander';
+import type { Discovery } from '../control/discover/discovery.ts';
+import type { DiscoverSettings } from '../control/discover/settings.ts';
+import type { DnsServer } from '../dns/server.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog, LOG_LEVELS } from '../ops/log.ts';
-import type { LogLevel } from '../ops/log.ts';
+import type { Log, LogLevel } from '../ops/log.ts';
 import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import { dnsManifestsCommand } from './dns-manifests.ts';
+import { dnsQueryCommand } from './dns-query.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,19 +18,22 @@ interface DnsFlags {
   logLevel: LogLevel;
 }
 
-/** `isthmus dns`: the DNS server alone, answering from its configuration. */
-export function dnsCommand(_terminal: Terminal): Command {
+/** `isthmus dns`: the DNS server, answering from its configuration and from the clusters that it names. */
+export function dnsCommand(terminal: Terminal): Command {
   return new Command('dns')
-    .description('run the DNS server alone, from a configuration file')
+    .description('run the DNS server, from a configuration file and the clusters that it names')
     .requiredOption('--config <file>', 'the configuration, YAML')
     .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
+    .addCommand(dnsQueryCommand(terminal))
+    .addCommand(dnsManifestsCommand(terminal))
     .action(async (flags: DnsFlags) => {
-      const { loadDnsConfig } = await import('../dns/config.ts');
+      const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server.ts');
-      const config = loadDnsConfig(flags.config, process.env);
+      const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
-      const server = await startDns(config, { log, metrics });
+      const server = await startDns(config, { log, metrics, ready: !kubernetes });
+      const followed = kubernetes && (await follow(kubernetes, server, log, metrics));
       const health = createHealth();
       health.ready('dns', () => server.problem());
       const management =
@@ -36,6 +45,27 @@ export function dnsCommand(_terminal: Terminal): Command {
         }));
       log.info({ signal: await untilStopped() }, 'stopping');
       await server.close();
+      await followed?.stop();
       await management?.close();
     });
+}
+
+/** Gives the server the names of clusters; it answers when it has them. */
+async function follow(
+  settings: DiscoverSettings,
+  server: DnsServer,
+  log: Log,
+  metrics: Metrics,
+): Promise<Pick<Discovery, 'stop'>> {
+  const { joinClusters } = await import('../control/discover/join.ts');
+  const { startDiscovery } = await import('../control/discover/discovery.ts');
+  const joined = joinClusters(settings, log);
+  const joinWaitMs = settings.joinWaitSeconds * 1000;
+  const discovery = startDiscovery({ ...joined, sink: server, log, metrics, joinWaitMs });
+  return {
+    async stop() {
+      await discovery.stop();
+      await joined.clusters.stop();
+    },
+  };
 }

@@ -6,6 +6,7 @@ import type { Cluster } from '../../kube/cluster.ts';
 import type { Clusters } from '../../kube/clusters.ts';
 import { SUCCESS, createController } from '../../kube/controller.ts';
 import { createEventRecorder } from '../../kube/events.ts';
+import type { EventRecorder } from '../../kube/events.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -29,6 +30,8 @@ export interface DiscoveryOptions {
   /** The object that stands for a joined cluster in the local one, for events about it. */
   objectOf?: (cluster: string) => KubeObject | undefined;
   sink: RecordSink;
+  /** Where to tell what is wrong; in events of the local cluster if left out. */
+  events?: EventRecorder;
   log: Log;
   metrics: Metrics;
   clock?: Clock;
@@ -50,7 +53,7 @@ const VERSION_SOURCE = 'clusterset version';
 export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { local, clusters, sink, log, metrics, clock = systemClock } = options;
   const stopped = new AbortController();
-  const events = createEventRecorder({ client: () => local.client, reportingController: 'isthmus.dns', log });
+  const events = options.events ?? recorder(local, log);
   const publisher = createPublisher({ sink, events, log });
   const controller = createController({
     name: 'discover',
@@ -78,8 +81,9 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   }
 
   async function begin(): Promise<void> {
-    await Promise.all([set.settled, own.settled, options.joined]);
-    await waitForOthers(set, log, () => clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal));
+    await Promise.all([set.settled, own.settled]);
+    const patience = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
+    await waitForOthers(set, options.joined, patience, log);
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
     controller.start();
     while (controller.waiting + controller.active > 0 && !stopped.signal.aborted) await breathe();
@@ -101,15 +105,23 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
+function recorder(local: Cluster, log: Log): EventRecorder {
+  return createEventRecorder({ client: () => local.client, reportingController: 'isthmus.dns', log });
+}
+
 /** A cluster that does not answer must not keep the others' names from being served for ever. */
 async function waitForOthers(
   { members }: ClusterSet,
+  joined: Promise<unknown> | undefined,
+  patience: Promise<void>,
   log: Log,
-  patience: () => Promise<void>,
 ): Promise<void> {
-  const all = [...members.values()];
-  await Promise.race([Promise.all(all.map(({ settled }) => settled)), patience()]);
-  const late = all.filter(({ isSettled }) => !isSettled).map(({ cluster }) => cluster.name);
+  const all = async () => {
+    await joined;
+    await Promise.all([...members.values()].map(({ settled }) => settled));
+  };
+  await Promise.race([all(), patience]);
+  const late = [...members.values()].filter(({ isSettled }) => !isSettled).map(({ cluster }) => cluster.name);
   if (late.length > 0) log.warn({ clusters: late }, 'answers begin without what these clusters have');
 }
 

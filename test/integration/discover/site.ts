@@ -71,7 +71,8 @@ export async function startSite(
   };
 }
 
-function asking(port: number): Site['ask'] {
+/** Asks a DNS server on loopback. */
+export function asking(port: number): Site['ask'] {
   const resolver = new Resolver({ timeout: 2000, tries: 3 });
   resolver.setServers([`127.0.0.1:${port}`]);
   return async (name, type = 'A') => {

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import { VERSION } from '../ops/version.ts';
+import { parseCount } from './arguments.ts';
+import type { Terminal } from './terminal.ts';
+
+interface ManifestFlags {
+  config: string;
+  namespace: string;
+  image: string;
+  replicas: number;
+}
+
+/** `isthmus dns manifests`: prints what runs the DNS server in a cluster; it touches no cluster itself. */
+export function dnsManifestsCommand(terminal: Terminal): Command {
+  return new Command('manifests')
+    .description(
+      'print what runs the DNS server in a cluster with this configuration, for `kubectl apply -f -`',
+    )
+    .option('-n, --namespace <name>', 'where it runs', 'isthmus-system')
+    .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
+    .option('--replicas <n>', 'how many pods answer', parseCount, 2)
+    .action(async (_flags: object, command: Command) => {
+      const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();
+      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { dnsManifests } = await import('../control/discover/install.ts');
+      loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
+      const manifests = dnsManifests({ ...options, config: readFileSync(file, 'utf8') });
+      for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
+    });
+}

@@ -1,0 +1,108 @@
+import { Command } from 'commander';
+import { stringify } from 'yaml';
+import type { DiscoverSettings } from '../control/discover/settings.ts';
+import type { RecordSink } from '../control/discover/records.ts';
+import type { DnsConfig } from '../dns/config.ts';
+import type { ExplainedSet, Explanation } from '../dns/explain.ts';
+import { IsthmusError } from '../ops/errors.ts';
+import { createLog } from '../ops/log.ts';
+import { createMetrics } from '../ops/metrics.ts';
+import { outputOption, render } from './output.ts';
+import type { OutputFormat } from './output.ts';
+import type { Terminal } from './terminal.ts';
+
+interface QueryFlags {
+  config: string;
+  output: OutputFormat;
+}
+
+/** `isthmus dns query`: what would be answered, and which objects it came from. Asks the clusters, not a running server. */
+export function dnsQueryCommand(terminal: Terminal): Command {
+  return new Command('query')
+    .description('say what would be answered to a question, and which objects the answer came from')
+    .argument('<name>', 'the name asked for')
+    .argument('[type]', 'A, AAAA, CNAME, SRV, TXT, PTR, NS, SOA', 'A')
+    .addOption(outputOption())
+    .action(async (name: string, type: string, _flags: object, command: Command) => {
+      const { config, output } = command.optsWithGlobals<QueryFlags>();
+      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
+      const answers = await openAnswers(dns);
+      if (kubernetes) await fill(answers, kubernetes);
+      const explanation = answers.explain(name, type);
+      if (!explanation) throw new IsthmusError('USAGE', `${name} ${type} is no question`);
+      terminal.out(show(explanation, output));
+    });
+}
+
+interface Answers extends RecordSink {
+  explain(name: string, type: string): Explanation | undefined;
+}
+
+/** The DNS server's records and its judgement, without its sockets. */
+async function openAnswers(config: DnsConfig): Promise<Answers> {
+  const { zoneSpecOf } = await import('../dns/config.ts');
+  const { typeNumber } = await import('../dns/constants.ts');
+  const { explain } = await import('../dns/explain.ts');
+  const { parseName } = await import('../dns/name.ts');
+  const { createStore } = await import('../dns/store.ts');
+  const { applyUpdate, createZones } = await import('../dns/zones.ts');
+  const zones = createZones();
+  const now = () => Math.floor(Date.now() / 1000);
+  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
+  store.upsert('config records', config.records);
+  store.setReady(true);
+  return {
+    upsert: (source, records) => store.upsert(source, records),
+    setReady: (ready) => store.setReady(ready),
+    explain(nameText, typeText) {
+      const [name, type] = [parseName(nameText), typeNumber(typeText)];
+      return name === undefined || type === undefined ? undefined : explain(zones, store, name, type);
+    },
+  };
+}
+
+/** Reads the clusters once, as the server does when it starts. Whoever only asks leaves no events behind. */
+async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void> {
+  const { joinClusters } = await import('../control/discover/join.ts');
+  const { startDiscovery } = await import('../control/discover/discovery.ts');
+  const log = createLog('error', { role: 'dns query' });
+  const joined = joinClusters(settings, log);
+  const reach = await joined.local.probe();
+  if (reach.state === 'unreachable') {
+    await joined.clusters.stop();
+    throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
+  }
+  const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
+  const joinWaitMs = settings.joinWaitSeconds * 1000;
+  const discovery = startDiscovery({ ...joined, sink, events, log, metrics: createMetrics(), joinWaitMs });
+  await discovery.ready;
+  await discovery.stop();
+  await joined.clusters.stop();
+}
+
+const COLUMNS = {
+  section: ({ section }: Row) => section,
+  name: ({ set }: Row) => set.name,
+  ttl: ({ set }: Row) => String(set.ttl),
+  type: ({ set }: Row) => set.type,
+  data: ({ data }: Row) => data,
+  from: ({ set }: Row) => [...set.sources, ...(set.wildcard ? [`(${set.wildcard})`] : [])].join(', '),
+};
+
+interface Row {
+  section: string;
+  set: ExplainedSet;
+  data: string;
+}
+
+function show(explanation: Explanation, format: OutputFormat): string {
+  if (format === 'json') return `${JSON.stringify(explanation, null, 2)}\n`;
+  if (format === 'yaml') return stringify(explanation);
+  const { rcode, kind, zone = 'no zone that is served' } = explanation;
+  const rows = (['answer', 'authority'] as const).flatMap((section) =>
+    explanation[section].flatMap((set) => set.data.map((data) => ({ section, set, data }))),
+  );
+  const table = rows.length > 0 ? render(rows, COLUMNS, 'table') : '';
+  return `${rcode} (${kind}), from ${zone}\n${table}`;
+}

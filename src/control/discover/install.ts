@@ -1,0 +1,138 @@
+/** What it takes to run the DNS server in a cluster. */
+import type { Manifest } from '../install/manifests.ts';
+import type { PolicyRule } from '../install/rbac.ts';
+
+export interface DnsInstallOptions {
+  namespace: string;
+  image: string;
+  replicas: number;
+  /** The text of the configuration. */
+  config: string;
+}
+
+const NAME = 'isthmus-dns';
+const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'dns' };
+const LABELS = {
+  ...SELECTOR,
+  'app.kubernetes.io/part-of': 'isthmus',
+  'app.kubernetes.io/managed-by': 'isthmus-install',
+};
+/** Above 1024, so that the pod needs no rights of its own; the Service makes it 53. */
+const DNS_PORT = 5353;
+const MANAGEMENT_PORT = 9190;
+const CONFIG_DIRECTORY = '/etc/isthmus';
+const READ = ['get', 'list', 'watch'];
+
+/** What is read of each cluster of the set: this is all that the account in a joined cluster's kubeconfig needs. */
+export const MEMBER_RULES: PolicyRule[] = [
+  { apiGroups: [''], resources: ['services'], verbs: READ },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
+];
+
+/** What is done in the cluster that is served, on top. */
+export const LOCAL_RULES: PolicyRule[] = [
+  ...MEMBER_RULES,
+  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports'], verbs: READ },
+  { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs: READ },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+];
+
+/** In its own namespace only: the kubeconfigs of joined clusters. */
+export const SECRET_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['secrets'], verbs: READ }];
+
+/** All objects, in the order in which they are applied. The namespace must be there. */
+export function dnsManifests({ namespace, image, replicas, config }: DnsInstallOptions): Manifest[] {
+  const local = { name: NAME, namespace, labels: LABELS };
+  const global = { name: NAME, labels: LABELS };
+  const rbac = 'rbac.authorization.k8s.io/v1';
+  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }];
+  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME });
+  const ports = ['UDP', 'TCP'].map((protocol) => ({
+    name: `dns-${protocol.toLowerCase()}`,
+    port: 53,
+    targetPort: DNS_PORT,
+    protocol,
+  }));
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
+    { apiVersion: rbac, kind: 'ClusterRole', metadata: global, rules: LOCAL_RULES },
+    {
+      apiVersion: rbac,
+      kind: 'ClusterRoleBinding',
+      metadata: global,
+      roleRef: roleRef('ClusterRole'),
+      subjects,
+    },
+    { apiVersion: rbac, kind: 'Role', metadata: local, rules: SECRET_RULES },
+    { apiVersion: rbac, kind: 'RoleBinding', metadata: local, roleRef: roleRef('Role'), subjects },
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
+    { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(image, replicas) },
+    {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: local,
+      spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
+    },
+  ];
+}
+
+function deploymentSpec(image: string, replicas: number): object {
+  const spread = {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable: 'ScheduleAnyway',
+    labelSelector: { matchLabels: SELECTOR },
+  };
+  return {
+    replicas,
+    selector: { matchLabels: SELECTOR },
+    // A new pod answers SERVFAIL until it has read the clusters, and is not ready until then.
+    strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    template: {
+      metadata: { labels: LABELS },
+      spec: {
+        serviceAccountName: NAME,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        topologySpreadConstraints: [spread],
+        containers: [container(image)],
+        volumes: [{ name: 'config', configMap: { name: NAME } }],
+      },
+    },
+  };
+}
+
+function container(image: string): object {
+  const probe = (path: string) => ({
+    httpGet: { path, port: 'management' },
+    periodSeconds: 5,
+    timeoutSeconds: 3,
+  });
+  return {
+    name: 'dns',
+    image,
+    args: ['dns', '--config', `${CONFIG_DIRECTORY}/dns.yaml`],
+    env: [
+      { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+      // Whatever the file says: the probes and the Service below know no other ports.
+      { name: 'ISTHMUS_DNS_LISTEN', value: `["[::]:${DNS_PORT}"]` },
+      { name: 'ISTHMUS_DNS_MANAGEMENT', value: `{ host: "::", port: ${MANAGEMENT_PORT} }` },
+      { name: 'ISTHMUS_DNS_DRAIN_SECONDS', value: '5' },
+    ],
+    ports: [
+      { name: 'dns-udp', containerPort: DNS_PORT, protocol: 'UDP' },
+      { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
+      { name: 'management', containerPort: MANAGEMENT_PORT },
+    ],
+    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
+    readinessProbe: probe('/readyz'),
+    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
+  };
+}

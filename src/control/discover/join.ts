@@ -1,0 +1,52 @@
+/** Finds the clusters that settings speak of. */
+import { createCluster } from '../../kube/cluster.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import { createClusters } from '../../kube/clusters.ts';
+import type { Clusters, Secret } from '../../kube/clusters.ts';
+import { loadConnection } from '../../kube/kubeconfig.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import type { Log } from '../../ops/log.ts';
+import { CLUSTER_ID, CLUSTER_LABEL } from './names.ts';
+import type { DiscoverSettings } from './settings.ts';
+
+export interface JoinedClusters {
+  local: Cluster;
+  clusters: Clusters;
+  /** Resolves when all Secrets have been read. */
+  joined: Promise<unknown>;
+  /** The Secret of a joined cluster. */
+  objectOf(cluster: string): KubeObject | undefined;
+}
+
+const SECRET = { group: '', version: 'v1', kind: 'Secret' };
+
+/** Connects to the cluster that is served and to those it has been joined with. `clusters.stop()` ends it. */
+export function joinClusters(settings: DiscoverSettings, log: Log): JoinedClusters {
+  const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
+  const local = createCluster({ name: settings.clusterId, connection, log });
+  const clusters = createClusters({ log });
+  clusters.add(local);
+  for (const { id, kubeconfig, context } of settings.clusters)
+    clusters.add(createCluster({ name: id, connection: loadConnection({ file: kubeconfig, context }), log }));
+  const { secretsNamespace = process.env['POD_NAMESPACE'] ?? connection.namespace } = settings;
+  if (secretsNamespace === null)
+    return { local, clusters, joined: Promise.resolve(), objectOf: () => undefined };
+  const secrets = local.cache<Secret>({
+    type: SECRET,
+    namespace: secretsNamespace,
+    labelSelector: CLUSTER_LABEL,
+  });
+  clusters.follow(secrets, { nameOf: idOf });
+  return {
+    local,
+    clusters,
+    joined: secrets.synced,
+    objectOf: (cluster) => secrets.find('cluster', cluster)[0],
+  };
+}
+
+/** An id that is no DNS label would make names that cannot be; such a Secret joins nobody. */
+function idOf({ metadata }: Secret): string | undefined {
+  const id = metadata.labels?.[CLUSTER_LABEL];
+  return id !== undefined && CLUSTER_ID.test(id) ? id : undefined;
+}

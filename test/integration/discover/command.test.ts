@@ -1,0 +1,108 @@
+/** `isthmus dns` as a process, with no more rights than its manifests give it, and a cluster joined by a Secret. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { parseAllDocuments, stringify } from 'yaml';
+import { runProgram } from '../../../src/cli/program.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { startServer, waitFor } from '../../support/process.ts';
+import type { Server } from '../../support/process.ts';
+import { reservePorts } from '../../support/ports.ts';
+import type { Ports } from '../../support/ports.ts';
+import { apply, asking, endpointSlice, exportOf, installKinds, service } from './site.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const NAMESPACE = 'isthmus-system';
+
+/** Runs one command line, and gives what it printed. */
+async function isthmus(...args: string[]): Promise<string> {
+  const text = { out: '', err: '' };
+  const terminal = {
+    out: (more: string) => void (text.out += more),
+    err: (more: string) => void (text.err += more),
+    exitCode: 0 as const,
+  };
+  assert.equal(await runProgram(args, terminal), 0, text.err);
+  return text.out;
+}
+
+suite('isthmus dns', () => {
+  let west: ControlPlane;
+  let east: ControlPlane;
+  let ports: Ports;
+  let server: Server;
+  let config: string;
+  let ask: ReturnType<typeof asking>;
+
+  /** The account of the manifests, by a certificate. */
+  async function account(plane: ControlPlane): Promise<string> {
+    return plane.userKubeconfig(`system:serviceaccount:${NAMESPACE}:isthmus-dns`);
+  }
+
+  before(async () => {
+    [west, east, ports] = await Promise.all([startControlPlane(), startControlPlane(), reservePorts(2)]);
+    await Promise.all([installKinds(west), installKinds(east)]);
+    const [port = 0, managementPort = 0] = ports.numbers;
+    config = join(west.directory, 'dns.yaml');
+    const kubernetes = { clusterId: 'west', kubeconfig: await account(west), secretsNamespace: NAMESPACE };
+    const management = { host: '127.0.0.1', port: managementPort };
+    const document = { listen: [`127.0.0.1:${port}`], zones: [{ name: 'xcc.test' }], management, kubernetes };
+    await writeFile(config, stringify(document));
+    const manifests = parseAllDocuments(await isthmus('dns', 'manifests', '--config', config));
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
+    for (const plane of [west, east])
+      await apply(plane, namespace, ...[manifests].flat().map((one) => one.toJS() as object));
+    const args = ['tools/run.mjs', 'src/main.ts', 'dns', '--config', config];
+    server = startServer(
+      'dns',
+      process.execPath,
+      args.map((arg, i) => (i < 2 ? join(ROOT, arg) : arg)),
+      {
+        logFile: join(west.directory, 'dns.log'),
+      },
+    );
+    ask = asking(port);
+    const ready = async () => (await fetch(`http://127.0.0.1:${managementPort}/readyz`)).status === 200;
+    await waitFor('the server to be ready', () => ready().catch(() => false), { timeoutMs: 60_000 });
+  });
+  after(async () => {
+    await server?.stop();
+    await Promise.all([west?.stop(), east?.stop(), ports?.release()]);
+  });
+
+  async function expectAnswer(name: string, answer: string[]): Promise<void> {
+    const same = async () => JSON.stringify(await ask(name)) === JSON.stringify(answer);
+    await waitFor(`${name} to be ${answer.join()}`, same, { timeoutMs: 30_000, everyMs: 100 });
+  }
+
+  test('answers for the cluster it serves', async () => {
+    await apply(west, service('foo', 'foo.xcc.test', { clusterIP: '10.96.7.70' }));
+    await expectAnswer('foo.xcc.test', ['10.96.7.70']);
+  });
+
+  test('a cluster joined by a Secret is followed from then on, with the same few rights', async () => {
+    const pets = { addresses: ['10.1.0.1'], hostname: 'a', conditions: { ready: true } };
+    await apply(east, service('pets', undefined, { clusterIP: 'None' }), exportOf('pets'));
+    await apply(east, endpointSlice('pets-1', [pets], { of: 'pets' }));
+    const metadata = {
+      name: 'east',
+      namespace: NAMESPACE,
+      labels: { 'connectivity.tanzu.vmware.com/cluster-name': 'east' },
+    };
+    const stringData = { kubeconfig: await readFile(await account(east), 'utf8') };
+    await apply(west, { apiVersion: 'v1', kind: 'Secret', metadata, stringData });
+    await expectAnswer('a.east.pets.default.svc.clusterset.local', ['10.1.0.1']);
+  });
+
+  test('query says what is answered, and which object it came from', async () => {
+    const table = await isthmus('dns', 'query', 'foo.xcc.test', '--config', config);
+    assert.match(table, /^NOERROR \(answer\), from xcc\.test\.\n/);
+    assert.match(table, /foo\.xcc\.test\. +30 +A +10\.96\.7\.70 +Service default\/foo/);
+    const name = 'pets.default.svc.clusterset.local';
+    const json = await isthmus('dns', 'query', name, 'A', '--config', config, '-o', 'json');
+    const { answer } = JSON.parse(json) as { answer: { sources: string[] }[] };
+    assert.deepEqual(answer[0]?.sources, ['ServiceExport east/default/pets']);
+  });
+});
