@@ -50,6 +50,8 @@ export function createProxyRoad(options: ProxyRoadOptions): ProxyRoad {
       const proxies = createController({
         name: 'proxy',
         log,
+        // They mostly wait for the API server.
+        concurrency: 8,
         reconcile: timed(
           createReconciler({ cluster, caches, checker, pods: talk, settings, metrics, waiting }),
           metrics,
