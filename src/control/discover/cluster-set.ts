@@ -12,6 +12,7 @@ import type { Member } from './member.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
 import type { ServiceImport } from './objects.ts';
 import { openOptional } from './optional-cache.ts';
+import type { OptionalCache } from './optional-cache.ts';
 import type { Publisher } from './publisher.ts';
 import { trimOther } from './trim.ts';
 
@@ -27,8 +28,13 @@ export interface ClusterSetOptions {
 export interface ClusterSet {
   readonly local: Member;
   readonly members: ReadonlyMap<string, Member>;
+  /** All services that are exported or imported. */
+  keys(): Iterable<string>;
   /** What is known of an exported service. */
   seen(key: string): SeenService;
+  readonly imports: OptionalCache<ServiceImport>;
+  /** The clusters of the set that have not been read: what they export is not known. */
+  unread(): string[];
   /** Makes the names of an exported service what is known of it. */
   publish(key: string): void;
   /** Resolves when the local cluster has been read. */
@@ -60,12 +66,15 @@ export function openClusterSet({ local, clusters, publisher, wake, log }: Cluste
   });
   ends.push(clusters.subscribe(update));
 
-  /** A cluster that has been read, or has gone, may concern every exported service. */
-  function wakeAll(): void {
-    if (isClosed) return;
+  function keys(): Set<string> {
     const exports = [...members.values()].flatMap((member) => member.exports.current?.list() ?? []);
     const objects = [...exports, ...(imports.current?.list() ?? [])];
-    for (const key of [...sources.keys(), ...objects.map(({ metadata }) => keyOf(metadata))]) wake(key);
+    return new Set([...sources.keys(), ...objects.map(({ metadata }) => keyOf(metadata))]);
+  }
+
+  /** A cluster that has been read, or has gone, may concern every exported service. */
+  function wakeAll(): void {
+    if (!isClosed) for (const key of keys()) wake(key);
   }
 
   function update(name: string): void {
@@ -97,7 +106,10 @@ export function openClusterSet({ local, clusters, publisher, wake, log }: Cluste
   return {
     local: localMember,
     members,
+    keys,
     seen,
+    imports,
+    unread: () => clusters.names().filter((name) => !members.get(name)?.isSettled),
     publish(key) {
       const { namespace = '', name } = nameOfKey(key);
       const claimants = claimantsOf({ namespace, name }, seen(key), local.name);

@@ -1,4 +1,5 @@
 /** The controller beside the DNS server: keeps its records what the clusters say. */
+import { once } from 'node:events';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { systemClock } from '../../kube/clock.ts';
 import type { Clock } from '../../kube/clock.ts';
@@ -13,6 +14,8 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { openClusterSet } from './cluster-set.ts';
 import type { ClusterSet } from './cluster-set.ts';
 import { VERSION_RECORD } from './clusterset.ts';
+import { createImporter } from './importer.ts';
+import type { Importer } from './importer.ts';
 import { OWN_KINDS, openOwnNames } from './own.ts';
 import type { OwnKind } from './own.ts';
 import { createPublisher } from './publisher.ts';
@@ -42,6 +45,8 @@ export interface DiscoveryOptions {
 export interface Discovery {
   /** Resolves when the first answers may be given. */
   readonly ready: Promise<void>;
+  /** Imports what other clusters export, until the signal is aborted; for one replica at a time. */
+  importServices(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -67,8 +72,13 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       return SUCCESS;
     },
   });
-  const wake = (key: string) => controller.enqueue(`${EXPORTED} ${key}`);
+  const wake = (key: string) => {
+    controller.enqueue(`${EXPORTED} ${key}`);
+    importer?.wake(key);
+  };
+  let importer: Importer | undefined;
   const set = openClusterSet({ local, clusters, publisher, wake, log });
+  importer = createImporter({ local, set, log });
   const own = openOwnNames(set.local, log, (kind, key) => controller.enqueue(`${kind} ${key}`));
   const objectOf = options.objectOf ?? (() => undefined);
   const reach = watchReach({ members: set.members, objectOf, events, log, metrics, clock }, stopped.signal);
@@ -94,6 +104,11 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
 
   return {
     ready: begin(),
+    async importServices(signal) {
+      // Who has joined must be known for certain: what belongs to nobody is taken out.
+      await Promise.race([Promise.all([set.settled, options.joined]), once(signal, 'abort')]);
+      if (!signal.aborted) await importer.work(signal);
+    },
     async stop() {
       stopped.abort();
       own.close();

@@ -50,7 +50,12 @@ export function openMember(cluster: Cluster, log: Log, wake: (key: string) => vo
   });
   const ifExported = (keys: readonly string[]) => keys.filter((key) => exports.current?.get(key));
   ends.push(
-    services.subscribe(wake, { keysOf: ({ metadata }) => ifExported([keyOf(metadata)]) }),
+    services.subscribe(wake, {
+      keysOf: (service) => [
+        ...ifExported([keyOf(service.metadata)]),
+        ...labelled(IMPORTED_SERVICE_LABEL)(service),
+      ],
+    }),
     slices.subscribe(wake, {
       keysOf: (slice) => [
         ...ifExported(labelled(SERVICE_NAME_LABEL)(slice)),

@@ -14,6 +14,9 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 export const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 export const SOURCE_CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster';
 
+/** On everything that is made for an imported service, with its name; and nothing without it is ever touched. */
+export const IMPORTED_LABEL = `${TANZU}/imported`;
+
 /** The zone of exported services; the specification allows no other. */
 export const CLUSTERSET_ZONE = 'clusterset.local';
 

@@ -1,4 +1,5 @@
 /** What discovery reads of Kubernetes' own kinds; the rest of them is not even kept in memory. */
+import type { Condition } from '../../kube/conditions.ts';
 import type { KubeObject, ResourceType } from '../../kube/object.ts';
 
 export const SERVICE: ResourceType = { group: '', version: 'v1', kind: 'Service' };
@@ -51,12 +52,12 @@ export interface EndpointSlice extends KubeObject {
 }
 
 export interface ServiceExport extends KubeObject {
-  spec?: { exportedLabels?: Record<string, string>; exportedAnnotations?: Record<string, string> };
-  status?: object;
+  status?: { conditions?: Condition[] };
 }
 
 export interface ServiceImport extends KubeObject {
   spec?: { type?: string; ports?: ServicePort[]; ips?: string[] };
+  status?: { clusters?: { cluster: string }[] };
 }
 
 export interface DnsEndpoint extends KubeObject {

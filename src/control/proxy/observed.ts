@@ -70,9 +70,16 @@ export interface Findings {
   /** What the proxy would say of each filter's config and each virtual cluster's part, where it would refuse it. */
   filters: ReadonlyMap<string, string>;
   clusters: ReadonlyMap<string, string>;
+  /** What the API server refused to take, and why: a quota, a policy, a size. */
+  denied: readonly string[];
 }
 
-export const NO_FINDINGS: Findings = { taken: new Set(), filters: new Map(), clusters: new Map() };
+export const NO_FINDINGS: Findings = {
+  taken: new Set(),
+  filters: new Map(),
+  clusters: new Map(),
+  denied: [],
+};
 
 /** What the operator was started with. */
 export interface PlanSettings {

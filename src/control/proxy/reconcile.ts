@@ -6,6 +6,7 @@ import type { Owner } from '../../kube/apply-decision.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { SUCCESS } from '../../kube/controller.ts';
 import type { Outcome } from '../../kube/controller.ts';
+import { ApiError } from '../../kube/errors.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { keyOf, nameOfKey, typeOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
@@ -72,7 +73,7 @@ export function createReconciler(options: ReconcilerOptions) {
     let planned = planProxy(observed, settings, findings);
     const refusals = await checker.config(planned.config);
     if (refusals.filters.size + refusals.clusters.size > 0) {
-      findings = { ...refusals, taken: new Set() };
+      findings = { ...NO_FINDINGS, ...refusals };
       planned = planProxy(observed, settings, findings);
     }
     const taken = await findTaken(planned.objects, owner, signal);
@@ -164,7 +165,7 @@ export function createReconciler(options: ReconcilerOptions) {
     metrics.wrote('pod', await pods.nudge(live, first.config.hash, answers, signal));
     // Said again with what the pods answered.
     const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
-    const last = planProxy(observed, settings, findings);
+    const last = planProxy(observed, settings, { ...findings, denied: denialsIn(summary) });
     await writeStatuses(proxy, last.statuses, now, signal);
     if (summary.errors.length > 0) return { outcome: 'error', error: failureOf(summary) };
     const { lookAgainInMs } = last;
@@ -201,6 +202,16 @@ function count({ created, updated, deleted }: Summary, metrics: RoadMetrics): vo
   metrics.wrote('updated', updated.length);
   metrics.wrote('deleted', deleted.length);
 }
+
+/** Errors that stay until somebody does something about them; others will have gone by the next try. */
+function denialsIn({ errors }: Summary): string[] {
+  return errors.flatMap(({ object, error }) => {
+    const isFinal = error instanceof ApiError && FINAL.has(error.status);
+    return isFinal ? [`${object}: ${error.message}`] : [];
+  });
+}
+
+const FINAL = new Set([400, 403, 413, 422]);
 
 function failureOf({ errors }: Summary): unknown {
   const [first] = errors;

@@ -202,6 +202,8 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
     (reference) => !/^(Service |Route|TLSRoute|DNSEndpoint)/.test(reference),
   );
   if (taken) return say('False', 'NameTaken', `${taken} exists and was made by someone else`);
+  if (findings.denied.length > 0)
+    return say('False', 'Denied', findings.denied.join('; ').slice(0, MAX_MESSAGE));
   if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
   if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);
   if (ready < (wanted ?? 0) || ready === 0)

@@ -20,6 +20,7 @@ interface Scenario {
   taken: string[];
   refusedFilters: Record<string, string>;
   refusedClusters: Record<string, string>;
+  denied: string[];
 }
 
 export interface Loaded {
@@ -50,6 +51,7 @@ export async function loadScenario(folder: string, authority: Authority): Promis
     taken: new Set(scenario.taken),
     filters: new Map(Object.entries(scenario.refusedFilters)),
     clusters: new Map(Object.entries(scenario.refusedClusters)),
+    denied: scenario.denied,
   };
   const plan = (now: number) => {
     const configVersion = cluster.plan(scenario.proxy, now, { findings }).config.hash;
@@ -67,6 +69,7 @@ function scenarioOf(documents: readonly AnyObject[]): Scenario {
     taken: [],
     refusedFilters: {},
     refusedClusters: {},
+    denied: [],
     ...written,
   };
 }

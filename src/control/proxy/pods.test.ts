@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Client } from '../../kube/client.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { CONFIG_ANNOTATION } from './names.ts';
+import { createPodTalk } from './pods.ts';
+
+const signal = new AbortController().signal;
+
+function pod(
+  name: string,
+  annotation?: string,
+  status: object = { phase: 'Running', podIP: '192.0.2.1' },
+): AnyObject {
+  const annotations = annotation === undefined ? {} : { [CONFIG_ANNOTATION]: annotation };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'n', uid: name, annotations },
+    status,
+  };
+}
+
+/** Only what is patched is of interest; the API server itself is met in the integration tests. */
+function recorder() {
+  const values: string[] = [];
+  const mergePatch = async (
+    _type: object,
+    _name: object,
+    patch: { metadata: { annotations: Record<string, string> } },
+  ) => {
+    values.push(patch.metadata.annotations[CONFIG_ANNOTATION]!);
+    return {};
+  };
+  return { values, client: () => ({ mergePatch }) as unknown as Client };
+}
+
+suite('talking to pods', () => {
+  test('only pods that run are asked', async () => {
+    const asked: string[] = [];
+    const talk = createPodTalk(
+      recorder().client,
+      async (ip) => {
+        asked.push(ip);
+        return { hash: 'h', error: 'no' };
+      },
+      () => 0,
+    );
+    const answers = await talk.ask([pod('a'), pod('b', undefined, { phase: 'Pending' })], signal);
+    assert.deepEqual(asked, ['192.0.2.1']);
+    assert.deepEqual(answers.get('a'), { configVersion: 'h', refusal: 'no' });
+    assert.deepEqual(answers.get('b'), {});
+  });
+
+  test('a pod that lags is told once, and again only after a while', async () => {
+    const { values, client } = recorder();
+    let now = 0;
+    const talk = createPodTalk(
+      client,
+      async () => undefined,
+      () => now,
+    );
+    const answers = new Map([
+      ['a', { configVersion: 'old' }],
+      ['b', { configVersion: 'new' }],
+      ['c', {}],
+    ]);
+    const pods = [pod('a'), pod('b'), pod('c')];
+    assert.equal(await talk.nudge(pods, 'new', answers, signal), 1);
+    assert.equal(await talk.nudge(pods, 'new', answers, signal), 0);
+    now = 11_000;
+    assert.equal(await talk.nudge(pods, 'new', answers, signal), 1);
+    assert.deepEqual(values, ['new', 'new.1']);
+  });
+
+  test('after a restart of the operator a pod that has been told is not told at once again', async () => {
+    const { values, client } = recorder();
+    const talk = createPodTalk(
+      client,
+      async () => undefined,
+      () => 0,
+    );
+    const answers = new Map([['a', { configVersion: 'old' }]]);
+    assert.equal(await talk.nudge([pod('a', 'new')], 'new', answers, signal), 0);
+    assert.deepEqual(values, []);
+  });
+});
