@@ -1,7 +1,8 @@
 /**
  * The isthmus image: the one list of what is in it. `build.ts` turns it into an archive, or into the folder that the
  * Containerfile copies. Node, the libraries Node is linked with, the program as plain JavaScript and the packages it
- * needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user.
+ * needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user. 166 MB, of which
+ * Node is 150; 60 MB as registries keep it, compressed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
