@@ -8,9 +8,12 @@ export interface DnsInstallOptions {
   replicas: number;
   /** The text of the configuration. */
   config: string;
+  /** Whether it imports services. */
+  imports: boolean;
 }
 
-const NAME = 'isthmus-dns';
+/** The name of the Deployment and all that goes with it, and of the Lease of the replica that imports. */
+export const DNS_NAME = 'isthmus-dns';
 const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'dns' };
 const LABELS = {
   ...SELECTOR,
@@ -38,16 +41,36 @@ export const LOCAL_RULES: PolicyRule[] = [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
-/** In its own namespace only: the kubeconfigs of joined clusters. */
-export const SECRET_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['secrets'], verbs: READ }];
+const WRITE = ['create', 'patch', 'delete'];
+const MCS = 'multicluster.x-k8s.io';
+
+/** And where services are imported. */
+export const IMPORT_RULES: PolicyRule[] = [
+  { apiGroups: [''], resources: ['services'], verbs: WRITE },
+  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
+  { apiGroups: [MCS], resources: ['serviceimports'], verbs: WRITE },
+  { apiGroups: [MCS], resources: ['serviceimports/status', 'serviceexports/status'], verbs: ['patch'] },
+];
+
+/** In its own namespace only: the kubeconfigs of joined clusters, and who imports. */
+export const HOME_RULES: PolicyRule[] = [
+  { apiGroups: [''], resources: ['secrets'], verbs: READ },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+  {
+    apiGroups: ['coordination.k8s.io'],
+    resources: ['leases'],
+    resourceNames: [DNS_NAME],
+    verbs: ['get', 'update'],
+  },
+];
 
 /** All objects, in the order in which they are applied. The namespace must be there. */
-export function dnsManifests({ namespace, image, replicas, config }: DnsInstallOptions): Manifest[] {
-  const local = { name: NAME, namespace, labels: LABELS };
-  const global = { name: NAME, labels: LABELS };
+export function dnsManifests({ namespace, image, replicas, config, imports }: DnsInstallOptions): Manifest[] {
+  const local = { name: DNS_NAME, namespace, labels: LABELS };
+  const global = { name: DNS_NAME, labels: LABELS };
   const rbac = 'rbac.authorization.k8s.io/v1';
-  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }];
-  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME });
+  const subjects = [{ kind: 'ServiceAccount', name: DNS_NAME, namespace }];
+  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: DNS_NAME });
   const ports = ['UDP', 'TCP'].map((protocol) => ({
     name: `dns-${protocol.toLowerCase()}`,
     port: 53,
@@ -56,7 +79,12 @@ export function dnsManifests({ namespace, image, replicas, config }: DnsInstallO
   }));
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    { apiVersion: rbac, kind: 'ClusterRole', metadata: global, rules: LOCAL_RULES },
+    {
+      apiVersion: rbac,
+      kind: 'ClusterRole',
+      metadata: global,
+      rules: imports ? [...LOCAL_RULES, ...IMPORT_RULES] : LOCAL_RULES,
+    },
     {
       apiVersion: rbac,
       kind: 'ClusterRoleBinding',
@@ -64,7 +92,7 @@ export function dnsManifests({ namespace, image, replicas, config }: DnsInstallO
       roleRef: roleRef('ClusterRole'),
       subjects,
     },
-    { apiVersion: rbac, kind: 'Role', metadata: local, rules: SECRET_RULES },
+    { apiVersion: rbac, kind: 'Role', metadata: local, rules: HOME_RULES },
     { apiVersion: rbac, kind: 'RoleBinding', metadata: local, roleRef: roleRef('Role'), subjects },
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
@@ -93,11 +121,11 @@ function deploymentSpec(image: string, replicas: number): object {
     template: {
       metadata: { labels: LABELS },
       spec: {
-        serviceAccountName: NAME,
+        serviceAccountName: DNS_NAME,
         securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
         topologySpreadConstraints: [spread],
         containers: [container(image)],
-        volumes: [{ name: 'config', configMap: { name: NAME } }],
+        volumes: [{ name: 'config', configMap: { name: DNS_NAME } }],
       },
     },
   };

@@ -12,6 +12,8 @@ import type { DiscoverSettings } from './settings.ts';
 export interface JoinedClusters {
   local: Cluster;
   clusters: Clusters;
+  /** Where this program is at home in the local cluster. */
+  namespace: string;
   /** Resolves when all Secrets have been read. */
   joined: Promise<unknown>;
   /** The Secret of a joined cluster. */
@@ -28,9 +30,10 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
   clusters.add(local);
   for (const { id, kubeconfig, context } of settings.clusters)
     clusters.add(createCluster({ name: id, connection: loadConnection({ file: kubeconfig, context }), log }));
-  const { secretsNamespace = process.env['POD_NAMESPACE'] ?? connection.namespace } = settings;
+  const namespace = process.env['POD_NAMESPACE'] ?? connection.namespace;
+  const { secretsNamespace = namespace } = settings;
   if (secretsNamespace === null)
-    return { local, clusters, joined: Promise.resolve(), objectOf: () => undefined };
+    return { local, clusters, namespace, joined: Promise.resolve(), objectOf: () => undefined };
   const secrets = local.cache<Secret>({
     type: SECRET,
     namespace: secretsNamespace,
@@ -40,6 +43,7 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
   return {
     local,
     clusters,
+    namespace: secretsNamespace,
     joined: secrets.synced,
     objectOf: (cluster) => secrets.find('cluster', cluster)[0],
   };

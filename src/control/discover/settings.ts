@@ -18,6 +18,8 @@ export const discoverSettings = z.strictObject({
     .default([]),
   /** Where the Secrets with kubeconfigs of other clusters are; the pod's own namespace if left out, nowhere with null. */
   secretsNamespace: z.string().nullable().optional(),
+  /** Whether to make services that other clusters export reachable here: writes to the cluster that is served. */
+  import: z.boolean().default(false),
   /** How long the first answer waits for clusters that do not answer. */
   joinWaitSeconds: z.number().min(0).max(600).default(15),
 });

@@ -81,7 +81,7 @@ export function judge(observed: Observed, settings: PlanSettings, findings: Find
       if (coverage.changesAt !== undefined) times.push(coverage.changesAt);
     }
   }
-  settleHosts(clusters);
+  settleNames(clusters, ingresses);
   return { ingresses, clusters, allocated, changesAt: times.length > 0 ? Math.min(...times) : undefined };
 }
 
@@ -232,22 +232,38 @@ function takenFaults(
   });
 }
 
-/** Of two virtual clusters that would have the same host name, the older one has it. */
-function settleHosts(clusters: readonly JudgedCluster[]): void {
+/**
+ * Of two virtual clusters that would have the same host name, or objects of the same name (`a-b` at `c`, and `a` at `b-c`), the
+ * older one has it.
+ */
+function settleNames(clusters: readonly JudgedCluster[], ingresses: readonly JudgedIngress[]): void {
   const holders = new Map<string, string>();
+  for (const { ingress, way } of ingresses) {
+    const { name } = ingress.metadata;
+    if (way && way.by !== 'clusterIP')
+      holders.set(`Service "${sharedServiceName(name)}"`, `KafkaProxyIngress "${name}"`);
+  }
   const byAge = clusters.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
   for (const { cluster, entries } of byAge) {
     for (const [index, entry] of entries.entries()) {
-      if (entry.address?.by !== 'sni') continue;
-      const first = entry.hosts.find((host) => holders.has(host));
-      if (first === undefined) {
-        for (const host of entry.hosts) holders.set(host, cluster.metadata.name);
+      const claims = claimedNames(cluster.metadata.name, entry);
+      const lost = claims.find((claim) => holders.has(claim));
+      if (lost === undefined) {
+        for (const claim of claims) holders.set(claim, `VirtualKafkaCluster "${cluster.metadata.name}"`);
         continue;
       }
-      const message = `the host name ${first} belongs to VirtualKafkaCluster "${holders.get(first)}", which is older; choose other address patterns or names`;
-      entry.faults.push({ reason: 'HostNameTaken', path: ['spec', 'ingresses', index], message });
+      const reason = lost.startsWith('the host name') ? 'HostNameTaken' : 'NameTaken';
+      const message = `${lost} belongs to ${holders.get(lost)}, which came first; choose other names or address patterns`;
+      entry.faults.push({ reason, path: ['spec', 'ingresses', index], message });
     }
   }
+}
+
+function claimedNames(cluster: string, { name, address, hosts }: JudgedEntry): string[] {
+  if (!address) return [];
+  const own = clusterServiceName(cluster, name);
+  if (address.by === 'port') return [`Service "${own}"`];
+  return [`the prefix "${own}" of routes and records`, ...hosts.map((host) => `the host name ${host}`)];
 }
 
 function ageOf({ cluster: { metadata } }: JudgedCluster): string {

@@ -1,9 +1,13 @@
 /** What must hold for whatever virtual clusters there are. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
+import { loadProxyConfig } from '../../../src/proxy/config/load.ts';
+import { workspace } from '../../support/workspace.ts';
 import { createMemoryCluster } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
@@ -152,6 +156,16 @@ suite('plans of the proxy road', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test('the proxy computes the same hash of the configuration as the plan', () => {
+    const { config } = start([{ name: 'a', ingresses: ['inside'], target: 'one', filters: ['log'] }]).plan(
+      PROXY,
+      NOW,
+    );
+    const file = join(workspace('plan'), 'proxy.yaml');
+    writeFileSync(file, config.text);
+    assert.equal(loadProxyConfig(file).hash, config.hash);
   });
 
   test('pods are never rolled because of a virtual cluster', () => {

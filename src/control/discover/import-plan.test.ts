@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { SeenService } from './exported.ts';
+import { derivedName, exportConditions, planImport } from './import-plan.ts';
+import { FQDN_ANNOTATION } from './names.ts';
+import type { EndpointSlice, Service } from './objects.ts';
+import { service, serviceExport, slice } from './testing.ts';
+
+const web = { namespace: 'default', name: 'web' };
+const settings = { local: 'west', apiVersion: 'multicluster.x-k8s.io/v1beta1' };
+const ports = [{ name: 'http', port: 80, protocol: 'TCP' }];
+
+function exported(
+  cluster: string,
+  since: string,
+  spec: Service['spec'],
+  slices: EndpointSlice[] = [],
+  fqdn?: string,
+) {
+  const options = fqdn === undefined ? {} : { fqdn };
+  return { cluster, export: serviceExport(since), service: service(spec, options), slices };
+}
+
+const seen = (...all: SeenService['exported'][number][]): SeenService => ({
+  exported: all,
+  imported: undefined,
+  importedSlices: [],
+});
+const shapes = (objects: object[]) => objects.map((one) => (one as { kind: string }).kind);
+
+suite('an imported service', () => {
+  const endpoints = [{ addresses: ['10.1.0.1'] }, { addresses: ['10.1.0.2'], conditions: { ready: false } }];
+  const east = exported('east', '2020', { clusterIP: '10.0.0.1', ports }, [slice(endpoints)], 'foo.xcc.test');
+
+  test('has a Service without selector, with the name the exporter gave it, and slices that kube-proxy reads', () => {
+    const { objects, clusters } = planImport(web, seen(east), undefined, settings);
+    assert.deepEqual(shapes(objects), ['Service', 'ServiceImport', 'EndpointSlice']);
+    assert.deepEqual(clusters, ['east']);
+    const [derived, , copied] = objects as unknown as [Service, unknown, EndpointSlice];
+    assert.equal(derived.metadata.annotations?.[FQDN_ANNOTATION], 'foo.xcc.test');
+    assert.ok(!('selector' in derived.spec!));
+    assert.deepEqual(derived.spec?.ports, ports);
+    assert.equal(copied.metadata.labels?.['kubernetes.io/service-name'], derived.metadata.name);
+    assert.deepEqual(copied.endpoints, [{ addresses: ['10.1.0.1'], conditions: { ready: true } }]);
+  });
+
+  test('has the address of that Service once there is one', () => {
+    const derived = service({ clusterIPs: ['10.96.0.9'] });
+    const objects = planImport(web, seen(east), derived, settings).objects as {
+      kind: string;
+      spec?: object;
+    }[];
+    const found = objects.find(({ kind }) => kind === 'ServiceImport');
+    assert.deepEqual(found?.spec, {
+      type: 'ClusterSetIP',
+      ports,
+      sessionAffinity: 'None',
+      ips: ['10.96.0.9'],
+    });
+  });
+
+  test('does not take the name from the Service that has it where it came from', () => {
+    const { objects } = planImport(web, seen(east), undefined, { ...settings, local: 'east' });
+    assert.deepEqual(objects[0]?.metadata.annotations, {});
+  });
+
+  test('that is headless has slices that belong to no Service', () => {
+    const headless = exported('east', '2020', { clusterIP: 'None', ports }, [slice(endpoints)]);
+    const { objects } = planImport(web, seen(headless), undefined, settings);
+    assert.deepEqual(shapes(objects), ['ServiceImport', 'EndpointSlice']);
+    assert.equal(objects[1]?.metadata.labels?.['kubernetes.io/service-name'], undefined);
+  });
+
+  test('that nobody exports any more leaves nothing', () => {
+    assert.deepEqual(planImport(web, seen(), undefined, settings), { objects: [], clusters: [] });
+  });
+
+  test('has a name that fits, however long its own is, and another in each namespace', () => {
+    const long = { namespace: 'default', name: 'a'.repeat(63) };
+    assert.ok(derivedName(long).length <= 63);
+    assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
+  });
+});
+
+test('an export is told whether it is valid and whether others disagree', () => {
+  const west = exported('west', '2021', { clusterIP: 'None' });
+  const east = exported('east', '2020', { clusterIP: '10.0.0.1' });
+  const reasons = (one: typeof west) =>
+    exportConditions(one, [west, east]).map(({ type, reason }) => `${type} ${reason}`);
+  assert.deepEqual(reasons(west), ['Valid Valid', 'Ready Exported', 'Conflict TypeConflict']);
+  assert.deepEqual(reasons(east), ['Valid Valid', 'Ready Exported', 'Conflict NoConflicts']);
+  const missing = { cluster: 'west', export: serviceExport('2020'), service: undefined };
+  assert.deepEqual(
+    exportConditions(missing, [missing]).map(({ reason }) => reason),
+    ['NoService'],
+  );
+});
