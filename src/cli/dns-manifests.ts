@@ -25,8 +25,9 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
       const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { dnsManifests } = await import('../control/discover/install.ts');
-      loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
-      const manifests = dnsManifests({ ...options, config: readFileSync(file, 'utf8') });
+      const { kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
+      const imports = kubernetes?.import ?? false;
+      const manifests = dnsManifests({ ...options, imports, config: readFileSync(file, 'utf8') });
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });
 }

@@ -1,7 +1,10 @@
+import { hostname } from 'node:os';
 import { Command } from 'commander';
 import type { Discovery } from '../control/discover/discovery.ts';
+import type { JoinedClusters } from '../control/discover/join.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { DnsServer } from '../dns/server.ts';
+import type { Election } from '../kube/lease.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog, LOG_LEVELS } from '../ops/log.ts';
 import type { Log, LogLevel } from '../ops/log.ts';
@@ -62,10 +65,31 @@ async function follow(
   const joined = joinClusters(settings, log);
   const joinWaitMs = settings.joinWaitSeconds * 1000;
   const discovery = startDiscovery({ ...joined, sink: server, log, metrics, joinWaitMs });
+  const election = settings.import ? await importAsLeader(discovery, joined, log) : undefined;
   return {
     async stop() {
+      await election?.stop();
       await discovery.stop();
       await joined.clusters.stop();
     },
   };
+}
+
+/** Every replica answers, and one of them writes. */
+async function importAsLeader(
+  discovery: Discovery,
+  { local, namespace }: JoinedClusters,
+  log: Log,
+): Promise<Election> {
+  const { runElection } = await import('../kube/lease.ts');
+  const { DNS_NAME } = await import('../control/discover/install.ts');
+  const lead = (signal: AbortSignal) => discovery.importServices(signal);
+  return runElection({
+    client: () => local.client,
+    namespace,
+    name: DNS_NAME,
+    identity: hostname(),
+    lead,
+    log,
+  });
 }

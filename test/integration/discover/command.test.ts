@@ -46,7 +46,8 @@ suite('isthmus dns', () => {
     await Promise.all([installKinds(west), installKinds(east)]);
     const [port = 0, managementPort = 0] = ports.numbers;
     config = join(west.directory, 'dns.yaml');
-    const kubernetes = { clusterId: 'west', kubeconfig: await account(west), secretsNamespace: NAMESPACE };
+    const kubeconfig = await account(west);
+    const kubernetes = { clusterId: 'west', kubeconfig, secretsNamespace: NAMESPACE, import: true };
     const management = { host: '127.0.0.1', port: managementPort };
     const document = { listen: [`127.0.0.1:${port}`], zones: [{ name: 'xcc.test' }], management, kubernetes };
     await writeFile(config, stringify(document));
@@ -94,6 +95,14 @@ suite('isthmus dns', () => {
     const stringData = { kubeconfig: await readFile(await account(east), 'utf8') };
     await apply(west, { apiVersion: 'v1', kind: 'Secret', metadata, stringData });
     await expectAnswer('a.east.pets.default.svc.clusterset.local', ['10.1.0.1']);
+  });
+
+  test('a service of the other cluster is imported, with the rights of the manifests', async () => {
+    await apply(east, service('bar', 'bar.xcc.test'), exportOf('bar'));
+    const address = async () =>
+      (await west.kubectl(['get', 'serviceimport', 'bar', '-o', 'jsonpath={.spec.ips[0]}'])).stdout;
+    await waitFor('an address', async () => (await address()) !== '', { timeoutMs: 30_000, everyMs: 200 });
+    await expectAnswer('bar.xcc.test', [await address()]);
   });
 
   test('query says what is answered, and which object it came from', async () => {

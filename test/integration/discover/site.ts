@@ -33,7 +33,7 @@ export interface Site extends AsyncDisposable {
 /** Serves the names of the first cluster, and of those it has been joined with. */
 export async function startSite(
   joined: Record<string, ControlPlane>,
-  { ready = true, ...options }: { ready?: boolean; joinWaitMs?: number } = {},
+  { imports = false, ...options }: { imports?: boolean; joinWaitMs?: number } = {},
 ): Promise<Site> {
   const [[id, plane] = assert.fail('no cluster'), ...others] = Object.entries(joined);
   const metrics = createMetrics();
@@ -48,7 +48,9 @@ export async function startSite(
   clusters.add(local);
   for (const [name, other] of others) clusters.set(name, other.kubeconfigText);
   const discovery = startDiscovery({ local, clusters, sink: dns, log, metrics, ...options });
-  if (ready) await discovery.ready.then(() => dns.settled());
+  await discovery.ready.then(() => dns.settled());
+  const stopped = new AbortController();
+  const importing = imports ? discovery.importServices(stopped.signal) : Promise.resolve();
   const ask = asking(dns.port);
   return {
     dns,
@@ -64,6 +66,8 @@ export async function startSite(
     },
     metrics: async () => metricsText([await metrics.snapshot()]),
     async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await importing;
       await discovery.stop();
       await clusters.stop();
       await dns.close();

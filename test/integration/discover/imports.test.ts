@@ -1,0 +1,139 @@
+/** A service exported in one cluster, found and addressed in another: two real API servers, one program beside each. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { waitFor } from '../../support/process.ts';
+import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
+import type { Site } from './site.ts';
+
+interface Imported {
+  spec: { type: string; ips?: string[] };
+  status?: { clusters?: { cluster: string }[] };
+}
+
+suite('imports', () => {
+  let west: ControlPlane;
+  let east: ControlPlane;
+  let sites: Site[] = [];
+  before(async () => {
+    [west, east] = await Promise.all([startControlPlane(), startControlPlane()]);
+    await Promise.all([installKinds(west), installKinds(east)]);
+    sites = await Promise.all([
+      startSite({ west, east }, { imports: true }),
+      startSite({ east, west }, { imports: true }),
+    ]);
+  });
+  after(async () => {
+    await Promise.all(sites.map((site) => site[Symbol.asyncDispose]()));
+    await Promise.all([west?.stop(), east?.stop()]);
+  });
+
+  async function get<T>(plane: ControlPlane, ...what: string[]): Promise<T | undefined> {
+    const { code, stdout } = await plane.kubectl(['get', ...what, '-o', 'json']);
+    return code === 0 ? (JSON.parse(stdout) as T) : undefined;
+  }
+
+  async function until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
+    let found: T | undefined;
+    await waitFor(what, async () => (found = await read()) !== undefined, {
+      timeoutMs: 30_000,
+      everyMs: 200,
+    });
+    return found!;
+  }
+
+  const endpoint = (address: string) => ({ addresses: [address], conditions: { ready: true } });
+
+  test('a client of the other cluster gets an address there, by both names, and it leads to the exporter', async () => {
+    await apply(east, service('foo', 'foo.xcc.test'), exportOf('foo'));
+    await apply(east, endpointSlice('foo-1', [endpoint('10.1.0.1')], { of: 'foo' }));
+    const imported = await until('the import to have an address', async () => {
+      const found = await get<Imported>(west, 'serviceimport', 'foo');
+      return found?.spec.ips && found.status?.clusters ? found : undefined;
+    });
+    assert.equal(imported.spec.type, 'ClusterSetIP');
+    assert.deepEqual(imported.status?.clusters, [{ cluster: 'east' }]);
+    await sites[0]!.expect('foo.default.svc.clusterset.local', imported.spec.ips!);
+    await sites[0]!.expect('foo.xcc.test', imported.spec.ips!);
+    const slices = await get<{ items: { endpoints: { addresses: string[] }[] }[] }>(
+      west,
+      'endpointslices',
+      '-l',
+      'multicluster.kubernetes.io/source-cluster=east',
+    );
+    assert.deepEqual(
+      slices?.items.map(({ endpoints }) => endpoints[0]?.addresses),
+      [['10.1.0.1']],
+    );
+  });
+
+  test('in the exporting cluster the Service keeps its own name', async () => {
+    const own = await get<{ spec: { clusterIP: string } }>(east, 'service', 'foo');
+    await sites[1]!.expect('foo.xcc.test', [own!.spec.clusterIP]);
+  });
+
+  test('the export says that it is one, and the other that it disagrees', async () => {
+    const conditions = async (plane: ControlPlane) => {
+      const found = await get<{ status?: { conditions?: { type: string; status: string }[] } }>(
+        plane,
+        'serviceexport',
+        'foo',
+      );
+      const list = found?.status?.conditions?.map(({ type, status }) => `${type}=${status}`);
+      return list?.toSorted().join(' ');
+    };
+    await waitFor(
+      'conditions',
+      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+    );
+    await apply(west, service('foo', undefined, { clusterIP: 'None' }), exportOf('foo'));
+    await waitFor(
+      'a conflict',
+      async () => (await conditions(west)) === 'Conflict=True Ready=True Valid=True',
+    );
+    await remove(west, 'serviceexport/foo', 'service/foo');
+  });
+
+  test('what changes is carried over, and what is at rest is not written', async () => {
+    await apply(east, endpointSlice('foo-1', [endpoint('10.1.0.2')], { of: 'foo' }));
+    const selector = ['endpointslices', '-l', 'multicluster.kubernetes.io/source-cluster=east'];
+    type Slices = {
+      items: { metadata: { resourceVersion: string }; endpoints: { addresses: string[] }[] }[];
+    };
+    await waitFor('the new address', async () => {
+      const found = await get<Slices>(west, ...selector);
+      return found?.items[0]?.endpoints[0]?.addresses[0] === '10.1.0.2';
+    });
+    const before = await get<Slices>(west, ...selector);
+    await apply(east, service('bystander', undefined), exportOf('bystander'));
+    await until('the bystander', () => get(west, 'serviceimport', 'bystander'));
+    const after = await get<Slices>(west, ...selector);
+    const version = (slices?: Slices) => slices?.items[0]?.metadata.resourceVersion;
+    assert.equal(version(after), version(before));
+  });
+
+  test('an export that ends leaves nothing behind', async () => {
+    await remove(east, 'serviceexport', 'foo');
+    await waitFor('the import to go', async () => (await get(west, 'serviceimport', 'foo')) === undefined);
+    const left = await get<{ items: object[] }>(
+      west,
+      'services,endpointslices',
+      '-l',
+      'connectivity.tanzu.vmware.com/imported=foo',
+    );
+    assert.deepEqual(left?.items, []);
+    await sites[0]!.expect('foo.default.svc.clusterset.local', 'ENOTFOUND');
+    await sites[0]!.expect('foo.xcc.test', 'ENOTFOUND');
+  });
+
+  test('a cluster that cannot be reached when the program starts loses nothing', async () => {
+    await sites.shift()![Symbol.asyncDispose]();
+    await east.killApiServer();
+    sites.push(await startSite({ west, east }, { imports: true, joinWaitMs: 1000 }));
+    await apply(west, service('near', undefined), exportOf('near'));
+    await until('work to be done', () => get(west, 'serviceimport', 'near'));
+    const kept = await get<Imported>(west, 'serviceimport', 'bystander');
+    await sites.at(-1)!.expect('bystander.default.svc.clusterset.local', kept!.spec.ips!);
+  });
+});
