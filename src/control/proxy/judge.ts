@@ -4,6 +4,7 @@ import { countNodes, nodeIdsOf } from '../../resources/common/node-ids.ts';
 import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { locate } from './addresses.ts';
+import { ageOf } from './age.ts';
 import { allocationOf } from './blocks.ts';
 import { judgeCertificates } from './certificates.ts';
 import type { GatewayAddress, ServedCluster } from './config.ts';
@@ -18,7 +19,7 @@ import {
   nodeRouteName,
   sharedServiceName,
 } from './names.ts';
-import type { Findings, Observed, PlanSettings, Point } from './observed.ts';
+import type { Findings, Live, Observed, PlanSettings, Point } from './observed.ts';
 import { allocatePorts } from './ports.ts';
 import type { Allocated, Claim } from './ports.ts';
 import { resolveParts } from './resolve.ts';
@@ -81,7 +82,7 @@ export function judge(observed: Observed, settings: PlanSettings, findings: Find
       if (coverage.changesAt !== undefined) times.push(coverage.changesAt);
     }
   }
-  settleNames(clusters, ingresses);
+  settleNames(clusters, ingresses, live);
   return { ingresses, clusters, allocated, changesAt: times.length > 0 ? Math.min(...times) : undefined };
 }
 
@@ -236,16 +237,21 @@ function takenFaults(
  * Of two virtual clusters that would have the same host name, or objects of the same name (`a-b` at `c`, and `a` at `b-c`), the
  * older one has it.
  */
-function settleNames(clusters: readonly JudgedCluster[], ingresses: readonly JudgedIngress[]): void {
+function settleNames(
+  clusters: readonly JudgedCluster[],
+  ingresses: readonly JudgedIngress[],
+  live: Live,
+): void {
   const holders = new Map<string, string>();
   for (const { ingress, way } of ingresses) {
     const { name } = ingress.metadata;
     if (way && way.by !== 'clusterIP')
       holders.set(`Service "${sharedServiceName(name)}"`, `KafkaProxyIngress "${name}"`);
   }
-  const byAge = clusters.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1));
+  const byAge = clusters.toSorted((a, b) => (ageOf(a.cluster.metadata) < ageOf(b.cluster.metadata) ? -1 : 1));
   for (const { cluster, entries } of byAge) {
     for (const [index, entry] of entries.entries()) {
+      if (entry.way?.by === 'gateway') addElders(holders, entry.hosts, live);
       const claims = claimedNames(cluster.metadata.name, entry);
       const lost = claims.find((claim) => holders.has(claim));
       if (lost === undefined) {
@@ -259,15 +265,21 @@ function settleNames(clusters: readonly JudgedCluster[], ingresses: readonly Jud
   }
 }
 
+/** At a Gateway the older route has a host name; where there is none of ours yet, any other is older. */
+function addElders(holders: Map<string, string>, hosts: readonly string[], live: Live): void {
+  for (const host of hosts) {
+    const other = live.hostsElsewhere.get(host);
+    if (!other) continue;
+    const own = live.tlsRoutes.find(({ spec }) => spec.hostnames?.includes(host));
+    if (!own || ageOf(own.metadata) > other.age) holders.set(`the host name ${host}`, other.holder);
+  }
+}
+
 function claimedNames(cluster: string, { name, address, hosts }: JudgedEntry): string[] {
   if (!address) return [];
   const own = clusterServiceName(cluster, name);
   if (address.by === 'port') return [`Service "${own}"`];
   return [`the prefix "${own}" of routes and records`, ...hosts.map((host) => `the host name ${host}`)];
-}
-
-function ageOf({ cluster: { metadata } }: JudgedCluster): string {
-  return `${metadata.creationTimestamp ?? '9'} ${metadata.name}`;
 }
 
 /** The virtual cluster as its proxy is to serve it: by those of its ingresses that work. */

@@ -28,10 +28,19 @@ export interface Live {
   services: readonly LiveService[];
   routes: readonly Route[];
   tlsRoutes: readonly TlsRoute[];
+  /** Host names at Gateways that virtual clusters of other proxies have. */
+  hostsElsewhere: ReadonlyMap<string, HostElsewhere>;
   /** For each virtual cluster in the configuration that was written last: the hash of its part. */
   configParts: ReadonlyMap<string, string>;
   replicas: number;
   pods: readonly LivePod[];
+}
+
+export interface HostElsewhere {
+  /** Who has it, for people. */
+  holder: string;
+  /** How old its route is, see `ageOf`. */
+  age: string;
 }
 
 /** Which kinds of others this cluster serves. */

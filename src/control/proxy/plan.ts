@@ -51,12 +51,18 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
   const { statuses, pending } = statusesOf({ observed, judgement, config, portBlocks, findings });
   const times = [
     ...(pending ? [PENDING_MS] : []),
-    ...(findings.taken.size > 0 ? [TAKEN_MS] : []),
+    ...(findings.taken.size > 0 || isHostTaken(judgement) ? [TAKEN_MS] : []),
     ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - observed.now]),
     ...allocation.released.map(({ at }) => at + QUARANTINE_MS - observed.now),
   ];
   const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
   return { objects, statuses, portBlocks, config, lookAgainInMs };
+}
+
+/** Perhaps by another proxy, about which nobody tells this one. */
+function isHostTaken({ clusters }: Judgement): boolean {
+  const faults = clusters.flatMap(({ entries }) => entries.flatMap((entry) => entry.faults));
+  return faults.some(({ reason }) => reason === 'HostNameTaken');
 }
 
 function objectsOf(

@@ -119,7 +119,8 @@ export function createMemoryCluster(absent: readonly ForeignName[] = []): Memory
       }
       for (const store of stores.values()) {
         for (const { kind, metadata } of Array.from(store.values())) {
-          if (metadata.labels?.[OWN_KINDS] !== proxy || kind === 'Pod') continue;
+          if (metadata.namespace !== namespace || metadata.labels?.[OWN_KINDS] !== proxy || kind === 'Pod')
+            continue;
           if (wanted.has(`${kind} ${metadata.name}`)) continue;
           changes += 1;
           store.delete(keyOf(metadata));
