@@ -12,6 +12,7 @@ export type CutReason =
   | 'upstream'
   | 'idle'
   | 'filter'
+  | 'internal'
   | 'handshake_timeout'
   | 'drain_timeout';
 

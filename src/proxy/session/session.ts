@@ -183,10 +183,11 @@ export class Session {
     if (this.#fromClient(opening, opening.length)) this.client.resume();
   }
 
-  /** Cuts the session off because of what came in; always false. Errors of our own are none of its business. */
+  /** Cuts the session off because of what came in, or because of a fault of ours that it met; always false. */
   #failed(error: unknown): false {
-    if (!(error instanceof BadTraffic) && !(error instanceof MalformedMessage)) throw error;
-    this.cut('bad_traffic', error.message);
+    const theirs = error instanceof BadTraffic || error instanceof MalformedMessage;
+    if (!theirs) this.cluster.log.error({ err: error }, 'a fault of the proxy ends a connection');
+    this.cut(theirs ? 'bad_traffic' : 'internal', messageOf(error));
     return false;
   }
 
@@ -212,16 +213,16 @@ export class Session {
   }
 
   #pursue(flow: Flow, work: Promise<void>): void {
-    work.then(
-      () => {
+    work
+      .then(() => {
         flow.proceed();
         if (this.#upstreamLost && !this.inResponse) this.finish();
         if (this.#responses.due && this.#responseFlow.atBoundary) this.#responses.writeDue();
         this.#goOn();
-      },
-      (error: unknown) =>
+      })
+      .catch((error: unknown) =>
         this.cut(error instanceof MalformedMessage ? 'bad_traffic' : 'filter', messageOf(error)),
-    );
+      );
   }
 
   /** Answers a request in place of the broker, when all earlier ones have been answered. */
