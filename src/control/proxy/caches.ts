@@ -224,9 +224,10 @@ function keepData(object: AnyObject): AnyObject {
 const trimAll = trimManagedFields<AnyObject>();
 const trimOwned = trimManagedFields<AnyObject>(SIGNATURE.fieldManager);
 
-/** Of others' Services only that they are there. */
+/** Of others' Services only that they are there. One that has lost our label is still ours, as its managed fields tell. */
 function trimService(service: AnyObject): AnyObject {
-  return service.metadata.labels?.[PROXY_LABEL] === undefined ? keepData(service) : trimOwned(service);
+  const trimmed = trimOwned(service);
+  return trimmed.metadata.managedFields ? trimmed : keepData(service);
 }
 
 function trimPod({ apiVersion, kind, metadata, status }: AnyObject): AnyObject {

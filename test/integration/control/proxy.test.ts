@@ -363,6 +363,24 @@ suite('the proxy road', () => {
     await ready();
   });
 
+  test('what others change or delete comes back', async () => {
+    await apply(plane, FILTER, ...printed('10', '11', '12', '13'));
+    await startPod();
+    await ready();
+    const service = ['service', 'mycluster-myclusterip'];
+    const { code, stderr } = await plane.kubectl(['label', ...service, 'kroxylicious.io/proxy-']);
+    assert.equal(code, 0, stderr);
+    await waitFor('the label', async () => (await owned('Service')).length === 1);
+    await plane.kubectl(['delete', 'deployment', 'myproxy']);
+    await waitFor('the Deployment', () => get(client, 'Deployment', 'myproxy'));
+    await plane.kubectl(['scale', 'kafkaproxy', 'myproxy', '--replicas=3']);
+    await waitFor('the replicas', async () => {
+      const deployment = await get(client, 'Deployment', 'myproxy');
+      return (deployment!['spec'] as { replicas: number }).replicas === 3;
+    });
+    await ready();
+  });
+
   test('deleting the proxy takes everything with it, and its virtual clusters say so', async () => {
     await apply(plane, FILTER, ...printed('10', '11', '12', '13'));
     await startPod();

@@ -25,6 +25,12 @@ export function parseCorefile(text: string): ParsedCorefile {
   const blocks: ServerBlock[] = [];
   let at = 0;
   while (at < tokens.length) {
+    if (tokens[at]!.text === 'import') {
+      // Files that only CoreDNS can see.
+      const { line } = tokens[at]!;
+      while (tokens[at]?.line === line) at += 1;
+      continue;
+    }
     const block = readBlock(tokens, at);
     if ('problem' in block) return block;
     blocks.push(block.value);
@@ -52,7 +58,6 @@ function readBlock(
   const keys: string[] = [];
   while (at < tokens.length && !isBrace(tokens[at]!))
     keys.push(...tokens[at++]!.text.split(',').filter(Boolean));
-  if (keys[0] === 'import' && at >= tokens.length) return { value: { keys, plugins: [] }, next: at };
   if (tokens[at]?.text !== '{') return { problem: `line ${line}: a server block without {` };
   if (keys.length === 0) return { problem: `line ${line}: a block without a name` };
   const plugins: string[] = [];

@@ -57,6 +57,7 @@ suite('a Corefile', () => {
     for (const good of [
       '',
       '# nothing',
+      'import custom/*.server\n. {\n}\nimport more',
       '(snip) {\n log\n}\n. {\n import snip\n}',
       'a.test b.test:54 {\n}',
       '. {\n log . "{combined}"\n}',
