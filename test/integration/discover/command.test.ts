@@ -11,7 +11,7 @@ import { startServer, waitFor } from '../../support/process.ts';
 import type { Server } from '../../support/process.ts';
 import { reservePorts } from '../../support/ports.ts';
 import type { Ports } from '../../support/ports.ts';
-import { apply, asking, endpointSlice, exportOf, installKinds, service } from './site.ts';
+import { apply, asking, endpointSlice, expectEvent, exportOf, installKinds, service } from './site.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const NAMESPACE = 'isthmus-system';
@@ -113,5 +113,11 @@ suite('isthmus dns', () => {
     const json = await isthmus('dns', 'query', name, 'A', '--config', config, '-o', 'json');
     const { answer } = JSON.parse(json) as { answer: { sources: string[] }[] };
     assert.deepEqual(answer[0]?.sources, ['ServiceExport east/default/pets']);
+  });
+
+  test('a joined cluster that stops to answer keeps its names, and its Secret an event', async () => {
+    await east.killApiServer();
+    await expectEvent(west, 'east', 'ClusterUnreachable');
+    await expectAnswer('a.east.pets.default.svc.clusterset.local', ['10.1.0.1']);
   });
 });

@@ -131,7 +131,11 @@ suite('names of one cluster', () => {
     await plane.killApiServer();
     await expectMetric(site, 'isthmus_dns_cluster_reachable{cluster="west"} 0');
     assert.deepEqual(await site.ask('early.xcc.test'), ['10.96.7.10']);
+    await using second = await startSite({ west: plane }, { wait: false });
+    assert.equal(await second.ask('early.xcc.test'), 'ESERVFAIL', 'nothing is known yet');
+    assert.ok(second.dns.problem());
     await plane.startApiServer();
+    await second.expect('early.xcc.test', ['10.96.7.10']);
     await apply(plane, service('late', 'late.xcc.test', { clusterIP: '10.96.7.60' }));
     await site.expect('late.xcc.test', ['10.96.7.60']);
     await expectMetric(site, 'isthmus_dns_cluster_reachable{cluster="west"} 1');

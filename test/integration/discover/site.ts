@@ -33,7 +33,11 @@ export interface Site extends AsyncDisposable {
 /** Serves the names of the first cluster, and of those it has been joined with. */
 export async function startSite(
   joined: Record<string, ControlPlane>,
-  { imports = false, ...options }: { imports?: boolean; joinWaitMs?: number } = {},
+  {
+    imports = false,
+    wait = true,
+    ...options
+  }: { imports?: boolean; wait?: boolean; joinWaitMs?: number } = {},
 ): Promise<Site> {
   const [[id, plane] = assert.fail('no cluster'), ...others] = Object.entries(joined);
   const metrics = createMetrics();
@@ -48,7 +52,7 @@ export async function startSite(
   clusters.add(local);
   for (const [name, other] of others) clusters.set(name, other.kubeconfigText);
   const discovery = startDiscovery({ local, clusters, sink: dns, log, metrics, ...options });
-  await discovery.ready.then(() => dns.settled());
+  if (wait) await discovery.ready.then(() => dns.settled());
   const stopped = new AbortController();
   const importing = imports ? discovery.importServices(stopped.signal) : Promise.resolve();
   const ask = asking(dns.port);
