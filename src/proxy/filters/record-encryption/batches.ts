@@ -4,6 +4,7 @@ import { checksumOf, HEADER_LENGTH, MAX_DECOMPRESSED, readBatches } from '../../
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { compress, decompress } from '../../../kafka/records/compression.ts';
 import { openRecords } from './open.ts';
+import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
 
 /** Messages of a format without headers: there is nowhere to put the mark. */
@@ -42,21 +43,52 @@ export async function sealBatches(field: Buffer, kekId: string, ring: KeyRing): 
 
 /**
  * Opens the batches of a fetched `records` field; undefined if nothing in it was sealed. A batch that is cut off at the
- * end stays as it is: clients ignore it and ask again.
+ * end stays as it is: clients ignore it and ask again. All goes into one buffer, since a field can have many batches.
  */
 export async function openBatches(field: Buffer, ring: KeyRing): Promise<Buffer | undefined> {
-  const { batches, rest } = readBatches(field);
-  const parts: Buffer[] = [];
-  let changed = false;
+  const { batches } = readBatches(field);
+  const output = new Output(0, field.length);
+  let copied = 0; // everything before this offset of the field is in the output
+  let start = 0;
   for (const batch of batches) {
-    const opened =
-      batch.magic === 2 && isSealable(batch)
-        ? await openRecords(plainRecords(batch), batch.count, ring, HEADER_LENGTH)
-        : undefined;
-    parts.push(opened ? withRecords(batch, opened) : batch.bytes);
-    changed ||= opened !== undefined;
+    const end = start + batch.bytes.length;
+    const copyUpTo = (offset: number) => output.append(field, copied, offset);
+    if (batch.magic === 2 && isSealable(batch) && (await openBatch(batch, start, ring, output, copyUpTo))) {
+      copied = end;
+    }
+    start = end;
   }
-  return changed ? joined([...parts, rest]) : undefined;
+  if (copied === 0) return undefined;
+  output.append(field, copied);
+  return output.done();
+}
+
+/** Appends the batch with its records opened; false if none was sealed. `copyUpTo` appends what precedes it. */
+async function openBatch(
+  batch: RecordBatch,
+  start: number,
+  ring: KeyRing,
+  output: Output,
+  copyUpTo: (offset: number) => void,
+): Promise<boolean> {
+  const records = plainRecords(batch);
+  if (batch.compression === 'none') {
+    let batchAt = 0;
+    const begin = () => {
+      copyUpTo(start + HEADER_LENGTH);
+      batchAt = output.at - HEADER_LENGTH;
+    };
+    if (!(await openRecords(records, batch.count, ring, output, begin))) return false;
+    completeHead(output.done().subarray(batchAt));
+    return true;
+  }
+  const opened = new Output(0, records.length);
+  if (!(await openRecords(records, batch.count, ring, opened))) return false;
+  copyUpTo(start + HEADER_LENGTH);
+  const batchAt = output.at - HEADER_LENGTH;
+  output.append(compress(batch.compression, opened.done()));
+  completeHead(output.done().subarray(batchAt));
+  return true;
 }
 
 /** Control batches carry the ends of transactions, in a format of the broker's; compaction can leave a batch empty. */
@@ -78,9 +110,14 @@ function withRecords({ compression, bytes }: RecordBatch, records: Buffer): Buff
           compress(compression, records.subarray(HEADER_LENGTH)),
         ]);
   bytes.copy(batch, 0, 0, HEADER_LENGTH);
+  completeHead(batch);
+  return batch;
+}
+
+/** Sets what depends on the records: length and checksum. */
+function completeHead(batch: Buffer): void {
   batch.writeInt32BE(batch.length - 12, 8);
   batch.writeUInt32BE(checksumOf(batch), 17);
-  return batch;
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

@@ -23,20 +23,20 @@ interface Current {
 }
 
 /**
- * Opens the sealed values of uncompressed records; records in the clear pass. Returns undefined if there was nothing to
- * open, else the records behind `headRoom` free bytes. Throws BadEnvelope, UnknownKey or KmsUnavailable if one record
- * cannot be opened: none is then.
+ * Opens the sealed values of uncompressed records and appends all records to the output; records in the clear pass. If
+ * there is nothing to open it returns false and appends nothing; else `begin` is called before the first byte is
+ * written. Throws BadEnvelope, UnknownKey or KmsUnavailable if one record cannot be opened: none is then.
  */
 export async function openRecords(
   records: Buffer,
   count: number,
   ring: KeyRing,
-  headRoom = 0,
-): Promise<Buffer | undefined> {
+  output: Output,
+  begin: () => void = () => {},
+): Promise<boolean> {
   const held = new Map<string, DataKey>();
   const scan = new Scan(records);
   const layout = new RecordLayout();
-  const output = new Output(headRoom, headRoom + records.length);
   let source: Pinned | undefined;
   let current: Current | undefined;
   let copied = 0; // everything before this offset of `records` is in the output
@@ -49,6 +49,7 @@ export async function openRecords(
       if (!current || !precededBy(records, layout, current.prefix)) {
         current = await keyOf(records, layout, ring, held);
       }
+      if (copied === 0) begin();
       output.reserve(layout.end - copied + LENGTHS);
       output.copy(records, copied, recordStart);
       openRecord((source ??= aesGcm.pin(records)), layout, current, dropped, output);
@@ -57,10 +58,9 @@ export async function openRecords(
   } finally {
     for (const key of held.values()) key.release();
   }
-  if (copied === 0) return undefined;
-  output.reserve(records.length - copied);
-  output.copy(records, copied, records.length);
-  return output.done();
+  if (copied === 0) return false;
+  output.append(records, copied, records.length);
+  return true;
 }
 
 function precededBy(records: Buffer, { valueStart, valueLength }: RecordLayout, prefix: Buffer): boolean {

@@ -34,6 +34,12 @@ export class Output {
     this.at = copyBytes(source, start, end, this.pinned.buffer, this.at);
   }
 
+  /** Makes room and copies. */
+  append(source: Buffer, start = 0, end = source.length): void {
+    this.reserve(end - start);
+    this.copy(source, start, end);
+  }
+
   done(): Buffer {
     return this.pinned.buffer.subarray(0, this.at);
   }
