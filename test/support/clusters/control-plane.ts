@@ -114,57 +114,66 @@ async function writeCertificates(
     await writeFile(join(directory, file), text, { mode: 0o600 });
 }
 
+/** Starts all four, waiting for the one that the others need. What was started is in `servers`, also after a failure. */
+async function startServers(
+  { programs, cluster, addresses, logs }: ControlPlanePlan,
+  {
+    directory,
+    network,
+    api,
+    servers,
+  }: { directory: string; network: Namespace; api: Api; servers: Server[] },
+): Promise<void> {
+  const place = placeIn(directory);
+  const serve = (name: string, command: readonly string[]) => {
+    const [program, ...args] = network.enter(command);
+    const server = startServer(`${cluster} ${name}`, program, args, { logFile: join(logs, `${name}.log`) });
+    servers.push(server);
+    return server;
+  };
+  serve('etcd', [programs.etcd, ...etcdArgs(place)]);
+  const args = apiServerArgs(place, true, extraArgs(directory, addresses));
+  const apiServer = serve('kube-apiserver', [programs.apiServer, ...args]);
+  const isReady = async () =>
+    (await api.ask('GET', '/readyz'))?.status === 200 &&
+    (await api.ask('GET', '/api/v1/namespaces/default'))?.status === 200;
+  await waitFor(`API server of ${cluster}`, isReady, { abort: () => ended(apiServer), everyMs: 100 });
+  const manager = [programs.controllerManager, ...controllerManagerArgs(place), ...NODE_MONITOR];
+  serve('kube-controller-manager', manager);
+  serve('kube-scheduler', [programs.scheduler, ...schedulerArgs(place)]);
+}
+
 /** A control plane that is not started yet. */
 export async function createControlPlane(plan: ControlPlanePlan): Promise<ControlPlane> {
-  const { run, hub, forwarding, programs, cluster, addresses, logs } = plan;
+  const { run, hub, forwarding, cluster, addresses, logs } = plan;
   const directory = join(run.directory, cluster);
   const url = `https://${addresses.controlPlane.internal}:${API_PORT}`;
   await mkdir(directory, { recursive: true });
   await mkdir(logs, { recursive: true });
   const identity = await writeFiles(directory, url);
+  const { authority } = identity;
   await writeCertificates(directory, identity, addresses);
   const localUrl = `https://127.0.0.1:${await forwarding.open(addresses.controlPlane.internal, API_PORT)}`;
   const api = createApi(localUrl, identity);
-  const place = placeIn(directory);
   const port = portOf(addresses.index, 0);
   let network: Namespace | undefined;
   let servers: Server[] = [];
-
-  const serve = (name: string, command: readonly string[]) => {
-    const [program, ...args] = network?.enter(command) ?? [''];
-    const server = startServer(`${cluster} ${name}`, program, args, { logFile: join(logs, `${name}.log`) });
-    servers.push(server);
-    return server;
-  };
-
   return {
     addresses,
     pki: join(directory, 'pki'),
-    authority: identity.authority,
+    authority,
     url,
     localUrl,
     api,
     async kubeconfigFor(user, groups = [], server = url) {
-      const pair = await identity.authority.issue({ commonName: user, organizations: groups });
-      return kubeconfigText(server, identity.authority.certPem, pair);
+      const pair = await authority.issue({ commonName: user, organizations: groups });
+      return kubeconfigText(server, authority.certPem, pair);
     },
     async start() {
       if (network) return;
       network = await hub.attach(cluster, port, addresses.controlPlane.internal, addresses);
       await network.ip(...addresses.nodes.map((node) => `route add ${node.podNetwork} via ${node.internal}`));
-      serve('etcd', [programs.etcd, ...etcdArgs(place)]);
-      const args = apiServerArgs(place, true, extraArgs(directory, addresses));
-      const apiServer = serve('kube-apiserver', [programs.apiServer, ...args]);
-      const isReady = async () =>
-        (await api.ask('GET', '/readyz'))?.status === 200 &&
-        (await api.ask('GET', '/api/v1/namespaces/default'))?.status === 200;
-      await waitFor(`API server of ${cluster}`, isReady, { abort: () => ended(apiServer), everyMs: 100 });
-      serve('kube-controller-manager', [
-        programs.controllerManager,
-        ...controllerManagerArgs(place),
-        ...NODE_MONITOR,
-      ]);
-      serve('kube-scheduler', [programs.scheduler, ...schedulerArgs(place)]);
+      await startServers(plan, { directory, network, api, servers });
     },
     async stop() {
       if (!network) return;

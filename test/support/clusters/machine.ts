@@ -23,8 +23,8 @@ export interface MachinePlan {
 }
 
 export interface Machine {
-  /** Starts a server on the machine. */
-  serve(server: string, command: readonly string[]): Server;
+  /** Starts a server on the machine. With `again`, it is started again whenever it ends, as systemd would. */
+  serve(server: string, command: readonly string[], options?: { again?: boolean }): Server;
   /** Runs a command on the machine, to its end; a non-zero code throws. */
   run(command: readonly string[]): Promise<Finished>;
   servers(): Server[];
@@ -69,9 +69,10 @@ export async function startMachine(plan: MachinePlan): Promise<Machine> {
     ...command,
   ];
   return {
-    serve(server, command) {
+    serve(server, command, { again = false } = {}) {
+      const lasting = again ? ['sh', '-c', 'while :; do "$@"; sleep 1; done', 'sh', ...command] : command;
       // nsenter stays as the parent of what it starts, and must take it along when it goes.
-      const [program = '', ...args] = inside(['setpriv', '--pdeathsig', 'KILL', ...command]);
+      const [program = '', ...args] = inside(['setpriv', '--pdeathsig', 'KILL', ...lasting]);
       const started = startServer(`${name} ${server}`, program, args, {
         logFile: join(logs, `${server}.log`),
         env,

@@ -113,8 +113,9 @@ async function startContainerd(machine: Machine, folder: string): Promise<void> 
   await waitFor('containerd', answers, { abort: () => ended(containerd) });
 }
 
+/** kubelet is started again should it crash, which it has been seen to do just after its start (a race of its own). */
 function startKubernetes(machine: Machine, { programs, addresses, name }: NodePlan, folder: string): void {
-  machine.serve('kubelet', [
+  const kubelet = [
     programs.kubelet,
     `--config=${folder}/kubelet.yaml`,
     `--kubeconfig=${folder}/kubelet.kubeconfig`,
@@ -122,8 +123,9 @@ function startKubernetes(machine: Machine, { programs, addresses, name }: NodePl
     `--node-ip=${addresses.internal}`,
     '--cloud-provider=external', // which here is cloud.ts
     '--v=2',
-  ]);
-  machine.serve('kube-proxy', [programs.kubeProxy, `--config=${folder}/kube-proxy.yaml`]);
+  ];
+  machine.serve('kubelet', kubelet, { again: true });
+  machine.serve('kube-proxy', [programs.kubeProxy, `--config=${folder}/kube-proxy.yaml`], { again: true });
 }
 
 /** A node that is not started yet. */

@@ -12,7 +12,7 @@ import { KAFKA_IMAGE, kafkaImage } from './kafka.ts';
 import { REFERENCES, SMALL_IMAGES } from './small.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const IN_USE_MS = 60 * 60_000;
+const IN_USE_MS = 15 * 60_000;
 
 /** What a pod's `image` says for each. */
 export const IMAGES = {
