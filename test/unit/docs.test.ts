@@ -6,7 +6,7 @@ import { suite, test } from 'node:test';
 import type { Command } from 'commander';
 import { parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../src/cli/program.ts';
-import { dnsConfigSchema } from '../../src/dns/config.ts';
+import { dnsCommandSchema } from '../../src/cli/dns-config.ts';
 import { checkConfig } from '../../src/ops/config.ts';
 import { configSchema } from '../../src/proxy/config/schema.ts';
 import { parseResource } from '../../src/resources/parse.ts';
@@ -35,7 +35,7 @@ const examples = pages.flatMap(examplesOf);
 /** What a YAML example may be; the word stands after ```yaml. */
 const CHECKS: Record<string, (example: Example) => void> = {
   proxy: ({ text, where }) => void checkConfig(configSchema, parse(text), where),
-  dns: ({ text, where }) => void checkConfig(dnsConfigSchema, parse(text), where),
+  dns: ({ text, where }) => void checkConfig(dnsCommandSchema, parse(text), where),
   resources: ({ text, where }) => {
     for (const document of [parseAllDocuments(text)].flat()) {
       const parsed = parseResource(document.toJS());
