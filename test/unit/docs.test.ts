@@ -60,7 +60,9 @@ function checkCall(words: string[], where: string): void {
     words.shift();
   }
   assert.ok(command.parent, `${where}: no such command`);
-  const { unknown } = command.parseOptions(words);
+  // An option that a command lacks may be one of the command above it.
+  let { unknown } = command.parseOptions(words);
+  for (let above = command.parent; above; above = above.parent) ({ unknown } = above.parseOptions(unknown));
   assert.deepEqual(unknown, [], `${where}: unknown options of ${command.name()}`);
 }
 
