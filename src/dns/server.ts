@@ -81,6 +81,22 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   reportRecords(metrics, store, services);
   log.info({ endpoints, udp: workers[0]!.mode, workers: workers.length }, 'DNS server listens');
 
+  const close = async () => {
+    stopFollowing();
+    await new Promise((resolve) => setTimeout(resolve, config.drainSeconds * 1000));
+    await Promise.all(workers.map((worker) => worker.close()));
+    await Promise.all(services.map((service) => service.close(TCP_GRACE_MS)));
+    log.info('DNS server stopped');
+  };
+  return { ...handle(endpoints, zones, store, workers), close };
+}
+
+function handle(
+  endpoints: readonly Endpoint[],
+  zones: Zones,
+  store: Store,
+  workers: readonly WorkerLink[],
+): Omit<DnsServer, 'close'> {
   return {
     endpoints,
     port: endpoints[0]!.port,
@@ -97,13 +113,6 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
     problem() {
       if (!store.ready) return 'waiting for the first complete data';
       return workers.some((worker) => worker.serving) ? undefined : 'no UDP worker runs';
-    },
-    async close() {
-      stopFollowing();
-      await new Promise((resolve) => setTimeout(resolve, config.drainSeconds * 1000));
-      await Promise.all(workers.map((worker) => worker.close()));
-      await Promise.all(services.map((service) => service.close(TCP_GRACE_MS)));
-      log.info('DNS server stopped');
     },
   };
 }

@@ -52,6 +52,16 @@ interface ZoneState {
 /** Changes a message: small enough that a thread which applies them between two queries stays quick. */
 const CHANGES_PER_UPDATE = 256;
 
+interface State {
+  readonly zones: ReadonlyMap<Name, ZoneState>;
+  readonly entries: Map<Name, Entry>;
+  /** The name of each record of a source. */
+  readonly sources: Map<string, readonly Name[]>;
+  readonly emit: (update: Update) => void;
+  readonly now: () => number;
+  ready: boolean;
+}
+
 /** Makes a store. `emit` gets each update in order; `now` is the time in seconds, from which serials are made. */
 export function createStore(
   specs: readonly ZoneSpec[],
@@ -59,87 +69,94 @@ export function createStore(
   now: () => number,
 ): Store {
   const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
-  const entries = new Map<Name, Entry>();
-  /** The name of each record of a source. */
-  const sources = new Map<string, readonly Name[]>();
-  let ready = false;
-
-  function zoneOf(name: Name): ZoneState | undefined {
-    for (let at: Name | undefined = name; at !== undefined; at = parentOf(at)) {
-      const zone = zones.get(at);
-      if (zone) return zone;
-    }
-    return undefined;
+  const state: State = { zones, entries: new Map(), sources: new Map(), emit, now, ready: false };
+  for (const zone of zones.values()) emit(zoneUpdate(zone));
+  for (const { spec } of zones.values()) {
+    upsert(state, `zone ${formatName(spec.name)}`, nameserverRecords(spec));
   }
-
-  /** Replaces the claims of a source at one name; adds what changed to `changes`, and tells the losers. */
-  function claim(source: string, name: Name, claims: Claim[], changes: SetChange[]): LostClaim[] {
-    const zone = zoneOf(name)!;
-    const entry = entries.get(name) ?? { zone, claims: [], sets: [] };
-    // concat and slice make arrays without room to grow in: there may be a hundred thousand of them.
-    entry.claims = entry.claims.filter((other) => other.source !== source).concat(claims);
-    const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
-    changes.push(...changesBetween(zone.spec.name, name, entry.sets, merged.sets));
-    entry.sets = merged.sets;
-    if (entry.claims.length > 0) entries.set(name, entry);
-    else entries.delete(name);
-    return merged.losers.filter((loser) => loser.claim.source === source);
-  }
-
-  function publish(changes: SetChange[]): void {
-    for (const name of new Set(changes.map(({ zone }) => zone))) {
-      const zone = zones.get(name)!;
-      // Never backwards, also after a restart: a secondary would refuse an older serial.
-      zone.serial = Math.max(zone.serial + 1, now()) >>> 0;
-      changes.push({ zone: name, name, type: TYPE.SOA, set: soaSet(zone) });
-    }
-    for (const part of inParts(changes)) emit({ kind: 'sets', changes: part });
-  }
-
-  const store: Store = {
-    upsert(source, records) {
-      const { wanted, owners, problems } = readAll(source, records, zoneOf);
-      const names = new Set([...(sources.get(source) ?? []), ...wanted.keys()]);
-      const changes: SetChange[] = [];
-      for (const name of names) {
-        for (const { claim: lost, reason } of claim(source, name, wanted.get(name) ?? [], changes)) {
-          problems.push({ record: owners.get(lost)!, reason });
-        }
-      }
-      const claimed = [...wanted].flatMap(([name, claims]) => claims.map(() => name));
-      if (claimed.length > 0) sources.set(source, claimed.slice());
-      else sources.delete(source);
-      publish(changes);
-      return problems;
-    },
-    remove: (source) => void store.upsert(source, []),
-    setReady(value) {
-      if (value === ready) return;
-      ready = value;
+  return {
+    upsert: (source, records) => upsert(state, source, records),
+    remove: (source) => void upsert(state, source, []),
+    setReady(ready) {
+      if (ready === state.ready) return;
+      state.ready = ready;
       emit({ kind: 'ready', ready });
     },
     get ready() {
-      return ready;
+      return state.ready;
     },
     sourcesOf(name, type) {
-      const claims = entries.get(name)?.claims.filter((each) => each.type === type) ?? [];
+      const claims = state.entries.get(name)?.claims.filter((each) => each.type === type) ?? [];
       return [...new Set(claims.map(({ source }) => source))].toSorted();
     },
-    counts: () => new Map([...sources].map(([source, { length }]) => [source, length])),
-    snapshot() {
-      const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
-      const changes: SetChange[] = [];
-      for (const [name, { zone, sets }] of entries) {
-        for (const set of sets) changes.push({ zone: zone.spec.name, name, type: set.type, set });
-      }
-      for (const part of inParts(changes)) updates.push({ kind: 'sets', changes: part });
-      return [...updates, { kind: 'ready', ready }];
-    },
+    counts: () => new Map([...state.sources].map(([source, { length }]) => [source, length])),
+    snapshot: () => snapshot(state),
   };
-  for (const zone of zones.values()) emit(zoneUpdate(zone));
-  for (const { spec } of zones.values())
-    store.upsert(`zone ${formatName(spec.name)}`, nameserverRecords(spec));
-  return store;
+}
+
+function upsert(state: State, source: string, records: readonly DnsRecord[]): Problem[] {
+  const { sources } = state;
+  const { wanted, owners, problems } = readAll(source, records, (name) => zoneOf(state, name));
+  const names = new Set([...(sources.get(source) ?? []), ...wanted.keys()]);
+  const changes: SetChange[] = [];
+  for (const name of names) {
+    for (const { claim, reason } of replaceClaims(state, source, name, wanted.get(name) ?? [], changes)) {
+      problems.push({ record: owners.get(claim)!, reason });
+    }
+  }
+  const claimed = [...wanted].flatMap(([name, claims]) => claims.map(() => name));
+  // concat and slice make arrays without room to grow in: there may be a hundred thousand of them.
+  if (claimed.length > 0) sources.set(source, claimed.slice());
+  else sources.delete(source);
+  publish(state, changes);
+  return problems;
+}
+
+function zoneOf({ zones }: State, name: Name): ZoneState | undefined {
+  for (let at: Name | undefined = name; at !== undefined; at = parentOf(at)) {
+    const zone = zones.get(at);
+    if (zone) return zone;
+  }
+  return undefined;
+}
+
+/** Replaces the claims of a source at one name; adds what changed to `changes`, and returns the source's losers. */
+function replaceClaims(
+  state: State,
+  source: string,
+  name: Name,
+  claims: Claim[],
+  changes: SetChange[],
+): LostClaim[] {
+  const zone = zoneOf(state, name)!;
+  const entry = state.entries.get(name) ?? { zone, claims: [], sets: [] };
+  entry.claims = entry.claims.filter((other) => other.source !== source).concat(claims);
+  const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
+  changes.push(...changesBetween(zone.spec.name, name, entry.sets, merged.sets));
+  entry.sets = merged.sets;
+  if (entry.claims.length > 0) state.entries.set(name, entry);
+  else state.entries.delete(name);
+  return merged.losers.filter((loser) => loser.claim.source === source);
+}
+
+function publish({ zones, emit, now }: State, changes: SetChange[]): void {
+  for (const name of new Set(changes.map(({ zone }) => zone))) {
+    const zone = zones.get(name)!;
+    // At least the time: a restart must not lead back to a serial that a secondary has seen already.
+    zone.serial = Math.max(zone.serial + 1, now()) >>> 0;
+    changes.push({ zone: name, name, type: TYPE.SOA, set: soaSet(zone) });
+  }
+  for (const part of inParts(changes)) emit({ kind: 'sets', changes: part });
+}
+
+function snapshot({ zones, entries, ready }: State): Update[] {
+  const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
+  const changes: SetChange[] = [];
+  for (const [name, { zone, sets }] of entries) {
+    for (const set of sets) changes.push({ zone: zone.spec.name, name, type: set.type, set });
+  }
+  for (const part of inParts(changes)) updates.push({ kind: 'sets', changes: part });
+  return [...updates, { kind: 'ready', ready }];
 }
 
 interface LostClaim {

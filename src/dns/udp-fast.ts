@@ -27,7 +27,8 @@ const AF_INET = 2;
 
 /**
  * Serves DNS over UDP in a loop that blocks its thread: receive a batch, answer it, send the batch. Meant for a worker
- * thread that does nothing else. Returns when `between` says so, after everything received has been answered.
+ * thread that does nothing else. Returns when `between` says so, after everything received has been answered; closing the
+ * sockets is for the one who outlives this thread.
  */
 export function runFastLoop(loop: FastLoop): void {
   const { calls, sockets, between } = loop;
@@ -46,7 +47,6 @@ export function runFastLoop(loop: FastLoop): void {
     }
   }
   for (const socket of sockets) drain(exchange, socket);
-  for (const socket of sockets) calls.close(socket);
 }
 
 /** Nothing there, or a signal: both are daily business. */

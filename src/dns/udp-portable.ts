@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import type { Socket } from 'node:dgram';
 import { createClientAddress, setAddressText } from './address.ts';
 import { CELL, count, countLatency } from './counters.ts';
 import type { Counters } from './counters.ts';
@@ -56,23 +57,23 @@ export async function serveUdpPortable(
     turn = (turn + 1) % SAMPLE;
     if (turn === 0) countLatency(counters, performance.now() - began);
   });
+  await bind(socket, endpoint);
+  socket.on('error', () => count(counters, CELL.sendErrors)); // e.g. a client's network is gone
+  return { close: () => new Promise((resolve) => socket.close(() => resolve())) };
+}
+
+async function bind(socket: Socket, { port, address }: Endpoint): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
-    socket.bind(endpoint.port, endpoint.address, () => {
+    socket.bind(port, address, () => {
       socket.off('error', reject);
       resolve();
     });
   });
-  socket.on('error', () => count(counters, CELL.sendErrors)); // e.g. a client's network is gone
-  for (const set of [
-    () => socket.setRecvBufferSize(SOCKET_BUFFER),
-    () => socket.setSendBufferSize(SOCKET_BUFFER),
-  ]) {
-    try {
-      set();
-    } catch {
-      // the system allows less; its own size then
-    }
+  try {
+    socket.setRecvBufferSize(SOCKET_BUFFER);
+    socket.setSendBufferSize(SOCKET_BUFFER);
+  } catch {
+    // the system allows less; its own size then
   }
-  return { close: () => new Promise((resolve) => socket.close(() => resolve())) };
 }

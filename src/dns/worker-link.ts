@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { createCounters } from './counters.ts';
 import { APPLIED, CONTROL_CELLS, POSTED } from './worker-protocol.ts';
@@ -108,10 +109,19 @@ function launch({ start, snapshot }: WorkerLinkOptions, counters: Counters): Thr
     execArgv: ['--disable-warning=ExperimentalWarning'], // node:ffi; said in the documentation instead
   });
   let cause: Error | undefined;
+  let sockets: number[] = [];
   worker.on('error', (error) => (cause = error instanceof Error ? error : new Error(String(error))));
-  const ended = new Promise<Error | undefined>((resolve) => worker.on('exit', () => resolve(cause)));
+  const ended = new Promise<Error | undefined>((resolve) => {
+    worker.on('exit', () => {
+      for (const socket of sockets) closeSync(socket);
+      resolve(cause);
+    });
+  });
   const serving = new Promise<UdpMode>((resolve, reject) => {
-    worker.on('message', ({ mode }: WorkerReport) => resolve(mode));
+    worker.on('message', (report: WorkerReport) => {
+      ({ sockets } = report);
+      resolve(report.mode);
+    });
     void ended.then(() => reject(cause ?? new Error('the DNS worker ended before it served')));
   });
   void ended.then(() => port1.close());

@@ -31,4 +31,9 @@ export type WorkerMessage = Update | { kind: 'stop' };
 export interface WorkerReport {
   kind: 'serving';
   mode: UdpMode;
+  /**
+   * Descriptors that nothing closes when the thread ends, however it ends: whoever started the thread must. One left open
+   * would go on getting its share of the port's queries, and answer none.
+   */
+  sockets: number[];
 }

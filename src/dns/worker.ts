@@ -43,13 +43,25 @@ function applyPosted(most: number): void {
   }
 }
 
-function report(mode: WorkerReport['mode']): void {
-  parentPort!.postMessage({ kind: 'serving', mode } satisfies WorkerReport, []);
+function report(mode: WorkerReport['mode'], sockets: number[]): void {
+  parentPort!.postMessage({ kind: 'serving', mode, sockets } satisfies WorkerReport, []);
+}
+
+/** All sockets, or none and an error. */
+function openSockets(calls: SystemCalls): number[] {
+  const sockets: number[] = [];
+  try {
+    for (const endpoint of start.endpoints) sockets.push(openSocket(calls, endpoint, WAIT_MS));
+    return sockets;
+  } catch (error) {
+    for (const socket of sockets) calls.close(socket);
+    throw error;
+  }
 }
 
 function serveFast(calls: SystemCalls): void {
-  const sockets = start.endpoints.map((endpoint) => openSocket(calls, endpoint, WAIT_MS));
-  report('fast');
+  const sockets = openSockets(calls);
+  report('fast', sockets);
   const between = () => {
     applyPosted(MESSAGES_A_TURN);
     if (stopped) return 'stop';
@@ -69,7 +81,7 @@ async function servePortable(): Promise<void> {
     updates.close();
     for (const service of services) void service.close();
   });
-  report('portable');
+  report('portable', []);
 }
 
 applyPosted(Infinity);

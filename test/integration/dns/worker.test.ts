@@ -1,0 +1,45 @@
+/** A worker thread that dies is replaced, with all the data, and its counters go on where they were. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { serveText, readReply } from '../../../src/dns/testing.ts';
+import { startWorker } from '../../../src/dns/worker-link.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import { reservePorts } from '../../support/ports.ts';
+import { waitFor } from '../../support/process.ts';
+import { askAll } from './ask.ts';
+import type { Update } from '../../../src/dns/zones.ts';
+
+for (const mode of ['fast', 'portable'] as const) {
+  test(`${mode}: killed by a message it cannot digest, it comes back`, async () => {
+    await using ports = await reservePorts(1);
+    const [port] = ports.numbers as [number];
+    const { store } = serveText('a.example.test A 10.0.0.1');
+    const worker = await startWorker({
+      start: {
+        endpoints: [{ address: '127.0.0.1', port, ipv6Only: false }],
+        mode,
+        maxUdpPayload: 1232,
+        cookies: { current: new Uint8Array(16), previous: [] },
+        rateLimit: undefined,
+        seed: 1,
+      },
+      snapshot: () => store.snapshot(),
+      log: createLog('silent'),
+    });
+    const ask = async (name: string) => {
+      const [answer] = await askAll(port, [{ name: `${name}.example.test`, type: 'A' }]);
+      return readReply(answer!).answer.length;
+    };
+    const answered = () => worker.counters.cells.reduce((sum, cell) => sum + cell, 0);
+    assert.equal(await ask('a'), 1);
+    const before = answered();
+    worker.post({ kind: 'sets', changes: null } as unknown as Update);
+    await waitFor('its end', async () => !worker.serving);
+    await worker.settled();
+    store.upsert('while it was away', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
+    await waitFor('its return', async () => worker.serving);
+    assert.deepEqual([await ask('a'), await ask('b')], [1, 1]);
+    assert.ok(answered() > before);
+    await worker.close();
+  });
+}
