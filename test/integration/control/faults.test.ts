@@ -1,0 +1,123 @@
+/** What goes wrong, comes back or goes away, with a real API server. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { waitFor } from '../../support/process.ts';
+import { FILTER, named, printed, useRoad } from './fixture.ts';
+import { apply, get, metric, patchStatus, typeOfKind, waitForCondition } from './harness.ts';
+
+suite('when things go wrong', () => {
+  const road = useRoad();
+
+  test('a Service that someone else has made is left alone, and hinders nobody else', async () => {
+    const foreign = { spec: { ports: [{ port: 1 }], selector: { app: 'theirs' } } };
+    await apply(road.plane, named('Service', 'mycluster-myclusterip', foreign, 'v1'));
+    try {
+      await apply(
+        road.plane,
+        FILTER,
+        ...printed('10', '11', '12', '13'),
+        printed('12')[0]!.replace('name: mycluster\n', 'name: other\n'),
+      );
+      await road.startPod();
+      const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;
+      await waitForCondition(road.client, cluster, ['Accepted', 'False', 'NameTaken']);
+      await road.ready('other');
+      const { spec } = (await get(road.client, 'Service', 'mycluster-myclusterip'))!;
+      assert.deepEqual((spec as { selector: object }).selector, { app: 'theirs' });
+    } finally {
+      await road.client.delete(typeOfKind('Service'), {
+        name: 'mycluster-myclusterip',
+        namespace: 'default',
+      });
+    }
+    await road.ready();
+  });
+
+  test('a filter that the proxy would refuse, and a broken resource, hinder nobody else', async () => {
+    await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'), printed('08')[0]!);
+    const other = printed('12')[0]!.replace('name: mycluster\n', 'name: other\n');
+    await apply(road.plane, other.replace('name: encryption', 'name: myfilter'));
+    await road.startPod();
+    await waitForCondition(
+      road.client,
+      ['KafkaProtocolFilter', 'myfilter'],
+      ['Accepted', 'False', 'Invalid'],
+    );
+    await waitForCondition(road.client, ['VirtualKafkaCluster', 'other'], ['Accepted', 'False', 'Invalid']);
+    await road.ready();
+  });
+
+  test('what others change or delete comes back', async () => {
+    await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'));
+    await road.startPod();
+    await road.ready();
+    const service = ['service', 'mycluster-myclusterip'];
+    const { code, stderr } = await road.plane.kubectl(['label', ...service, 'kroxylicious.io/proxy-']);
+    assert.equal(code, 0, stderr);
+    await waitFor('the label', async () => (await road.owned('Service')).length === 1);
+    await road.plane.kubectl(['delete', 'deployment', 'myproxy']);
+    await waitFor('the Deployment', () => get(road.client, 'Deployment', 'myproxy'));
+    await road.plane.kubectl(['scale', 'kafkaproxy', 'myproxy', '--replicas=3']);
+    await waitFor('the replicas', async () => {
+      const deployment = await get(road.client, 'Deployment', 'myproxy');
+      return (deployment!['spec'] as { replicas: number }).replicas === 3;
+    });
+    await road.ready();
+  });
+
+  test('deleting the proxy takes everything with it, and its virtual clusters say so', async () => {
+    await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'));
+    await road.startPod();
+    await road.ready();
+    await road.client.delete(typeOfKind('KafkaProxy'), { name: 'myproxy', namespace: 'default' });
+    await waitForCondition(
+      road.client,
+      ['VirtualKafkaCluster', 'mycluster'],
+      ['ResolvedRefs', 'False', 'ReferencedResourcesNotFound'],
+    );
+    await waitFor('the Services to go', async () => (await road.owned('Service')).length === 0);
+    assert.equal((await road.owned('Deployment')).length, 0);
+  });
+
+  test('ports are kept when the status is lost, and nothing is written by a restart with nothing to do', async () => {
+    const second = printed('12')[0]!.replace('name: mycluster\n', 'name: another\n');
+    await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'));
+    await road.startPod();
+    await road.ready();
+    await apply(road.plane, second);
+    await road.ready('another');
+    const blocks = async () => (await get(road.client, 'KafkaProxy', 'myproxy'))?.status?.['portBlocks'];
+    const before = await blocks();
+    await road.restart(() => patchStatus(road.client, 'KafkaProxy', 'myproxy', { portBlocks: null }));
+    await waitFor('the ports', async () => (await blocks()) !== undefined);
+    assert.deepEqual(await blocks(), before);
+    await waitForCondition(road.client, ['KafkaProxy', 'myproxy'], ['Ready', 'True']);
+
+    const versions = async () => {
+      const kinds = [
+        'KafkaProxy',
+        'KafkaProxyIngress',
+        'VirtualKafkaCluster',
+        'KafkaProtocolFilter',
+        'Service',
+        'Deployment',
+        'Secret',
+        'Pod',
+      ];
+      const lists = await Promise.all(
+        kinds.map((kind) => road.client.list(typeOfKind(kind), { namespace: 'default' })),
+      );
+      return lists.flatMap(({ items }) =>
+        items.map(({ kind, metadata }) => [kind, metadata.name, metadata.resourceVersion]),
+      );
+    };
+    let settled: unknown;
+    await road.restart(async () => void (settled = await versions()));
+    await waitFor(
+      'the first reconcile',
+      async () => (await metric(road.operator, 'isthmus_operator_reconciles_total')) > 0,
+    );
+    assert.equal(await metric(road.operator, 'isthmus_operator_writes_total'), 0);
+    assert.deepEqual(await versions(), settled);
+  });
+});
