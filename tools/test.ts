@@ -43,8 +43,8 @@ async function integration(): Promise<boolean> {
     const { ensureTestbed } = await import('../test/support/install/testbed.ts');
     await ensureTestbed();
   }
-  // Each file starts servers of its own; more than one file a core would only make them time out.
-  return runTestFiles(files, { concurrency: Math.max(1, Math.floor(availableParallelism() / 2)) });
+  // Tests wait for servers as often as they compute, so one file a core keeps the cores busy.
+  return runTestFiles(files, { concurrency: availableParallelism() });
 }
 
 const run: Record<Step, () => boolean | Promise<boolean>> = {
