@@ -33,6 +33,7 @@ export function dnsCommand(terminal: Terminal): Command {
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server.ts');
       const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
+      const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
       const server = await startDns(config, { log, metrics, ready: !kubernetes });
@@ -46,7 +47,7 @@ export function dnsCommand(terminal: Terminal): Command {
           health,
           metrics: async () => metricsText([await metrics.snapshot()]),
         }));
-      log.info({ signal: await untilStopped() }, 'stopping');
+      log.info({ signal: await stopped }, 'stopping');
       await server.close();
       await followed?.stop();
       await management?.close();

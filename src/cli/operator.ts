@@ -47,6 +47,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
+      const stopped = untilStopped(); // from the start on: a pod may be told to go before it has come up
       const log = createLog(flags.logLevel, { role: 'operator' });
       const { proxyChecks } = await import('./proxy-checks.ts');
       const operator = await startOperator({
@@ -55,7 +56,7 @@ export function operatorCommand(_terminal: Terminal): Command {
         checks: proxyChecks,
         log,
       });
-      log.info({ signal: await untilStopped() }, 'stopping');
+      log.info({ signal: await stopped }, 'stopping');
       await operator.stop();
     });
 }

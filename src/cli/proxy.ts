@@ -19,9 +19,10 @@ export function proxyCommand(_terminal: Terminal): Command {
     .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
     .action(async (flags: ProxyFlags) => {
       const { runProxy } = await import('../proxy/run.ts');
+      const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'proxy' });
       const proxy = await runProxy(flags.config, { log });
-      log.info({ signal: await untilStopped() }, 'draining');
+      log.info({ signal: await stopped }, 'draining');
       await proxy.close();
     });
 }

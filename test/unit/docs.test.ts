@@ -62,7 +62,8 @@ function checkCall(words: string[], where: string): void {
   assert.ok(command.parent, `${where}: no such command`);
   // An option that a command lacks may be one of the command above it.
   let { unknown } = command.parseOptions(words);
-  for (let above = command.parent; above; above = above.parent) ({ unknown } = above.parseOptions(unknown));
+  for (let above: Command | null = command.parent; above; above = above.parent)
+    ({ unknown } = above.parseOptions(unknown));
   assert.deepEqual(unknown, [], `${where}: unknown options of ${command.name()}`);
 }
 

@@ -1,4 +1,5 @@
 /** What it takes to run the DNS server in a cluster. */
+import { spreadOut } from '../spread.ts';
 import type { Manifest } from '../install/manifests.ts';
 import type { PolicyRule } from '../install/rbac.ts';
 
@@ -107,12 +108,6 @@ export function dnsManifests({ namespace, image, replicas, config, imports }: Dn
 }
 
 function deploymentSpec(image: string, replicas: number): object {
-  const spread = {
-    maxSkew: 1,
-    topologyKey: 'kubernetes.io/hostname',
-    whenUnsatisfiable: 'ScheduleAnyway',
-    labelSelector: { matchLabels: SELECTOR },
-  };
   return {
     replicas,
     selector: { matchLabels: SELECTOR },
@@ -123,7 +118,7 @@ function deploymentSpec(image: string, replicas: number): object {
       spec: {
         serviceAccountName: DNS_NAME,
         securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-        topologySpreadConstraints: [spread],
+        ...spreadOut(SELECTOR),
         containers: [container(image)],
         volumes: [{ name: 'config', configMap: { name: DNS_NAME } }],
       },

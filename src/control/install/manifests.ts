@@ -1,4 +1,5 @@
 import type { Road } from '../roads.ts';
+import { spreadOut } from '../spread.ts';
 import { OPERATOR_NAME } from './names.ts';
 import { clusterRules, LEADER_RULES } from './rbac.ts';
 
@@ -75,20 +76,12 @@ function deployment({ namespace, image, replicas, roads }: InstallOptions): Mani
         spec: {
           serviceAccountName: NAME,
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-          topologySpreadConstraints: [
-            spread('kubernetes.io/hostname'),
-            spread('topology.kubernetes.io/zone'),
-          ],
+          ...spreadOut(SELECTOR),
           containers: [container(image, roads)],
         },
       },
     },
   };
-}
-
-function spread(topologyKey: string): object {
-  const labelSelector = { matchLabels: SELECTOR };
-  return { maxSkew: 1, topologyKey, whenUnsatisfiable: 'ScheduleAnyway', labelSelector };
 }
 
 function container(image: string, roads: readonly Road[]): object {

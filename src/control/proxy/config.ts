@@ -110,11 +110,5 @@ function serverTls({ keys, trust, clientAuth, parameters: rules }: ServerTls): o
 const keyDocument = ({ certificate, privateKey }: KeyPair) => ({ certificate, privateKey });
 
 function parameters({ protocols, cipherSuites }: TlsParameters): object {
-  return { ...(protocols && { protocols }), ...(cipherSuites && { cipherSuites: spoken(cipherSuites) }) };
-}
-
-/** The CCM suites of TLS 1.2 are not in Node's OpenSSL, and the proxy refuses names it does not know: no need to deny them. */
-function spoken({ denied, ...rest }: NonNullable<TlsParameters['cipherSuites']>): object {
-  const known = denied?.filter((suite) => !/_WITH_.*_CCM(_8)?$/.test(suite)) ?? [];
-  return known.length > 0 ? { ...rest, denied: known } : rest;
+  return { ...(protocols && { protocols }), ...(cipherSuites && { cipherSuites }) };
 }

@@ -5,6 +5,9 @@ import type { AllowDeny } from './schema.ts';
 const VERSIONS: readonly TlsVersion[] = ['TLSv1.2', 'TLSv1.3'];
 const TLS13_SUITES = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_GCM_SHA256'];
 
+/** CCM suites of TLS 1.2 are not in Node's OpenSSL. */
+const NEVER_SPOKEN = /-CCM8?$/;
+
 /** Turns lists of allowed and denied names into what Node's TLS takes; a sentence says what is wrong with them. */
 export function tlsRules(
   protocols: AllowDeny | undefined,
@@ -32,7 +35,10 @@ function allowedCiphers(list: AllowDeny | undefined): string | undefined | { pro
   const names = (suites: string[]) => suites.map(opensslName);
   const allowed = list.allowed ? names(list.allowed) : [...TLS13_SUITES, ...defaultCiphers(known)];
   const denied = new Set(names(list.denied ?? []));
-  const unknown = [...allowed, ...denied].find((name) => !known.has(name.toUpperCase()));
+  // A misspelt name must not look denied; but suites that OpenSSL never speaks may be denied all the same.
+  const unknown = [...allowed, ...[...denied].filter((name) => !NEVER_SPOKEN.test(name))].find(
+    (name) => !known.has(name.toUpperCase()),
+  );
   if (unknown !== undefined) return { problem: `has an unknown cipher suite: ${unknown}` };
   const left = allowed.filter((name) => !denied.has(name));
   return left.length > 0 ? left.join(':') : { problem: 'leaves no cipher suite' };
@@ -51,6 +57,7 @@ export function opensslName(suite: string): string {
   const cipher = match[2]!
     .replace(/AES_(\d+)/, 'AES$1')
     .replace(/_CBC/, '')
+    .replace(/CCM_8/, 'CCM8')
     .replace(/CHACHA20_POLY1305_SHA256/, 'CHACHA20_POLY1305')
     .replaceAll('_', '-');
   return `${exchange}${cipher}`;

@@ -10,6 +10,7 @@ import {
   podLabels,
   serviceAccountName,
 } from '../names.ts';
+import { spreadOut } from '../../spread.ts';
 import type { Block } from '../ports.ts';
 import { metadataOf } from './metadata.ts';
 
@@ -70,14 +71,7 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
     enableServiceLinks: false,
     terminationGracePeriodSeconds: TERMINATION_SECONDS,
     securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-    topologySpreadConstraints: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'].map(
-      (topologyKey) => ({
-        maxSkew: 1,
-        topologyKey,
-        whenUnsatisfiable: 'ScheduleAnyway',
-        labelSelector: { matchLabels: selector },
-      }),
-    ),
+    ...spreadOut(selector),
     containers: [container(proxy, image)],
     // A whole volume, not single files of it: only that is refreshed while the pod runs.
     volumes: [{ name: 'config', secret: { secretName: configSecretName(name) } }],
