@@ -100,7 +100,9 @@ interface Connection {
 function serveConnection(socket: Socket, idleMs: number, shared: Omit<Connection, 'socket' | 'touch'>): void {
   let unread: Buffer = Buffer.alloc(0);
   const idle = setTimeout(() => socket.destroy(), idleMs);
-  const connection: Connection = { ...shared, socket, touch: () => void idle.refresh() };
+  // Refreshing a timer that has been cleared would set it again.
+  const touch = () => void (socket.destroyed || idle.refresh());
+  const connection: Connection = { ...shared, socket, touch };
 
   function takeQueries(): void {
     let at = 0;

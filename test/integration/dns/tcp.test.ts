@@ -110,10 +110,7 @@ test('connections beyond the limit are closed at once, and make room when they e
     const socket = await open(server.port);
     const answers = collect(socket);
     socket.write(framed(question('h1.example.test', 'A')));
-    await Promise.race([
-      once(socket, 'close'),
-      waitFor('answer', async () => answers.length > 0 || undefined),
-    ]);
+    await Promise.race([once(socket, 'close'), once(socket, 'data')]);
     socket.destroy();
     return answers.length > 0;
   });
