@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import dns2 from 'dns2';
 import { explain } from './explain.ts';
-import { seededRandom } from './fuzzing.ts';
+import { seededRandom } from '../../test/support/dns/fuzzing.ts';
 import { typeNumber } from './constants.ts';
 import { parseName } from './name.ts';
-import { randomQuestion, randomRecords } from './random-zone.ts';
-import { serveText } from './testing.ts';
+import { randomQuestion, randomRecords } from '../../test/support/dns/random-zone.ts';
+import { serveText } from '../../test/support/dns/testing.ts';
 import type { ExplainedSet } from './explain.ts';
 
 const ROUNDS = 200;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { checkReply, fuzz, FUZZ_ZONE } from './fuzzing.ts';
-import { serveText } from './testing.ts';
+import { checkReply, fuzz, FUZZ_ZONE } from '../../test/support/dns/fuzzing.ts';
+import { serveText } from '../../test/support/dns/testing.ts';
 
 // A share of the million that the integration tests send.
 const PACKETS = 40_000;

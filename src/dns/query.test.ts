@@ -5,7 +5,7 @@ import { RCODE, TYPE } from './constants.ts';
 import { formatName } from './name.ts';
 import { toName } from './name-table.ts';
 import { createQuery, DROP, parseQuery } from './query.ts';
-import { question } from './testing.ts';
+import { question } from '../../test/support/dns/testing.ts';
 
 const query = createQuery();
 const parse = (bytes: Uint8Array) => parseQuery(query, bytes, 0, bytes.length);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
 import { createClientAddress, setAddressText } from './address.ts';
 import { CELL, count, countAnswer, countLatency, createCounters, reportCounters } from './counters.ts';
-import { question, readReply, serveText } from './testing.ts';
+import { question, readReply, serveText } from '../../test/support/dns/testing.ts';
 import { createUdpResponder } from './udp.ts';
 
 const { zones } = serveText('a.example.test A 10.0.0.1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 1034 section 4.2.1: the apex of a zone has exactly one SOA, and NS records.
 const { ask, problems, store } = serveText(`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 4343: case means nothing, but the client gets back what it sent (some check it, against forgery).
 const { ask } = serveText(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 4592 section 3.3.1: only the wildcard directly below the closest encloser may speak.
 const { ask } = serveText(`

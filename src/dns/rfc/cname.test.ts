@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 1034 section 3.6.2, RFC 2181 section 10.1, RFC 6604 section 3.
 const { ask, store, problems } = serveText(`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 1034 section 4.3.2 step 3b: a cut ends our authority.
 const { ask } = serveText(`

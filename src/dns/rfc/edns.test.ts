@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import packet from 'dns-packet';
-import { question, serveText } from '../testing.ts';
+import { question, serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 6891, RFC 7873.
 const { send, responder } = serveText('a.example.test A 10.0.0.1');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 8020 and RFC 4592 section 2.2.2: a name exists if something below it does.
 const { ask, store } = serveText(`

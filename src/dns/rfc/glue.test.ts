@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 9471: glue inside the delegated zone is not optional.
 const { ask } = serveText(`

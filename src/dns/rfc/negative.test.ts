@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 2308: "no such data" and "no such name" are different, and both say how long they may be remembered.
 const zone = { name: 'example.test', nameservers: ['ns.example.test'] };

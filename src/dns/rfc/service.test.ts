@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 2782 (SRV), RFC 1035 section 3.5 (reverse names), several addresses.
 const { ask, store } = serveText(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // RFC 2181 section 9, RFC 6891 section 6.2.3.
 const lines = Array.from({ length: 60 }, (_, i) => `many.example.test A 10.0.0.${i}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText } from '../testing.ts';
+import { serveText } from '../../../test/support/dns/testing.ts';
 
 // The example zone of RFC 4592 section 2.2.1, without its MX records, and every question of that section.
 const { ask } = serveText(

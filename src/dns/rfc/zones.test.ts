@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { question, serveText } from '../testing.ts';
+import { question, serveText } from '../../../test/support/dns/testing.ts';
 
 // Several zones: the longest name that the question lies in decides; outside of all, REFUSED.
 const { ask, send, store, problems } = serveText(

@@ -1,6 +1,6 @@
 /** A small DNS client: many questions at once over one UDP socket, asked again when an answer stays out. */
 import { createSocket } from 'node:dgram';
-import { question } from '../../../src/dns/testing.ts';
+import { question } from '../../support/dns/testing.ts';
 
 export interface Question {
   name: string;

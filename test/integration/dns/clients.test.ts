@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readReply } from '../../../src/dns/testing.ts';
+import { readReply } from '../../support/dns/testing.ts';
 import { ensureCoreDns } from '../../support/install/coredns.ts';
 import { reservePorts } from '../../support/ports.ts';
 import { run, startServer, waitFor } from '../../support/process.ts';

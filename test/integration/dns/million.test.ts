@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import test from 'node:test';
-import { fuzz, mutate, randomPacket, seededRandom } from '../../../src/dns/fuzzing.ts';
-import { readReply } from '../../../src/dns/testing.ts';
+import { fuzz, mutate, randomPacket, seededRandom } from '../../support/dns/fuzzing.ts';
+import { readReply } from '../../support/dns/testing.ts';
 import { askAll } from './ask.ts';
 import { startOurs } from './server.ts';
 

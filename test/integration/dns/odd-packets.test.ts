@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import test from 'node:test';
-import { question } from '../../../src/dns/testing.ts';
+import { question } from '../../support/dns/testing.ts';
 import { startBind, startKnot } from './reference-servers.ts';
 import { startOurs } from './server.ts';
 import { ensureDnsTools } from './tools.ts';

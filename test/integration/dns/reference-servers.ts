@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSocket } from 'node:dgram';
-import { question } from '../../../src/dns/testing.ts';
+import { question } from '../../support/dns/testing.ts';
 import { reservePorts } from '../../support/ports.ts';
 import { startServer, waitFor } from '../../support/process.ts';
 import { workspace } from '../../support/workspace.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { question, readReply } from '../../../src/dns/testing.ts';
+import { question, readReply } from '../../support/dns/testing.ts';
 import { waitFor } from '../../support/process.ts';
 import { startOurs } from './server.ts';
 import type { Socket } from 'node:net';

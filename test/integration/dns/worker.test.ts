@@ -1,7 +1,7 @@
 /** A worker thread that dies is replaced, with all the data, and its counters go on where they were. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { serveText, readReply } from '../../../src/dns/testing.ts';
+import { serveText, readReply } from '../../support/dns/testing.ts';
 import { startWorker } from '../../../src/dns/worker-link.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { reservePorts } from '../../support/ports.ts';

@@ -1,4 +1,4 @@
-// For tests only: packets that nobody should send.
+// Packets that nobody should send.
 import assert from 'node:assert/strict';
 import packet from 'dns-packet';
 import { question, records, serveText } from './testing.ts';

@@ -1,15 +1,15 @@
-// For tests only: a server without sockets, filled from lines of text, whose answers are read by another DNS library.
+// A server without sockets, filled from lines of text, whose answers are read by another DNS library.
 import packet from 'dns-packet';
-import { createClientAddress } from './address.ts';
-import { createResponder, MAX_ANSWER } from './answer.ts';
-import { dnsConfigSchema, zoneSpecOf } from './config.ts';
-import { rcodeName, typeNumber } from './constants.ts';
-import { parseName } from './name.ts';
-import { createStore } from './store.ts';
-import { applyUpdate, createZones } from './zones.ts';
-import type { DnsConfigInput } from './config.ts';
-import type { RecordType } from './constants.ts';
-import type { DnsRecord } from './record.ts';
+import { createClientAddress } from '../../../src/dns/address.ts';
+import { createResponder, MAX_ANSWER } from '../../../src/dns/answer.ts';
+import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/config.ts';
+import { rcodeName, typeNumber } from '../../../src/dns/constants.ts';
+import { parseName } from '../../../src/dns/name.ts';
+import { createStore } from '../../../src/dns/store.ts';
+import { applyUpdate, createZones } from '../../../src/dns/zones.ts';
+import type { DnsConfigInput } from '../../../src/dns/config.ts';
+import type { RecordType } from '../../../src/dns/constants.ts';
+import type { DnsRecord } from '../../../src/dns/record.ts';
 
 export interface Reply {
   rcode: string;
