@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { statSync } from 'node:fs';
 import { messageOf } from '../ops/errors.ts';
 import { loadRecords } from './config.ts';
 import type { Log } from '../ops/log.ts';
@@ -15,8 +15,12 @@ export function followRecordsFile(
   log: Log,
   everyMs = 1000,
 ): () => void {
+  let seen = identityOf(file); // from before the first reading, so that no change after it is missed
   apply(loadRecords(file));
-  const changed = () => {
+  const look = () => {
+    const now = identityOf(file);
+    if (now === seen) return;
+    seen = now;
     try {
       const records = loadRecords(file);
       apply(records);
@@ -25,6 +29,12 @@ export function followRecordsFile(
       log.error({ file, problem: messageOf(error) }, 'records file cannot be used; the last good one stays');
     }
   };
-  watchFile(file, { interval: everyMs, persistent: false }, changed);
-  return () => unwatchFile(file, changed);
+  const timer = setInterval(look, everyMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Another text when the file is another, or has been written to. */
+function identityOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.ino} ${stat.mtimeNs} ${stat.size}` : 'none';
 }
