@@ -83,7 +83,10 @@ export const dnsConfigSchema = z.strictObject({
   recordsFile: z.string().optional(),
   /** Threads that answer over UDP, all on the same port. */
   workers: z.int().min(1).max(64).default(1),
-  /** `fast`: many datagrams a system call (Linux); `portable`: one; `auto`: fast where it can be had. */
+  /**
+   * `fast`: many datagrams a system call (Linux); `portable`: one; `auto`: fast where it can be had. On a machine with
+   * several addresses `portable` should be given each of them to listen on: it cannot choose which one it answers from.
+   */
   udp: z.enum(['auto', 'fast', 'portable']).default('auto'),
   maxUdpPayload: z.int().min(512).max(4096).default(1232),
   rateLimit: z

@@ -9,9 +9,12 @@ import type { Endpoint } from './udp-portable.ts';
  * machine only; the layouts below are those of glibc and musl there.
  *   mmsghdr 64: name 8, namelen 4, pad 4, iov 8, iovlen 8, control 8, controllen 8, flags 4, pad 4, len 4, pad 4
  *   iovec 16: base 8, len 8        sockaddr_in6 28: family 2, port 2, flow 4, address 16, scope 4
+ *   control: len 8, level 4, type 4, then in_pktinfo (interface 4, source 4, destination 4)
+ *            or in6_pktinfo (destination 16, interface 4)
  */
 export const BATCH = 64;
 export const SOCKADDR = 32;
+export const CONTROL = 64;
 
 /** A stride that is no power of two keeps the slots of a batch from sharing the same cache lines. */
 const SLOT_PADDING = 64;
@@ -20,6 +23,7 @@ const AF_INET6 = 10;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0o2000000;
 const SOL_SOCKET = 1;
+const IPPROTO_IP = 0;
 const IPPROTO_IPV6 = 41;
 const OPTION = {
   sndbuf: 7,
@@ -30,7 +34,9 @@ const OPTION = {
   sndbufforce: 32,
   rcvbufforce: 33,
 };
+const IP_PKTINFO = 8;
 const IPV6_V6ONLY = 26;
+const IPV6_RECVPKTINFO = 49;
 const SOCKET_BUFFER = 4 << 20;
 
 export const MSG_DONTWAIT = 0x40;
@@ -89,7 +95,9 @@ export interface Batch {
   /** Distance between two datagrams in `data`. */
   readonly stride: number;
   readonly addresses: Buffer;
-  /** The message headers as 32-bit words, 16 a message: word 2 is the address length, 12 the flags, 14 the length. */
+  /** Which local address a datagram was sent to, for sockets that have several. */
+  readonly controls: Buffer;
+  /** The message headers as 32-bit words, 16 a message: 2 address length, 10 control length, 12 flags, 14 length. */
   readonly words: Int32Array;
   /** The io vectors as 32-bit words, 4 a message: word 2 is the length. */
   readonly lengths: Int32Array;
@@ -97,11 +105,9 @@ export interface Batch {
 }
 
 /** Lays out a batch. Buffers made by allocUnsafeSlow do not move; the caller keeps the batch while calls may use it. */
-export function createBatch(
-  calls: SystemCalls,
-  slot: number,
-  addresses = newMemory(BATCH * SOCKADDR),
-): Batch {
+export function createBatch(calls: SystemCalls, slot: number): Batch {
+  const addresses = newMemory(BATCH * SOCKADDR);
+  const controls = newMemory(BATCH * CONTROL);
   const stride = (Math.ceil(slot / 64) * 64) | SLOT_PADDING;
   const data = newMemory(BATCH * stride);
   const vectors = newMemory(BATCH * 16);
@@ -113,11 +119,14 @@ export function createBatch(
     headers.writeUInt32LE(28, i * 64 + 8);
     headers.writeBigUInt64LE(calls.pointer(vectors) + BigInt(i * 16), i * 64 + 16);
     headers.writeBigUInt64LE(1n, i * 64 + 24);
+    headers.writeBigUInt64LE(calls.pointer(controls) + BigInt(i * CONTROL), i * 64 + 32);
+    headers.writeUInt32LE(CONTROL, i * 64 + 40);
   }
   return {
     data,
     stride,
     addresses,
+    controls,
     words: new Int32Array(headers.buffer, headers.byteOffset, BATCH * 16),
     lengths: new Int32Array(vectors.buffer, vectors.byteOffset, BATCH * 4),
     headers: calls.pointer(headers),
@@ -145,7 +154,9 @@ export function openSocket(calls: SystemCalls, endpoint: Endpoint, waitMs: numbe
     option(SOL_SOCKET, OPTION.reuseport, 1) &&
     option(SOL_SOCKET, OPTION.rcvtimeo, ...wait) &&
     option(SOL_SOCKET, OPTION.sndtimeo, ...wait) &&
-    (!six || option(IPPROTO_IPV6, IPV6_V6ONLY, Number(endpoint.ipv6Only)));
+    (!six || option(IPPROTO_IPV6, IPV6_V6ONLY, Number(endpoint.ipv6Only))) &&
+    (!isWildcard(endpoint) ||
+      (six ? option(IPPROTO_IPV6, IPV6_RECVPKTINFO, 1) : option(IPPROTO_IP, IP_PKTINFO, 1)));
   // Beyond the system's usual bound where we have the right to, else up to it.
   if (!option(SOL_SOCKET, OPTION.rcvbufforce, SOCKET_BUFFER))
     option(SOL_SOCKET, OPTION.rcvbuf, SOCKET_BUFFER);
@@ -156,6 +167,21 @@ export function openSocket(calls: SystemCalls, endpoint: Endpoint, waitMs: numbe
   const error = socketError(calls, 'bind', endpoint);
   calls.close(fd);
   throw error;
+}
+
+function isWildcard({ address }: Endpoint): boolean {
+  return /^\0*$/.test(parseAddress(address)!);
+}
+
+/**
+ * Makes what the kernel said about a query's way in fit for its answer's way out: the same local address (a client
+ * ignores an answer from another one), but any interface, except for link-local addresses, which mean nothing without.
+ */
+export function turnRound(controls: Uint8Array, at: number, length: number): void {
+  const six = controls[at + 8] === IPPROTO_IPV6;
+  const linkLocal = six && controls[at + 16] === 0xfe && (controls[at + 17]! & 0xc0) === 0x80;
+  if (length === 0 || linkLocal) return;
+  controls.fill(0, at + (six ? 32 : 16), at + (six ? 36 : 20));
 }
 
 function socketAddress(endpoint: Endpoint, six: boolean): Buffer {

@@ -75,14 +75,23 @@ function pollList(calls: SystemCalls, sockets: readonly number[]) {
 /** Makes the function that receives, answers and sends one batch; it returns how many datagrams came in. */
 function createBatchExchange({ calls, responder, counters }: FastLoop): ExchangeBatch {
   const received = mmsg.createBatch(calls, mmsg.RECEIVE_SLOT);
-  const sent = mmsg.createBatch(calls, responder.room, received.addresses);
+  const sent = mmsg.createBatch(calls, responder.room);
   const client = createClientAddress();
-  /** Which address an answer goes to: the header of answer i points at the address of its query. */
-  const targets = new BigUint64Array(sent.words.buffer, sent.words.byteOffset, mmsg.BATCH * 8);
-  const addresses = Array.from(
-    { length: mmsg.BATCH },
-    (_, i) => calls.pointer(received.addresses) + BigInt(i * mmsg.SOCKADDR),
-  );
+  /** 64-bit words of the answers' headers: 0 and 4 point at the address and the control data of the query. */
+  const pointers = new BigUint64Array(sent.words.buffer, sent.words.byteOffset, mmsg.BATCH * 8);
+  const places = (memory: Buffer, size: number) =>
+    Array.from({ length: mmsg.BATCH }, (_, i) => calls.pointer(memory) + BigInt(i * size));
+  const addresses = places(received.addresses, mmsg.SOCKADDR);
+  const controls = places(received.controls, mmsg.CONTROL);
+
+  /** Sends answer `to` where query `from` came from. */
+  function address(from: number, to: number, addressLength: number, controlLength: number): void {
+    sent.words[16 * to + 2] = addressLength;
+    sent.words[16 * to + 10] = controlLength;
+    pointers[8 * to] = addresses[from]!;
+    pointers[8 * to + 4] = controls[from]!;
+    mmsg.turnRound(received.controls, from * mmsg.CONTROL, controlLength);
+  }
 
   return (socket, flags) => {
     const n = calls.recvmmsg(socket, received.headers, mmsg.BATCH, flags, 0n);
@@ -92,7 +101,9 @@ function createBatchExchange({ calls, responder, counters }: FastLoop): Exchange
     let ready = 0;
     for (let i = 0; i < n; i++) {
       const addressLength = received.words[16 * i + 2]!;
-      received.words[16 * i + 2] = 28; // the kernel replaced it by the true one
+      const controlLength = received.words[16 * i + 10]!;
+      received.words[16 * i + 2] = 28; // the kernel replaced both by the true ones
+      received.words[16 * i + 10] = mmsg.CONTROL;
       const truncated = (received.words[16 * i + 12]! & mmsg.MSG_TRUNC) !== 0;
       if (truncated || !readClient(client, received.addresses, i * mmsg.SOCKADDR)) {
         count(counters, CELL.dropped);
@@ -107,9 +118,8 @@ function createBatchExchange({ calls, responder, counters }: FastLoop): Exchange
         client,
       );
       if (size === 0) continue;
+      address(i, ready, addressLength, controlLength);
       sent.lengths[4 * ready + 2] = size;
-      sent.words[16 * ready + 2] = addressLength;
-      targets[8 * ready] = addresses[i]!;
       ready += 1;
     }
     sendAll(calls, socket, sent, ready, counters);

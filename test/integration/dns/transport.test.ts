@@ -1,6 +1,7 @@
 /** The ways in: UDP by either implementation, IPv4 and IPv6, several workers; the same bytes from all of them. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import test from 'node:test';
 import { mutate, randomPacket, seededRandom } from '../../support/dns/fuzzing.ts';
@@ -143,6 +144,23 @@ for (const udp of ['fast', 'portable'] as const) {
     await server.settled();
     const [last] = await askAll(server.port, [{ name: `u${updates % 300}.example.test`, type: 'A' }]);
     assert.match(readReply(last!).answer.join(), new RegExp(`10\\.1\\.${updates % 250}\\.1$`));
+  });
+}
+
+for (const listen of ['0.0.0.0:0', '[::]:0']) {
+  test(`on all addresses (${listen}) the answer comes from the address that was asked`, async () => {
+    await using server = await startOurs({ ...config, udp: 'fast', listen: [listen] });
+    const hosts = ['127.0.0.1', '127.0.0.2', '127.99.0.3', ...(listen.startsWith('[') ? ['::1'] : [])];
+    for (const host of hosts) {
+      // A connected socket gets to see nothing from any other address.
+      const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+      await new Promise<void>((resolve) => socket.connect(server.port, host, resolve));
+      const answer = once(socket, 'message');
+      socket.send(question('example.test', 'SOA'));
+      const [bytes] = (await answer) as [Buffer];
+      assert.equal(readReply(bytes).rcode, 'NOERROR', host);
+      socket.close();
+    }
   });
 }
 
