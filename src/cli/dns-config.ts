@@ -1,7 +1,7 @@
 import { discoverSettings } from '../control/discover/settings.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import { CLUSTERSET_ZONE } from '../control/discover/names.ts';
-import { dnsConfigSchema, loadRecords } from '../dns/config.ts';
+import { dnsConfigSchema } from '../dns/config.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import { parseName } from '../dns/name.ts';
 import { loadConfig } from '../ops/config.ts';
@@ -20,8 +20,7 @@ export function loadDnsCommandConfig(
   env: Readonly<Record<string, string | undefined>>,
 ): DnsCommandConfig {
   const { kubernetes, ...dns } = loadConfig(dnsCommandSchema, { file, env, envPrefix: 'ISTHMUS_DNS' });
-  const records = [...dns.records, ...loadRecords(dns.recordsFile)];
   const hasZone = dns.zones.some(({ name }) => name === parseName(CLUSTERSET_ZONE));
   const more = kubernetes && !hasZone ? dnsConfigSchema.shape.zones.parse([{ name: CLUSTERSET_ZONE }]) : [];
-  return { dns: { ...dns, records, zones: [...dns.zones, ...more] }, kubernetes };
+  return { dns: { ...dns, zones: [...dns.zones, ...more] }, kubernetes };
 }

@@ -41,7 +41,7 @@ interface Answers extends RecordSink {
 
 /** The DNS server's records and its judgement, without its sockets. */
 async function openAnswers(config: DnsConfig): Promise<Answers> {
-  const { zoneSpecOf } = await import('../dns/config.ts');
+  const { loadRecords, zoneSpecOf } = await import('../dns/config.ts');
   const { typeNumber } = await import('../dns/constants.ts');
   const { explain } = await import('../dns/explain.ts');
   const { parseName } = await import('../dns/name.ts');
@@ -51,6 +51,8 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
   const now = () => Math.floor(Date.now() / 1000);
   const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
   store.upsert('config records', config.records);
+  const { recordsFile } = config;
+  if (recordsFile !== undefined) store.upsert(`file ${recordsFile}`, loadRecords(recordsFile));
   store.setReady(true);
   return {
     upsert: (source, records) => store.upsert(source, records),
