@@ -52,7 +52,7 @@ const run: Record<Step, () => boolean | Promise<boolean>> = {
   lint: () => tool('oxlint/bin/oxlint', ['--type-aware']),
   types: () => tool('typescript/bin/tsc', ['-p', '.']),
   unit: () =>
-    runTestFiles([...filesOf('src/**/*.test.ts'), ...filesOf('test/unit/**/*.test.ts')], {
+    runTestFiles(filesOf('{src,test/unit,bench}/**/*.test.ts'), {
       concurrency: availableParallelism(),
     }),
   integration,
