@@ -30,6 +30,11 @@ test('names are lower-cased, with or without the last dot', () => {
   assert.equal(parseName('.'), ROOT);
 });
 
+test('a backslash before the last dot escapes it, unless it is escaped itself', () => {
+  assert.equal(parseName('a\\\\.'), '\x02a\\\0');
+  assert.equal(parseName('a\\.'), '\x02a.\0');
+});
+
 test('what is no name is refused', () => {
   const long = 'a'.repeat(64);
   for (const text of [

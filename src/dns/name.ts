@@ -7,13 +7,15 @@ export type Name = string;
 export const ROOT: Name = '\0';
 const MAX_NAME = 255;
 const MAX_LABEL = 63;
+/** A last dot that is not escaped: before it stands an even number of backslashes. */
+const ENDS_IN_DOT = /(?<!\\)(?:\\\\)*\.$/;
 
 /** Reads a name as people write it (`a.b.c`, with or without the last dot, `\.` and `\ddd` escapes); undefined if it cannot be one. */
 export function parseName(text: string): Name | undefined {
   if (text === '.') return ROOT;
   let name = '';
   let label = '';
-  const end = text.endsWith('.') && !text.endsWith('\\.') ? text.length - 1 : text.length;
+  const end = ENDS_IN_DOT.test(text) ? text.length - 1 : text.length;
   for (let i = 0; i < end; i++) {
     let char = text[i]!;
     if (char === '.') {
