@@ -72,6 +72,8 @@ export function createTransport(connection: Connection): Transport {
           body: body ?? null,
           signal,
         });
+        // Whoever reads the body is told of its failure; a body that nobody has begun to read must not end the process.
+        answer.body.on('error', () => {});
         const header = (name: string) => [answer.headers[name]].flat()[0];
         return { status: answer.statusCode, header, body: answer.body, suspect };
       } catch (cause) {
