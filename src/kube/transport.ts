@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { Pool, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -92,6 +93,9 @@ interface Lane {
   close(graceMs: number): Promise<void>;
 }
 
+/** Long enough for the reset of a stream to be written. */
+const FAREWELL_MS = 250;
+
 /** Holds the pool in use. A replaced pool ends when the last request on it has ended. */
 function createLane(open: (certificate: Certificate | undefined) => Pool): Lane {
   const retired = new Set<Pool>();
@@ -101,7 +105,7 @@ function createLane(open: (certificate: Certificate | undefined) => Pool): Lane 
   function retire(pool: Pool): void {
     current = undefined;
     retired.add(pool);
-    pool.close().then(
+    closeAfterwards(pool).then(
       () => retired.delete(pool),
       () => retired.delete(pool),
     );
@@ -122,11 +126,20 @@ function createLane(open: (certificate: Certificate | undefined) => Pool): Lane 
       const pools = [...retired, ...(current ? [current.pool] : [])];
       const timer = setTimeout(() => {
         for (const pool of pools) void pool.destroy();
-      }, graceMs);
-      await Promise.allSettled(pools.map((pool) => pool.close()));
+      }, graceMs + FAREWELL_MS);
+      await Promise.allSettled(pools.map(closeAfterwards));
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Closes a pool once aborted streams are gone from it: undici takes its listeners off an HTTP/2 stream that is aborted, and if the
+ * session is destroyed before the stream has closed, its error is heard by nobody.
+ */
+async function closeAfterwards(pool: Pool): Promise<void> {
+  await delay(FAREWELL_MS);
+  await pool.close();
 }
 
 function openPool(
@@ -141,6 +154,7 @@ function openPool(
     keepAliveTimeout: IDLE_MS,
     // Deadlines are the caller's, who knows whether silence is a fault.
     headersTimeout: 0,
+    allowH2: false,
     bodyTimeout: 0,
     h2Options: { pingInterval: PING_INTERVAL_MS },
   });
