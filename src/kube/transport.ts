@@ -154,7 +154,6 @@ function openPool(
     keepAliveTimeout: IDLE_MS,
     // Deadlines are the caller's, who knows whether silence is a fault.
     headersTimeout: 0,
-    allowH2: false,
     bodyTimeout: 0,
     h2Options: { pingInterval: PING_INTERVAL_MS },
   });
