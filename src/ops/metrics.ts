@@ -41,6 +41,11 @@ export async function metricsText(snapshots: Snapshot[]): Promise<string> {
   return AggregatorRegistry.aggregate(snapshots).metrics();
 }
 
+/** Several reports in one. */
+export function sumOfSnapshots(snapshots: Snapshot[]): Promise<Snapshot> {
+  return AggregatorRegistry.aggregate(snapshots).getMetricsAsJSON();
+}
+
 /** A process's metrics. */
 export function createMetrics(): Metrics {
   const registry = new Registry();

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
+import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Snapshot } from '../../ops/metrics.ts';
 import type { Address, ProxyConfig } from '../config/model.ts';
 import type { FromWorker } from './crew-messages.ts';
@@ -16,8 +17,6 @@ const FIRST_RESTART_MS = 100;
 const SLOWEST_RESTART_MS = 5000;
 const APPLY_MS = 30_000;
 const REPORT_MS = 2000;
-/** Counters of workers that died stay in the sums, or the sums would go back; so many deaths are remembered. */
-const MOST_DEPARTED = 32;
 
 interface Place {
   number: number;
@@ -31,7 +30,8 @@ interface Place {
 /** Several worker processes that share every port: started, kept alive, and told of each other's findings. */
 export function createWorkerCrew(count: number, log: Log): Crew {
   const places: Place[] = [];
-  const departed: Snapshot[] = [];
+  // Counters of workers that died stay in the sums, or the sums would go back.
+  let departed: Promise<Snapshot> = Promise.resolve([]);
   const known = new Map<string, Map<number, Address>>();
   const ticketKeys = randomBytes(48).toString('base64');
   let config: ProxyConfig | undefined;
@@ -73,8 +73,7 @@ export function createWorkerCrew(count: number, log: Log): Crew {
   }
 
   function replace(place: Place, why: string): void {
-    departed.push(place.lastSnapshot.filter((metric) => (metric as { type?: string }).type !== 'gauge'));
-    if (departed.length > MOST_DEPARTED) departed.shift();
+    keepCounters(place.lastSnapshot);
     place.lastSnapshot = [];
     place.counts = { total: 0, addresses: [] };
     if (stopping || place.leaving) return;
@@ -88,6 +87,11 @@ export function createWorkerCrew(count: number, log: Log): Crew {
     setTimeout(() => {
       if (!stopping && !place.leaving) void brief(launch(place));
     }, restartMs);
+  }
+
+  function keepCounters(snapshot: Snapshot): void {
+    const counters = snapshot.filter((metric) => (metric as { type?: string }).type !== 'gauge');
+    departed = departed.then((sum) => sumOfSnapshots([sum, counters]));
   }
 
   /** Tells a new worker all that it has to know. */
@@ -122,10 +126,10 @@ export function createWorkerCrew(count: number, log: Log): Crew {
           return answer;
         }),
       );
-      const heard = reports.filter((answer) => answer !== undefined);
       return {
-        snapshots: [...heard.map(({ snapshot }) => snapshot), ...departed],
-        problems: heard[0]?.problems ?? [], // the same in all
+        // Of a worker that is too busy to answer, what it said last: its counters must not vanish for a scrape.
+        snapshots: [...places.map(({ lastSnapshot }) => lastSnapshot), await departed],
+        problems: reports.find((answer) => answer !== undefined)?.problems ?? [], // the same in all
       };
     },
     learn(cluster, nodes) {
