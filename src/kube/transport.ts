@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { subscribe } from 'node:diagnostics_channel';
 import type { Readable } from 'node:stream';
 import { Pool, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
@@ -93,8 +93,11 @@ interface Lane {
   close(graceMs: number): Promise<void>;
 }
 
-/** Long enough for the reset of a stream to be written. */
-const FAREWELL_MS = 250;
+// Undici takes its listeners off an HTTP/2 stream that is aborted. If the session ends before the stream has closed, the stream's
+// error would be heard by nobody, and that ends the process. Whoever waits for the stream has been told by then.
+subscribe('http2.client.stream.created', (message) => {
+  (message as { stream: Readable }).stream.on('error', () => {});
+});
 
 /** Holds the pool in use. A replaced pool ends when the last request on it has ended. */
 function createLane(open: (certificate: Certificate | undefined) => Pool): Lane {
@@ -105,7 +108,7 @@ function createLane(open: (certificate: Certificate | undefined) => Pool): Lane 
   function retire(pool: Pool): void {
     current = undefined;
     retired.add(pool);
-    closeAfterwards(pool).then(
+    pool.close().then(
       () => retired.delete(pool),
       () => retired.delete(pool),
     );
@@ -126,20 +129,11 @@ function createLane(open: (certificate: Certificate | undefined) => Pool): Lane 
       const pools = [...retired, ...(current ? [current.pool] : [])];
       const timer = setTimeout(() => {
         for (const pool of pools) void pool.destroy();
-      }, graceMs + FAREWELL_MS);
-      await Promise.allSettled(pools.map(closeAfterwards));
+      }, graceMs);
+      await Promise.allSettled(pools.map((pool) => pool.close()));
       clearTimeout(timer);
     },
   };
-}
-
-/**
- * Closes a pool once aborted streams are gone from it: undici takes its listeners off an HTTP/2 stream that is aborted, and if the
- * session is destroyed before the stream has closed, its error is heard by nobody.
- */
-async function closeAfterwards(pool: Pool): Promise<void> {
-  await delay(FAREWELL_MS);
-  await pool.close();
 }
 
 function openPool(

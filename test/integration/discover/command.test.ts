@@ -105,6 +105,16 @@ suite('isthmus dns', () => {
     await expectAnswer('bar.xcc.test', [await address()]);
   });
 
+  test('query says what is answered, and which object it came from', async () => {
+    const table = await isthmus('dns', 'query', 'foo.xcc.test', '--config', config);
+    assert.match(table, /^NOERROR \(answer\), from xcc\.test\.\n/);
+    assert.match(table, /foo\.xcc\.test\. +30 +A +10\.96\.7\.70 +Service default\/foo/);
+    const name = 'pets.default.svc.clusterset.local';
+    const json = await isthmus('dns', 'query', name, 'A', '--config', config, '-o', 'json');
+    const { answer } = JSON.parse(json) as { answer: { sources: string[] }[] };
+    assert.deepEqual(answer[0]?.sources, ['ServiceExport east/default/pets']);
+  });
+
   test('a joined cluster that stops to answer keeps its names, and its Secret an event', async () => {
     await east.killApiServer();
     await expectEvent(west, 'east', 'ClusterUnreachable');
