@@ -96,6 +96,8 @@ function container(image: string, roads: readonly Road[]): object {
       { name: 'ISTHMUS_IMAGE', value: image },
     ],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT }],
+    // On a busy node a start takes its time, and to be killed for that makes it no shorter.
+    startupProbe: { ...probe('/livez'), periodSeconds: 1, failureThreshold: 180 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
     readinessProbe: probe('/readyz'),
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },

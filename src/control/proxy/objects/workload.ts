@@ -90,6 +90,8 @@ function container(proxy: KafkaProxy, image: string): object {
     image,
     args: ['proxy', '--config', `${CONFIG_DIRECTORY}/${CONFIG_KEY}`],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT, protocol: 'TCP' }],
+    // On a busy node a start takes its time, and to be killed for that makes it no shorter.
+    startupProbe: { ...probe('/livez'), periodSeconds: 1, failureThreshold: 180 },
     livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
     readinessProbe: probe('/readyz'),
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
