@@ -20,7 +20,7 @@ const CONTROLLERS = 'openshift-ingress-operator';
 
 interface Route {
   metadata: { name: string; namespace: string; generation?: number; creationTimestamp: string };
-  spec: { host?: string; to: { name: string }; port?: { targetPort: string | number } };
+  spec: { host?: string; subdomain?: string; to: { name: string }; port?: { targetPort: string | number } };
   status?: { ingress?: { routerName: string; host: string }[] };
 }
 
@@ -47,11 +47,21 @@ function targets(route: Route, slices: readonly EndpointSlice[]): string[] {
     });
 }
 
+/** The host name of a Route: its own, or what it asks for below the router's domain, or one that is made up for it. */
+function hostOf({ metadata, spec }: Route, domain: string): string {
+  return spec.host ?? `${spec.subdomain ?? `${metadata.name}-${metadata.namespace}`}.${domain}`;
+}
+
 /** haproxy's configuration: the server name of a TLS greeting chooses the Route; without one the connection ends. */
-export function haproxyConfig(routes: readonly Route[], slices: readonly EndpointSlice[]): string {
-  const named = routes.filter((route) => route.spec.host !== undefined);
-  const choices = named.map(({ spec }, i) => `  use_backend route${i} if { req.ssl_sni -i ${spec.host} }`);
-  const backends = named.flatMap((route, i) => [
+export function haproxyConfig(
+  routes: readonly Route[],
+  slices: readonly EndpointSlice[],
+  domain: string,
+): string {
+  const choices = routes.map(
+    (route, i) => `  use_backend route${i} if { req.ssl_sni -i ${hostOf(route, domain)} }`,
+  );
+  const backends = routes.flatMap((route, i) => [
     `backend route${i}`,
     ...targets(route, slices).map((target, j) => `  server s${j} ${target}`),
   ]);
@@ -74,8 +84,9 @@ export function haproxyConfig(routes: readonly Route[], slices: readonly Endpoin
 async function admit(api: Api, route: Route, domain: string): Promise<void> {
   const { name, namespace, creationTimestamp } = route.metadata;
   const path = `/apis/route.openshift.io/v1/namespaces/${namespace}/routes/${name}`;
-  const host = route.spec.host ?? `${name}-${namespace}.${domain}`;
-  if (route.spec.host === undefined) {
+  const host = hostOf(route, domain);
+  // Only a name that was made up is written down: what becomes of a subdomain differs from router to router.
+  if (route.spec.host === undefined && route.spec.subdomain === undefined) {
     const annotations = { 'openshift.io/host.generated': 'true' };
     await api.ask('PATCH', path, { metadata: { annotations }, spec: { host } });
   }
@@ -145,9 +156,8 @@ export async function startOpenShiftRouter(clusters: Clusters, cluster: Cluster)
   await clusters.outside.setName(`*.${domain}`, [node.addresses.public]);
   const loop = startLoop(async () => {
     const routes = await api.list<Route>('/apis/route.openshift.io/v1/routes');
-    await proxy.load(
-      haproxyConfig(routes, await api.list<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices')),
-    );
+    const slices = await api.list<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+    await proxy.load(haproxyConfig(routes, slices, domain));
     for (const route of routes) await admit(api, route, domain);
   });
   return disposable(async () => {
