@@ -12,9 +12,9 @@ import {
   nodeHost,
   nodeRouteName,
   serviceHost,
-  sharedServiceName,
 } from './names.ts';
 import type { Live, PlanSettings, Point } from './observed.ts';
+import { waitsFor } from './ways.ts';
 import type { Way } from './ways.ts';
 
 /** One ingress of one virtual cluster, with all that its address depends on. */
@@ -44,9 +44,14 @@ export function locate(doorway: Doorway, live: Live, settings: PlanSettings): Lo
   if (containerPort === undefined)
     return nowhere('NoFreePorts', 'no container ports are left; use another KafkaProxy');
   if (way.by === 'clusterIP') return byService(doorway, way.port, containerPort, settings);
-  if (way.by === 'loadBalancer') return byLoadBalancer(doorway, way, containerPort);
-  if (way.by === 'gateway') return byGateway(doorway, way, containerPort, live);
-  return byRoutes(doorway, way.router, containerPort, live);
+  if (way.by === 'route') return byRoutes(doorway, way.router, containerPort, live);
+  const located =
+    way.by === 'loadBalancer'
+      ? byLoadBalancer(doorway, way, containerPort)
+      : byGateway(doorway, way, containerPort, live);
+  const waits = waitsFor(way, doorway.ingress);
+  if (waits !== undefined) located.faults.unshift({ reason: 'AddressPending', message: waits });
+  return located;
 }
 
 function nowhere(reason: Reason, message: string): Located {
@@ -90,18 +95,13 @@ function byLoadBalancer(
   { bootstrapPattern, brokerPattern, port, points }: Extract<Way, { by: 'loadBalancer' }>,
   listenPort: number,
 ): Located {
-  const { cluster, ingress } = doorway;
+  const { cluster } = doorway;
   const names = {
     bootstrapHost: namedPattern(bootstrapPattern, cluster),
     brokerPattern: namedPattern(brokerPattern, cluster),
     port,
   };
-  const located = bySni(names, doorway, listenPort, points);
-  if (points.length === 0) {
-    const message = `Service "${sharedServiceName(ingress)}" has no address yet; the cluster's load balancer gives it one`;
-    located.faults.push({ reason: 'AddressPending', message });
-  }
-  return located;
+  return bySni(names, doorway, listenPort, points);
 }
 
 function byGateway(
@@ -117,10 +117,6 @@ function byGateway(
     port,
   };
   const located = bySni(names, doorway, listenPort, points);
-  if (points.length === 0) {
-    const message = `Gateway "${parent.name}" has no address yet`;
-    located.faults.push({ reason: 'AddressPending', message });
-  }
   const mine = routeNames(doorway);
   for (const { metadata, status } of tlsRoutes.filter(({ metadata }) => mine.includes(metadata.name))) {
     const said = (status?.parents ?? []).flatMap(({ conditions = [] }) => conditions);

@@ -87,11 +87,35 @@ export function judgeCertificates(keys: readonly KeyPair[], hosts: readonly stri
   const chosen = hosts.map((host) => certificates.find((one) => one.checkHost(host) !== undefined));
   const uncovered = hosts.filter((_, index) => chosen[index] === undefined);
   const used = new Set(chosen.filter((one) => one !== undefined));
-  const faults = [...used].flatMap((one) => lifetimeFault(one, now));
-  if (uncovered.length > 0) faults.push(hostFault(uncovered, certificates));
-  const times = [...used].flatMap((one) => [one.validFromDate.getTime(), one.validToDate.getTime()]);
+  const coverage = lifetimes([...used], now);
+  if (uncovered.length > 0) coverage.faults.push(hostFault(uncovered, certificates));
+  return coverage;
+}
+
+/** The same of the certificate that the proxy shows to brokers. */
+export function judgeClientCertificate(key: KeyPair, now: number): Coverage {
+  const read = readKeyPair(key);
+  return lifetimes('certificate' in read ? [read.certificate] : [], now);
+}
+
+function lifetimes(certificates: readonly X509Certificate[], now: number): Coverage {
+  const faults = certificates.flatMap((one) => lifetimeFault(one, now));
+  const times = certificates.flatMap((one) => [
+    one.validFromDate.getTime(),
+    expiringFrom(one),
+    one.validToDate.getTime(),
+  ]);
   const future = times.filter((time) => time > now);
   return { faults, changesAt: future.length > 0 ? Math.min(...future) : undefined };
+}
+
+/** Whoever renews certificates by machine does so with a third of their time left; with a fifth left, it has failed. */
+const RENEWED_BY = 1 / 5;
+const WARN_AT_MOST_MS = 14 * 24 * 60 * 60_000;
+
+function expiringFrom({ validFromDate, validToDate }: X509Certificate): number {
+  const lifetime = validToDate.getTime() - validFromDate.getTime();
+  return validToDate.getTime() - Math.min(WARN_AT_MOST_MS, lifetime * RENEWED_BY);
 }
 
 function lifetimeFault(certificate: X509Certificate, now: number): Coverage['faults'] {
@@ -100,6 +124,10 @@ function lifetimeFault(certificate: X509Certificate, now: number): Coverage['fau
   if (validToDate.getTime() <= now) {
     const message = `the certificate ${name} expired at ${validToDate.toISOString()}; renew it in its Secret`;
     return [{ reason: 'CertificateExpired', message }];
+  }
+  if (expiringFrom(certificate) <= now) {
+    const message = `the certificate ${name} expires at ${validToDate.toISOString()}; renew it in its Secret`;
+    return [{ reason: 'CertificateExpiring', message }];
   }
   if (validFromDate.getTime() <= now) return [];
   const message = `the certificate ${name} is not valid before ${validFromDate.toISOString()}`;

@@ -18,10 +18,14 @@ const CONDITION_OF = {
   NoFreePorts: 'Accepted',
   AddressPending: 'Ready',
   CertificateExpired: 'Ready',
+  /** Nothing is wrong yet: see `isWarning`. */
+  CertificateExpiring: 'Ready',
   CertificateNotYetValid: 'Ready',
   CertificateHostMismatch: 'Ready',
   /** The router or the Gateway says no. */
   RouteNotAccepted: 'Ready',
+  /** The API server refuses an object of it. */
+  Denied: 'Ready',
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
   ConfigPending: 'Ready',
@@ -41,6 +45,11 @@ export interface Fault {
 /** The condition that a fault makes False. */
 export function conditionTypeOf({ reason }: Pick<Fault, 'reason'>): ConditionType {
   return CONDITION_OF[reason];
+}
+
+/** Whether a fault is one to come: the condition stays True, and says so. */
+export function isWarning({ reason }: Pick<Fault, 'reason'>): boolean {
+  return reason === 'CertificateExpiring';
 }
 
 /** Whether a fault keeps something from being served at all: a fault about readiness does not. */

@@ -4,22 +4,15 @@ import { countNodes, nodeIdsOf } from '../../resources/common/node-ids.ts';
 import type { KafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { locate } from './addresses.ts';
-import { ageOf } from './age.ts';
 import { allocationOf } from './blocks.ts';
-import { judgeCertificates } from './certificates.ts';
+import { judgeCertificates, judgeClientCertificate } from './certificates.ts';
 import type { GatewayAddress, ServedCluster } from './config.ts';
 import { preventsService } from './faults.ts';
 import type { Fault } from './faults.ts';
-import {
-  CONTAINER_PORTS,
-  SHARED,
-  blockOwner,
-  bootstrapRouteName,
-  clusterServiceName,
-  nodeRouteName,
-  sharedServiceName,
-} from './names.ts';
-import type { Findings, Live, Observed, PlanSettings, Point } from './observed.ts';
+import { settleNames } from './name-claims.ts';
+import { CONTAINER_PORTS, SHARED, blockOwner } from './names.ts';
+import { objectFaults, sharedServiceFaults } from './object-faults.ts';
+import type { Findings, Observed, PlanSettings, Point } from './observed.ts';
 import { allocatePorts } from './ports.ts';
 import type { Allocated, Claim } from './ports.ts';
 import { resolveParts } from './resolve.ts';
@@ -70,7 +63,13 @@ export function judge(observed: Observed, settings: PlanSettings, findings: Find
   const allocated = allocatePorts(claims, known, CONTAINER_PORTS, now);
   settleIngresses(ingresses, allocated, observed, findings);
   const times: number[] = [];
-  for (const { cluster, target, entries } of clusters) {
+  for (const { cluster, target, faults, entries } of clusters) {
+    const clientKey = target?.tls?.key;
+    if (clientKey) {
+      const lifetime = judgeClientCertificate(clientKey, now);
+      for (const fault of lifetime.faults) faults.push({ ...fault, path: CLIENT_CERTIFICATE });
+      if (lifetime.changesAt !== undefined) times.push(lifetime.changesAt);
+    }
     for (const [index, entry] of entries.entries()) {
       const path = ['spec', 'ingresses', index];
       const add = (fault: Omit<Fault, 'path'>) => void entry.faults.push({ ...fault, path });
@@ -85,6 +84,8 @@ export function judge(observed: Observed, settings: PlanSettings, findings: Find
   settleNames(clusters, ingresses, live);
   return { ingresses, clusters, allocated, changesAt: times.length > 0 ? Math.min(...times) : undefined };
 }
+
+const CLIENT_CERTIFICATE = ['spec', 'targetCluster', 'tls', 'certificateRef'];
 
 function resolved(cluster: VirtualKafkaCluster, { world }: Observed, findings: Findings): JudgedCluster {
   const { faults, target, filters, ingresses } = resolveParts(cluster, world);
@@ -149,26 +150,19 @@ function settleIngresses(
   ingresses: readonly JudgedIngress[],
   { refused }: Allocated,
   { namespace }: Observed,
-  { taken }: Findings,
+  findings: Findings,
 ): void {
   for (const { ingress, faults } of ingresses) {
     const { name } = ingress.metadata;
-    const service = sharedServiceName(name);
-    if (!ingress.spec.clusterIP && taken.has(`Service ${namespace}/${service}`))
-      faults.push({
-        reason: 'NameTaken',
-        path: ['metadata', 'name'],
-        message: takenText('Service', service),
-      });
+    if (!ingress.spec.clusterIP)
+      for (const fault of sharedServiceFaults(namespace, name, findings))
+        faults.push({ ...fault, path: ['metadata', 'name'] });
     if (refused.includes(blockOwner(SHARED, name))) {
       const message = 'no container ports are left; use another KafkaProxy';
       faults.push({ reason: 'NoFreePorts', path: ['spec'], message });
     }
   }
 }
-
-const takenText = (kind: string, name: string) =>
-  `${kind} "${name}" exists and was made by someone else; delete it, or choose other names`;
 
 interface Surroundings {
   ingresses: readonly JudgedIngress[];
@@ -195,6 +189,7 @@ function settleEntry(
     const transitive = `KafkaProxyIngress "${entry.name}": ${message}`;
     add({ reason: 'TransitivelyReferencedResourcesNotFound', message: transitive });
   }
+  for (const { reason, message } of judged.faults) if (reason === 'Denied') add({ reason, message });
   if (!judged.way || blocking.length > 0) return;
   const shared = judged.way.by !== 'clusterIP';
   const owner = blockOwner(shared ? SHARED : cluster, entry.name);
@@ -208,78 +203,7 @@ function settleEntry(
   const located = locate({ ...doorway, nodeIdRanges }, observed.live, settings);
   for (const fault of located.faults) add(fault);
   Object.assign(entry, { address: located.address, hosts: located.hosts, points: located.points });
-  for (const fault of takenFaults(cluster, entry.name, nodeIdsOf(nodeIdRanges), findings.taken)) add(fault);
-}
-
-/** Which names of an entry's own objects are someone else's. */
-function takenFaults(
-  cluster: string,
-  ingress: string,
-  nodes: readonly number[],
-  taken: ReadonlySet<string>,
-): Omit<Fault, 'path'>[] {
-  const service = clusterServiceName(cluster, ingress);
-  const routes = new Set([
-    bootstrapRouteName(cluster, ingress),
-    ...nodes.map((node) => nodeRouteName(cluster, ingress, node)),
-  ]);
-  return [...taken].flatMap((reference): Omit<Fault, 'path'>[] => {
-    const [kind = '', key = ''] = reference.split(' ');
-    const name = key.slice(key.indexOf('/') + 1);
-    if (kind.startsWith('DNSEndpoint') && name === service)
-      return [{ reason: 'RecordsNotPublished', message: takenText('DNSEndpoint', name) }];
-    const isOwn = kind === 'Service' ? name === service : kind.includes('Route') && routes.has(name);
-    return isOwn ? [{ reason: 'NameTaken', message: takenText(kind.split('.')[0]!, name) }] : [];
-  });
-}
-
-/**
- * Of two virtual clusters that would have the same host name, or objects of the same name (`a-b` at `c`, and `a` at `b-c`), the
- * older one has it.
- */
-function settleNames(
-  clusters: readonly JudgedCluster[],
-  ingresses: readonly JudgedIngress[],
-  live: Live,
-): void {
-  const holders = new Map<string, string>();
-  for (const { ingress, way } of ingresses) {
-    const { name } = ingress.metadata;
-    if (way && way.by !== 'clusterIP')
-      holders.set(`Service "${sharedServiceName(name)}"`, `KafkaProxyIngress "${name}"`);
-  }
-  const byAge = clusters.toSorted((a, b) => (ageOf(a.cluster.metadata) < ageOf(b.cluster.metadata) ? -1 : 1));
-  for (const { cluster, entries } of byAge) {
-    for (const [index, entry] of entries.entries()) {
-      if (entry.way?.by === 'gateway') addElders(holders, entry.hosts, live);
-      const claims = claimedNames(cluster.metadata.name, entry);
-      const lost = claims.find((claim) => holders.has(claim));
-      if (lost === undefined) {
-        for (const claim of claims) holders.set(claim, `VirtualKafkaCluster "${cluster.metadata.name}"`);
-        continue;
-      }
-      const reason = lost.startsWith('the host name') ? 'HostNameTaken' : 'NameTaken';
-      const message = `${lost} belongs to ${holders.get(lost)}, which came first; choose other names or address patterns`;
-      entry.faults.push({ reason, path: ['spec', 'ingresses', index], message });
-    }
-  }
-}
-
-/** At a Gateway the older route has a host name; where there is none of ours yet, any other is older. */
-function addElders(holders: Map<string, string>, hosts: readonly string[], live: Live): void {
-  for (const host of hosts) {
-    const other = live.hostsElsewhere.get(host);
-    if (!other) continue;
-    const own = live.tlsRoutes.find(({ spec }) => spec.hostnames?.includes(host));
-    if (!own || ageOf(own.metadata) > other.age) holders.set(`the host name ${host}`, other.holder);
-  }
-}
-
-function claimedNames(cluster: string, { name, address, hosts }: JudgedEntry): string[] {
-  if (!address) return [];
-  const own = clusterServiceName(cluster, name);
-  if (address.by === 'port') return [`Service "${own}"`];
-  return [`the prefix "${own}" of routes and records`, ...hosts.map((host) => `the host name ${host}`)];
+  for (const fault of objectFaults(cluster, entry.name, nodeIdsOf(nodeIdRanges), findings)) add(fault);
 }
 
 /** The virtual cluster as its proxy is to serve it: by those of its ingresses that work. */

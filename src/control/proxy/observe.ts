@@ -14,11 +14,11 @@ import { ingressController } from '../../resources/openshift/ingress-controller.
 import { route } from '../../resources/openshift/route.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
-import { ageOf } from './age.ts';
-import { CLUSTER_LABEL, CONFIG_KEY, PROXY_LABEL, configSecretName, deploymentName } from './names.ts';
-import type { HostElsewhere, Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
+import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
+import type { Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
 import { configPartsOf } from './planned-config.ts';
 import { read } from './read.ts';
+import { hostsElsewhere } from './rivals.ts';
 import { refsOf } from './sources.ts';
 import type { Sources, View } from './sources.ts';
 import type { ClusterWorld, KeyedText, ProxyWorld } from './world.ts';
@@ -84,7 +84,7 @@ export function observeProxy(
       { namespace, name },
       kinds,
       answers,
-      ingresses.some(({ spec }) => spec.gateway),
+      ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
     now,
   };
@@ -191,7 +191,7 @@ function liveOf(
   { namespace, name }: { namespace: string; name: string },
   kinds: ServedKinds,
   answers: PodAnswers,
-  usesGateway: boolean,
+  hasHosts: boolean,
 ): Live {
   const key = keyOf({ namespace, name });
   const secret = sources.configSecrets.get(keyOf({ namespace, name: configSecretName(name) }));
@@ -204,24 +204,11 @@ function liveOf(
     services: byName(sources.services.find('proxy', key)),
     routes: owned(route, sources.routes),
     tlsRoutes: owned(tlsRoute, sources.tlsRoutes),
-    hostsElsewhere: usesGateway ? hostsElsewhere(sources, key) : new Map(),
+    hostsElsewhere: hasHosts ? hostsElsewhere(sources, key) : new Map(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,
     pods: byName(sources.pods.find('proxy', key)).flatMap((pod) => livePod(pod, answers)),
   };
-}
-
-/** A Gateway may be shared by namespaces, and with it the domain in which virtual clusters get their names. */
-function hostsElsewhere({ tlsRoutes }: Sources, key: string): Live['hostsElsewhere'] {
-  const hosts = new Map<string, HostElsewhere>();
-  for (const { metadata, spec } of tlsRoutes?.list() ?? []) {
-    const { namespace, name, labels = {} } = metadata;
-    if (keyOf({ namespace, name: labels[PROXY_LABEL] ?? '' }) === key) continue;
-    const { hostnames = [] } = (spec ?? {}) as { hostnames?: string[] };
-    const holder = `VirtualKafkaCluster "${labels[CLUSTER_LABEL] ?? name}" in namespace "${namespace}"`;
-    for (const host of hostnames) hosts.set(host, { holder, age: ageOf(metadata) });
-  }
-  return hosts;
 }
 
 const partsRead = new WeakMap<AnyObject, Map<string, string>>();

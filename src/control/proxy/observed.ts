@@ -28,7 +28,7 @@ export interface Live {
   services: readonly LiveService[];
   routes: readonly Route[];
   tlsRoutes: readonly TlsRoute[];
-  /** Host names at Gateways that virtual clusters of other proxies have. */
+  /** Host names at load balancers and Gateways that virtual clusters of other proxies have. */
   hostsElsewhere: ReadonlyMap<string, HostElsewhere>;
   /** For each virtual cluster in the configuration that was written last: the hash of its part. */
   configParts: ReadonlyMap<string, string>;
@@ -39,7 +39,7 @@ export interface Live {
 export interface HostElsewhere {
   /** Who has it, for people. */
   holder: string;
-  /** How old its route is, see `ageOf`. */
+  /** How old it is, or at a Gateway its route, see `ageOf`. */
   age: string;
 }
 
@@ -79,15 +79,15 @@ export interface Findings {
   /** What the proxy would say of each filter's config and each virtual cluster's part, where it would refuse it. */
   filters: ReadonlyMap<string, string>;
   clusters: ReadonlyMap<string, string>;
-  /** What the API server refused to take, and why: a quota, a policy, a size. */
-  denied: readonly string[];
+  /** Objects by reference that the API server refused to take, and why: a quota, a policy, a size. */
+  denied: ReadonlyMap<string, string>;
 }
 
 export const NO_FINDINGS: Findings = {
   taken: new Set(),
   filters: new Map(),
   clusters: new Map(),
-  denied: [],
+  denied: new Map(),
 };
 
 /** What the operator was started with. */

@@ -204,11 +204,13 @@ function count({ created, updated, deleted }: Summary, metrics: RoadMetrics): vo
 }
 
 /** Errors that stay until somebody does something about them; others will have gone by the next try. */
-function denialsIn({ errors }: Summary): string[] {
-  return errors.flatMap(({ object, error }) => {
-    const isFinal = error instanceof ApiError && FINAL.has(error.status);
-    return isFinal ? [`${object}: ${error.message}`] : [];
-  });
+function denialsIn({ errors }: Summary): Findings['denied'] {
+  return new Map(
+    errors.flatMap(({ object, error }) => {
+      const isFinal = error instanceof ApiError && FINAL.has(error.status);
+      return isFinal ? [[object, error.message] as const] : [];
+    }),
+  );
 }
 
 const FINAL = new Set([400, 403, 413, 422]);

@@ -53,6 +53,8 @@ const OWNED = ['services', 'deployments', 'pods', 'configSecrets', 'tlsRoutes', 
 export function addIndexes(name: SourceName | ForeignName, view: View): void {
   if ((OWNED as readonly string[]).includes(name)) view.addIndex('proxy', ownerOf);
   if (name === 'ingresses' || name === 'virtualClusters') view.addIndex('proxy', (one) => [proxyKeyOf(one)]);
+  if (name === 'ingresses') view.addIndex('way', ({ spec }) => (isBalanced(spec) ? [BALANCED] : []));
+  if (name === 'virtualClusters') view.addIndex('ingress', ingressKeysOf);
   if (name === 'nodePools') view.addIndex('kafka', (pool) => kafkaOf(pool));
   const refs = REFS[name];
   if (refs) view.addIndex('refs', refs);
@@ -68,6 +70,19 @@ export function ownerOf({ metadata }: KubeObject): string[] {
 export function proxyKeyOf({ metadata, spec }: AnyObject): string {
   const { proxyRef } = (spec ?? {}) as { proxyRef?: { name?: unknown } };
   return keyOf({ namespace: metadata.namespace, name: String(proxyRef?.name) });
+}
+
+/** In the index `way` of ingresses: those that are load balancers. */
+export const BALANCED = 'loadBalancer';
+
+const isBalanced = (spec: unknown) =>
+  (spec as { loadBalancer?: unknown } | undefined)?.loadBalancer !== undefined;
+
+/** The ingresses that a virtual cluster names. */
+function ingressKeysOf(object: AnyObject): string[] {
+  const { resource } = read(virtualKafkaCluster, object);
+  const { namespace } = object.metadata;
+  return (resource?.spec.ingresses ?? []).map(({ name }) => keyOf({ namespace, name }));
 }
 
 function kafkaOf({ metadata }: KubeObject): string[] {

@@ -2,11 +2,12 @@
 import type { PlannedCondition } from '../../kube/conditions.ts';
 import { selectorOf } from '../../kube/object.ts';
 import type { PortBlock } from './blocks.ts';
-import { conditionTypeOf, isRefusal, preventsService } from './faults.ts';
+import { conditionTypeOf, isRefusal, isWarning, preventsService } from './faults.ts';
 import type { ConditionType, Fault } from './faults.ts';
 import { servedCluster } from './judge.ts';
 import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
 import { podLabels } from './names.ts';
+import { isDoor } from './object-faults.ts';
 import type { Findings, Observed } from './observed.ts';
 import type { PlannedConfig } from './planned-config.ts';
 import type { JudgedIngress } from './ways.ts';
@@ -63,7 +64,7 @@ export function conditionsOf(
     const [first] = type === 'Ready' ? own.toSorted(bySeverity) : own;
     return {
       type,
-      status: first ? 'False' : 'True',
+      status: first && !isWarning(first) ? 'False' : 'True',
       reason: first?.reason ?? type,
       message: [...new Set(own.map(({ message }) => message))].join('; ').slice(0, MAX_MESSAGE),
       ...(generation !== undefined && { observedGeneration: generation }),
@@ -73,7 +74,8 @@ export function conditionsOf(
 
 const MAX_MESSAGE = 8192;
 
-const bySeverity = (a: Fault, b: Fault) => Number(preventsService(b)) - Number(preventsService(a));
+const severity = (fault: Fault) => (preventsService(fault) ? 2 : isWarning(fault) ? 0 : 1);
+const bySeverity = (a: Fault, b: Fault) => severity(b) - severity(a);
 
 function clusterStatus(judged: JudgedCluster, known: Known, isNewest: boolean): PlannedStatus {
   const { cluster, filters, entries } = judged;
@@ -140,7 +142,7 @@ function entryStatus(
 
 function ingressStatus({ ingress, faults }: JudgedIngress): PlannedStatus {
   const { name, generation } = ingress.metadata;
-  const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
+  const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs', 'Ready'], generation);
   return {
     kind: 'KafkaProxyIngress',
     name,
@@ -151,8 +153,8 @@ function ingressStatus({ ingress, faults }: JudgedIngress): PlannedStatus {
 function unreadableStatus({ object, problem }: Observed['unreadable'][number]): PlannedStatus {
   const { name, generation } = object.metadata;
   const faults: Fault[] = [{ reason: 'Invalid', path: [], message: problem }];
-  const types: ConditionType[] = object.kind === 'KafkaProxyIngress' ? ['Accepted'] : ['Accepted', 'Ready'];
-  const conditions = conditionsOf(faults, object.kind === 'KafkaProxy' ? ['Ready'] : types, generation);
+  const types: ConditionType[] = object.kind === 'KafkaProxy' ? ['Ready'] : ['Accepted', 'Ready'];
+  const conditions = conditionsOf(faults, types, generation);
   const status = { ...observedGeneration(generation), conditions };
   return { kind: object.kind as PlannedStatus['kind'], name, status };
 }
@@ -170,7 +172,7 @@ function proxyStatus(generation: number | undefined, known: Known): PlannedStatu
     conditions: [proxyReady(known, generation)],
     ingresses: judgement.ingresses.map(({ ingress, faults }) => ({
       name: ingress.metadata.name,
-      conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation),
+      conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
     })),
     replicas: live.replicas,
     labelSelector: selectorOf(podLabels(name)),
@@ -197,13 +199,13 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
     message,
     ...(generation !== undefined && { observedGeneration: generation }),
   });
-  // Services, routes and records belong to single virtual clusters or ingresses, which say so themselves.
-  const taken = [...findings.taken].find(
-    (reference) => !/^(Service |Route|TLSRoute|DNSEndpoint)/.test(reference),
-  );
+  const taken = [...findings.taken].find((reference) => !isDoor(reference));
   if (taken) return say('False', 'NameTaken', `${taken} exists and was made by someone else`);
-  if (findings.denied.length > 0)
-    return say('False', 'Denied', findings.denied.join('; ').slice(0, MAX_MESSAGE));
+  const denied = [...findings.denied].filter(([reference]) => !isDoor(reference));
+  if (denied.length > 0) {
+    const message = denied.map(([reference, why]) => `${reference}: ${why}`).join('; ');
+    return say('False', 'Denied', message.slice(0, MAX_MESSAGE));
+  }
   if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
   if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);
   if (ready < (wanted ?? 0) || ready === 0)

@@ -47,11 +47,16 @@ function fromClusterRef(
   const found = find(world.clusterRefs, namespace, name);
   if (!found) return report('ReferencedResourcesNotFound', `no KafkaClusterRef is named "${name}"`);
   const { bootstrap, nodeIdRanges, tls } = found.spec;
+  if (!tls && key) reportUnencrypted(`KafkaClusterRef "${name}"`, report);
   if (!tls) return { bootstrapServers: bootstrap, nodeIdRanges, tls: undefined };
   const { trustAnchorRefs, ...parameters } = tls;
   const trust = trustOf(trustAnchorRefs, { kind: 'KafkaClusterRef', namespace }, world, report);
   return { bootstrapServers: bootstrap, nodeIdRanges, tls: { trust, key, parameters } };
 }
+
+/** A certificate asks for TLS; without it the proxy would speak in the clear to brokers that were meant to know who it is. */
+const reportUnencrypted = (target: string, report: Report) =>
+  report('InvalidReferencedResource', `${target} is reached over TCP; use TLS, or remove targetCluster.tls`);
 
 type KafkaRef = Extract<Target['clusterRef'], { kind: 'Kafka' }>;
 
@@ -82,6 +87,7 @@ function fromKafka(
     const message = `the status of Kafka "${ref.name}" has no address for listener "${listener.name}" yet`;
     return report('ReferencedResourceNotReconciled', message);
   }
+  if (!listener.tls && key) reportUnencrypted(`listener "${listener.name}" of Kafka "${ref.name}"`, report);
   const trust = state?.certificates?.join('\n');
   return {
     bootstrapServers,

@@ -2,19 +2,19 @@
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { CacheName } from './caches.ts';
+import { rivalsOfCluster, rivalsOfIngress } from './rivals.ts';
 import { ownerOf, proxiesReferring, proxyKeyOf, refOf } from './sources.ts';
 import type { Sources } from './sources.ts';
 
 type KeysOf = (object: AnyObject, sources: Sources) => Iterable<string>;
 
 const byReference: KeysOf = (object, sources) => proxiesReferring(sources, refOf(object.kind, object));
-const byProxyRef: KeysOf = (object) => [proxyKeyOf(object)];
 
 /** All others were made by the operator, and bear the name of their proxy. */
 const KEYS_OF: Partial<Record<CacheName, KeysOf>> = {
   proxies: ({ metadata }) => [keyOf(metadata)],
-  ingresses: byProxyRef,
-  virtualClusters: byProxyRef,
+  ingresses: (object, sources) => [proxyKeyOf(object), ...rivalsOfIngress(object, sources)],
+  virtualClusters: (object, sources) => [proxyKeyOf(object), ...rivalsOfCluster(object, sources)],
   grants: (grant, sources) => allIn(grantedNamespaces(grant), sources),
   namespaces: ({ metadata }, sources) => allIn([metadata.name], sources),
   nodePools({ metadata }, sources) {

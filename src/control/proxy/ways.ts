@@ -37,7 +37,19 @@ export function judgeIngress(ingress: KafkaProxyIngress, observed: Observed): Ju
     const message = `no KafkaProxy is named "${spec.proxyRef.name}"`;
     faults.push({ reason: 'ReferencedResourcesNotFound', path: ['spec', 'proxyRef', 'name'], message });
   }
-  return { ingress, way: wayOf(ingress, observed, faults), faults };
+  const way = wayOf(ingress, observed, faults);
+  const waits = way && waitsFor(way, metadata.name);
+  if (waits !== undefined) faults.push({ reason: 'AddressPending', path: ['spec'], message: waits });
+  return { ingress, way, faults };
+}
+
+/** What has to say yet where a way leads; undefined if all is known. */
+export function waitsFor(way: Way, ingress: string): string | undefined {
+  if (way.by === 'loadBalancer' && way.points.length === 0)
+    return `Service "${sharedServiceName(ingress)}" has no address yet; the cluster's load balancer gives it one`;
+  if (way.by === 'gateway' && way.points.length === 0)
+    return `Gateway "${way.parent.name}" has no address yet`;
+  return undefined;
 }
 
 function wayOf(ingress: KafkaProxyIngress, observed: Observed, faults: Fault[]): Way | undefined {

@@ -118,6 +118,7 @@ export const kafkaProxyIngress = defineKind({
   description: 'A way for traffic to get to a proxy.',
   columns: [
     proxyColumn,
+    conditionColumn('Ready', 'Whether traffic can get in by it.'),
     conditionColumn('Accepted', 'Whether the proxy can use it.'),
     conditionColumn('ResolvedRefs', 'Whether everything it refers to is there.'),
     ageColumn,

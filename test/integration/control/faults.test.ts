@@ -33,6 +33,86 @@ suite('when things go wrong', () => {
     await road.ready();
   });
 
+  test('what the API server refuses is said of the virtual cluster that wants it, and the others are served', async () => {
+    const name = 'no-such-service';
+    const policies = 'admissionregistration.k8s.io/v1';
+    const rule = {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      resources: ['services'],
+      operations: ['CREATE', 'UPDATE'],
+    };
+    const validations = [
+      { expression: "object.metadata.name != 'mycluster-myclusterip'", message: 'not here' },
+    ];
+    const spec = { failurePolicy: 'Fail', matchConstraints: { resourceRules: [rule] }, validations };
+    const policy = { apiVersion: policies, kind: 'ValidatingAdmissionPolicy', metadata: { name }, spec };
+    const binding = {
+      apiVersion: policies,
+      kind: 'ValidatingAdmissionPolicyBinding',
+      metadata: { name },
+      spec: { policyName: name, validationActions: ['Deny'] },
+    };
+    await apply(road.plane, policy, binding);
+    const probe = named('Service', 'mycluster-myclusterip', { spec: { ports: [{ port: 1 }] } }, 'v1');
+    await waitFor('the policy to count', async () => {
+      const args = ['create', '--dry-run=server', '-f', '-'];
+      return (await road.plane.kubectl(args, { stdin: JSON.stringify(probe) })).code !== 0;
+    });
+    try {
+      const other = printed('12')[0]!.replace('name: mycluster\n', 'name: other\n');
+      await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'), other);
+      await road.startPod();
+      const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;
+      const { status } = await waitForCondition(road.client, cluster, ['Ready', 'False', 'Denied']);
+      assert.match(JSON.stringify(status), /refuses Service \\"mycluster-myclusterip\\".*not here/);
+      await road.ready('other');
+      await waitForCondition(road.client, ['KafkaProxy', 'myproxy'], ['Ready', 'True']);
+    } finally {
+      const kinds = 'validatingadmissionpolicy,validatingadmissionpolicybinding';
+      await road.plane.kubectl(['delete', kinds, name]);
+    }
+    await road.ready();
+  });
+
+  test('of two proxies that want one host name the older virtual cluster has it, and the other when it goes', async () => {
+    const at = (proxy: string, creates: string) => [
+      named('KafkaProxy', proxy, { spec: {} }),
+      named('KafkaProxyIngress', `${proxy}-lb`, {
+        spec: {
+          proxyRef: { name: proxy },
+          loadBalancer: {
+            bootstrapAddressPattern: 'one.example.com',
+            brokerAddressPattern: 'one-$(nodeId).example.com',
+          },
+        },
+      }),
+      named('VirtualKafkaCluster', creates, {
+        spec: {
+          proxyRef: { name: proxy },
+          ingresses: [{ name: `${proxy}-lb`, tls: { certificateRefs: [{ name: 'cert' }] } }],
+          targetCluster: { clusterRef: { name: 'mytargetcluster' } },
+        },
+      }),
+    ];
+    await apply(road.plane, ...printed('13'), await road.certificate('cert', '*.example.com'));
+    await apply(road.plane, ...at('first', 'a'));
+    await waitForCondition(road.client, ['VirtualKafkaCluster', 'a'], ['Accepted', 'True']);
+    await apply(road.plane, ...at('second', 'b'));
+    const { status } = await waitForCondition(
+      road.client,
+      ['VirtualKafkaCluster', 'b'],
+      ['Accepted', 'False', 'HostNameTaken'],
+    );
+    assert.match(
+      JSON.stringify(status),
+      /one\.example\.com belongs to VirtualKafkaCluster \\"a\\" in namespace/,
+    );
+    await waitForCondition(road.client, ['VirtualKafkaCluster', 'a'], ['Accepted', 'True']);
+    await road.client.delete(typeOfKind('VirtualKafkaCluster'), { name: 'a', namespace: 'default' });
+    await waitForCondition(road.client, ['VirtualKafkaCluster', 'b'], ['Accepted', 'True']);
+  });
+
   test('a filter that the proxy would refuse, and a broken resource, hinder nobody else', async () => {
     await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'), printed('08')[0]!);
     const other = printed('12')[0]!.replace('name: mycluster\n', 'name: other\n');

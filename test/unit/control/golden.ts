@@ -20,7 +20,7 @@ interface Scenario {
   taken: string[];
   refusedFilters: Record<string, string>;
   refusedClusters: Record<string, string>;
-  denied: string[];
+  denied: Record<string, string>;
 }
 
 export interface Loaded {
@@ -51,7 +51,7 @@ export async function loadScenario(folder: string, authority: Authority): Promis
     taken: new Set(scenario.taken),
     filters: new Map(Object.entries(scenario.refusedFilters)),
     clusters: new Map(Object.entries(scenario.refusedClusters)),
-    denied: scenario.denied,
+    denied: new Map(Object.entries(scenario.denied)),
   };
   const plan = (now: number) => {
     const configVersion = cluster.plan(scenario.proxy, now, { findings }).config.hash;
@@ -69,7 +69,7 @@ function scenarioOf(documents: readonly AnyObject[]): Scenario {
     taken: [],
     refusedFilters: {},
     refusedClusters: {},
-    denied: [],
+    denied: {},
     ...written,
   };
 }
