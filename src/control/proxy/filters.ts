@@ -1,14 +1,11 @@
 /** Says of each KafkaProtocolFilter whether it can be used, whoever uses it. */
-import type { Cluster } from '../../kube/cluster.ts';
 import { SUCCESS } from '../../kube/controller.ts';
 import type { Outcome } from '../../kube/controller.ts';
 import { keyOf } from '../../kube/object.ts';
-import { writeStatus } from '../../kube/status.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import type { CacheName } from './caches.ts';
 import type { Checker } from './checks.ts';
 import type { Fault } from './faults.ts';
-import type { RoadMetrics } from './metrics.ts';
 import { readTexts } from './observe.ts';
 import { read } from './read.ts';
 import { filterConfig, missingText } from './resolve.ts';
@@ -16,16 +13,16 @@ import { refOf, refsOf } from './sources.ts';
 import type { Sources } from './sources.ts';
 import { conditionsOf } from './status.ts';
 import { mergeStatus } from './write-status.ts';
+import type { WriteStatus } from './write-status.ts';
 import type { AnyObject } from '../../kube/object.ts';
 
 export interface FilterReconcilerOptions {
-  cluster: Cluster;
   sources: Sources;
   checker: Checker;
-  metrics: RoadMetrics;
+  writeStatus: WriteStatus;
 }
 
-export function createFilterReconciler({ cluster, sources, checker, metrics }: FilterReconcilerOptions) {
+export function createFilterReconciler({ sources, checker, writeStatus }: FilterReconcilerOptions) {
   return async (key: string, signal: AbortSignal): Promise<Outcome> => {
     const live = sources.filters.get(key);
     if (!live) return SUCCESS;
@@ -34,8 +31,7 @@ export function createFilterReconciler({ cluster, sources, checker, metrics }: F
     const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
     const status = { ...(generation !== undefined && { observedGeneration: generation }), conditions };
     const statusOf = (existing: object | undefined) => mergeStatus(existing, status, new Date());
-    const result = await writeStatus(cluster.client, live, statusOf, signal);
-    metrics.wrote('status', result === 'written' ? 1 : 0);
+    await writeStatus(live, statusOf, signal);
     return SUCCESS;
   };
 }

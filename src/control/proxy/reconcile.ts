@@ -10,7 +10,6 @@ import { ApiError } from '../../kube/errors.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { keyOf, nameOfKey, typeOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { writeStatus } from '../../kube/status.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { PortBlock } from './blocks.ts';
 import type { ProxyCaches } from './caches.ts';
@@ -26,6 +25,7 @@ import type { PodTalk } from './pods.ts';
 import type { RoadMetrics } from './metrics.ts';
 import type { PlannedStatus } from './status.ts';
 import { mergeStatus } from './write-status.ts';
+import type { WriteStatus } from './write-status.ts';
 
 export interface ReconcilerOptions {
   cluster: Cluster;
@@ -34,6 +34,7 @@ export interface ReconcilerOptions {
   pods: PodTalk;
   settings: PlanSettings;
   metrics: RoadMetrics;
+  writeStatus: WriteStatus;
   /** Names that others have, by reference, and the proxy that waits for each: kept here, for whoever sees one become free. */
   waiting: Map<string, string>;
 }
@@ -52,7 +53,7 @@ const SOURCE_OF = {
 } as const satisfies Record<PlannedStatus['kind'], string>;
 
 export function createReconciler(options: ReconcilerOptions) {
-  const { cluster, caches, checker, pods, settings, metrics, waiting } = options;
+  const { cluster, caches, checker, pods, settings, metrics, writeStatus, waiting } = options;
   const { sources } = caches;
   const writer = createWriter(
     () => ({ client: cluster.client, cacheOf: (type) => caches.cacheOf(type) }),
@@ -108,16 +109,11 @@ export function createReconciler(options: ReconcilerOptions) {
     if (!live) return;
     const seen = blocksIn(live);
     if (canonicalJson(seen) === canonicalJson(portBlocks)) return;
-    const result = await writeStatus(
-      cluster.client,
-      live,
-      (status: StatusWithPorts | undefined) => {
-        requireBlocks(status, [seen, portBlocks]);
-        return { ...status, portBlocks };
-      },
-      signal,
-    );
-    metrics.wrote('status', result === 'written' ? 1 : 0);
+    const statusOf = (status: StatusWithPorts | undefined) => {
+      requireBlocks(status, [seen, portBlocks]);
+      return { ...status, portBlocks };
+    };
+    await writeStatus(live, statusOf, signal);
   }
 
   async function writeOne(proxy: ProxyName, planned: PlannedStatus, now: number, signal: AbortSignal) {
@@ -130,8 +126,7 @@ export function createReconciler(options: ReconcilerOptions) {
       if (blocks) requireBlocks(existing, [blocks, blocksIn(live)]);
       return mergeStatus(existing, status, new Date(now));
     };
-    const result = await writeStatus(cluster.client, live, statusOf, signal);
-    metrics.wrote('status', result === 'written' ? 1 : 0);
+    await writeStatus(live, statusOf, signal);
   }
 
   async function writeStatuses(

@@ -1,23 +1,27 @@
 /** The proxy road at work: caches, controllers, and what wakes them. */
 import { referenceOf } from '../../kube/apply-decision.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import { createEventRecorder } from '../../kube/events.ts';
+import type { EventRecorder } from '../../kube/events.ts';
 import { createController } from '../../kube/controller.ts';
 import type { Controller, Outcome } from '../../kube/controller.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { createProxyCaches } from './caches.ts';
+import type { ProxyCaches } from './caches.ts';
 import { createChecker } from './checks.ts';
-import type { ProxyChecks } from './checks.ts';
+import type { Checker, ProxyChecks } from './checks.ts';
 import { createFilterReconciler, filtersOf } from './filters.ts';
 import { createRoadMetrics } from './metrics.ts';
 import type { RoadMetrics } from './metrics.ts';
 import type { PlanSettings } from './observed.ts';
 import { askByHttp, createPodTalk } from './pods.ts';
-import type { AskPod } from './pods.ts';
+import type { AskPod, PodTalk } from './pods.ts';
 import { createReconciler } from './reconcile.ts';
 import { proxyKeyOf } from './sources.ts';
 import { proxiesOf } from './triggers.ts';
+import { createStatusWriter } from './write-status.ts';
 
 export interface ProxyRoadOptions extends PlanSettings {
   cluster: Cluster;
@@ -30,63 +34,106 @@ export interface ProxyRoadOptions extends PlanSettings {
   askPod?: AskPod | undefined;
 }
 
+/** Who events are from. */
+const REPORTING_CONTROLLER = 'isthmus.proxy';
+
 export interface ProxyRoad {
   /** Works until the signal is aborted, and then finishes what it is at. */
   work(signal: AbortSignal): Promise<void>;
 }
 
 export function createProxyRoad(options: ProxyRoadOptions): ProxyRoad {
-  const { cluster, log, namespaces, image, clusterDomain } = options;
-  const checker = createChecker(options.checks);
-  const metrics = createRoadMetrics(options.metrics, 'proxy');
-  const talk = createPodTalk(() => cluster.client, options.askPod ?? askByHttp, Date.now);
+  const { cluster, log, namespaces } = options;
+  const parts: Parts = {
+    checker: createChecker(options.checks),
+    metrics: createRoadMetrics(options.metrics, 'proxy'),
+    pods: createPodTalk(() => cluster.client, options.askPod ?? askByHttp, Date.now),
+  };
 
   return {
     async work(signal) {
       const caches = createProxyCaches(cluster, namespaces, log);
-      const { sources } = caches;
-      const settings = { image, clusterDomain };
+      const client = () => cluster.client;
+      const events = createEventRecorder({ client, reportingController: REPORTING_CONTROLLER, log });
       const waiting = new Map<string, string>();
-      const proxies = createController({
-        name: 'proxy',
-        log,
-        // They mostly wait for the API server.
-        concurrency: 8,
-        reconcile: timed(
-          createReconciler({ cluster, caches, checker, pods: talk, settings, metrics, waiting }),
-          metrics,
-        ),
-      });
-      const filters = createController({
-        name: 'proxy-filter',
-        log,
-        reconcile: createFilterReconciler({ cluster, sources, checker, metrics }),
-      });
-      const ends: (() => void)[] = [];
-      caches.onCache((name, cache) => {
-        const keysOf = (object: AnyObject) => {
-          const waits = waiting.get(referenceOf(object));
-          return [...proxiesOf(name, object, sources), ...(waits === undefined ? [] : [waits])];
-        };
-        ends.push(cache.subscribe(proxies.enqueue, { keysOf }));
-        ends.push(cache.subscribe(filters.enqueue, { keysOf: (object) => filtersOf(name, object, sources) }));
-        // A kind that has come makes possible what was not: everyone is looked at again.
-        const concerned = cache.isSynced ? [sources.virtualClusters, sources.ingresses] : [];
-        for (const view of concerned) for (const one of view.list()) proxies.enqueue(proxyKeyOf(one));
-      });
+      const { proxies, filters } = createControllers(options, parts, caches, events, waiting);
+      const unsubscribe = subscribe(caches, proxies, filters, waiting);
       try {
         await until(caches.synced(), signal);
         if (signal.aborted) return;
-        log.info({ proxies: sources.proxies.list().length }, 'caches are complete');
+        log.info({ proxies: caches.sources.proxies.list().length }, 'caches are complete');
         proxies.start();
         filters.start();
         await aborted(signal);
       } finally {
         caches.stop();
-        for (const end of ends) end();
+        unsubscribe();
         await stopAll([proxies, filters]);
+        await events.stop();
       }
     },
+  };
+}
+
+/** What outlives a term of leadership. */
+interface Parts {
+  checker: Checker;
+  metrics: RoadMetrics;
+  pods: PodTalk;
+}
+
+function createControllers(
+  { cluster, log, image, clusterDomain }: ProxyRoadOptions,
+  { checker, metrics, pods }: Parts,
+  caches: ProxyCaches,
+  events: EventRecorder,
+  waiting: Map<string, string>,
+): { proxies: Controller; filters: Controller } {
+  const writeStatus = createStatusWriter(cluster, events, metrics);
+  const settings = { image, clusterDomain };
+  const reconcile = createReconciler({
+    cluster,
+    caches,
+    checker,
+    pods,
+    settings,
+    metrics,
+    writeStatus,
+    waiting,
+  });
+  return {
+    // They mostly wait for the API server.
+    proxies: createController({ name: 'proxy', log, concurrency: 8, reconcile: timed(reconcile, metrics) }),
+    filters: createController({
+      name: 'proxy-filter',
+      log,
+      reconcile: createFilterReconciler({ sources: caches.sources, checker, writeStatus }),
+    }),
+  };
+}
+
+/** Has every change wake whom it concerns; returns the way to end that. */
+function subscribe(
+  caches: ProxyCaches,
+  proxies: Controller,
+  filters: Controller,
+  waiting: ReadonlyMap<string, string>,
+): () => void {
+  const { sources } = caches;
+  const ends: (() => void)[] = [];
+  caches.onCache((name, cache) => {
+    const keysOf = (object: AnyObject) => {
+      const waits = waiting.get(referenceOf(object));
+      return [...proxiesOf(name, object, sources), ...(waits === undefined ? [] : [waits])];
+    };
+    ends.push(cache.subscribe(proxies.enqueue, { keysOf }));
+    ends.push(cache.subscribe(filters.enqueue, { keysOf: (object) => filtersOf(name, object, sources) }));
+    // A kind that has come makes possible what was not: everyone is looked at again.
+    const concerned = cache.isSynced ? [sources.virtualClusters, sources.ingresses] : [];
+    for (const view of concerned) for (const one of view.list()) proxies.enqueue(proxyKeyOf(one));
+  });
+  return () => {
+    for (const end of ends) end();
   };
 }
 

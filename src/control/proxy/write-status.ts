@@ -1,8 +1,52 @@
-/** From a planned status to the one that is written: with times, and no other than what differs. */
+/** From a planned status to the one that is written: with times, no other than what differs, and told where it is news. */
+import type { Cluster } from '../../kube/cluster.ts';
 import { mergeConditions } from '../../kube/conditions.ts';
 import type { Condition, PlannedCondition } from '../../kube/conditions.ts';
 import { isJsonObject } from '../../kube/json.ts';
 import type { JsonObject } from '../../kube/json.ts';
+import type { EventRecorder } from '../../kube/events.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { writeStatus } from '../../kube/status.ts';
+import type { RoadMetrics } from './metrics.ts';
+import { noticesOf } from './notices.ts';
+import type { Said } from './notices.ts';
+
+/** Writes what `statusOf` makes of the status that is there. */
+export type WriteStatus = <S extends object>(
+  live: AnyObject,
+  statusOf: (existing: S | undefined) => S,
+  signal: AbortSignal,
+) => Promise<void>;
+
+/** Writes statuses; a change that a person should know of becomes an event, once, since it is one only when it is written. */
+export function createStatusWriter(
+  cluster: Cluster,
+  events: EventRecorder,
+  metrics: RoadMetrics,
+): WriteStatus {
+  return async <S extends object>(
+    live: AnyObject,
+    statusOf: (existing: S | undefined) => S,
+    signal: AbortSignal,
+  ) => {
+    let change: { before: unknown; after: unknown } | undefined;
+    const remembered = (existing: S | undefined) => {
+      const after = statusOf(existing);
+      change = { before: existing, after };
+      return after;
+    };
+    const result = await writeStatus(cluster.client, live as AnyObject & { status?: S }, remembered, signal);
+    if (result !== 'written') return;
+    metrics.wrote('status', 1);
+    const notices = noticesOf(live.kind, conditionsIn(change?.before), conditionsIn(change?.after));
+    for (const notice of notices) events.record(live, notice);
+  };
+}
+
+function conditionsIn(status: unknown): Said[] {
+  const found = isJsonObject(status) ? status['conditions'] : undefined;
+  return Array.isArray(found) ? (found as Said[]) : [];
+}
 
 /** The planned status with the time of each condition: kept where the condition stays, also within lists of named items. */
 export function mergeStatus(existing: object | undefined, planned: object, now: Date): object {

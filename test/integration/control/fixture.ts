@@ -42,6 +42,7 @@ export interface Road {
   answer: PodAnswer | undefined;
   restart(meanwhile?: () => Promise<void>): Promise<void>;
   owned(kind: string): Promise<AnyObject[]>;
+  /** A Secret with a certificate for these names, good for `days=N`. */
   certificate(name: string, ...dns: string[]): Promise<object>;
   /** A pod as the Deployment would have it, running and ready. */
   startPod(): Promise<void>;
@@ -107,7 +108,10 @@ export function useRoad(): Road {
       return (await road.client.list(typeOfKind(kind), selection)).items;
     },
     async certificate(name: string, ...dns: string[]) {
-      const { certPem, keyPem } = await authority.issue({ commonName: name, dns });
+      const [days] = dns.flatMap((word) => (word.startsWith('days=') ? Number(word.slice(5)) : []));
+      const names = dns.filter((word) => !word.startsWith('days='));
+      const request = { commonName: name, dns: names, ...(days !== undefined && { days }) };
+      const { certPem, keyPem } = await authority.issue(request);
       const stringData = { 'tls.crt': certPem, 'tls.key': keyPem };
       return named('Secret', name, { type: 'kubernetes.io/tls', stringData }, 'v1');
     },
