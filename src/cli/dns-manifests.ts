@@ -26,8 +26,8 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { dnsManifests } = await import('../control/discover/install.ts');
       const { kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
-      const imports = kubernetes?.import ?? false;
-      const manifests = dnsManifests({ ...options, imports, config: readFileSync(file, 'utf8') });
+      const { import: imports = false, reach = 'pods' } = kubernetes ?? {};
+      const manifests = dnsManifests({ ...options, imports, reach, config: readFileSync(file, 'utf8') });
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });
 }

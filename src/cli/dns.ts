@@ -65,7 +65,8 @@ async function follow(
   const { startDiscovery } = await import('../control/discover/discovery.ts');
   const joined = joinClusters(settings, log);
   const joinWaitMs = settings.joinWaitSeconds * 1000;
-  const discovery = startDiscovery({ ...joined, sink: server, log, metrics, joinWaitMs });
+  const { reach } = settings;
+  const discovery = startDiscovery({ ...joined, reach, sink: server, log, metrics, joinWaitMs });
   const election = settings.import ? await importAsLeader(discovery, joined, log) : undefined;
   return {
     async stop() {

@@ -10,15 +10,24 @@ import type { SeenService } from './exported.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
+import type { Reach } from './nodes.ts';
 import type { ServiceImport } from './objects.ts';
 import { openOptional } from './optional-cache.ts';
 import type { OptionalCache } from './optional-cache.ts';
 import type { Publisher } from './publisher.ts';
 import { trimOther } from './trim.ts';
 
+/** How clusters are reached from here. */
+export interface Reaches {
+  of(cluster: string): Reach;
+  /** Tells the name of each cluster that is to be reached in another way. */
+  subscribe(notify: (cluster: string) => void): () => void;
+}
+
 export interface ClusterSetOptions {
   local: Cluster;
   clusters: Clusters;
+  reaches: Reaches;
   publisher: Publisher;
   /** Gets the key of each exported service of which something changed. */
   wake: (key: string) => void;
@@ -33,8 +42,10 @@ export interface ClusterSet {
   /** What is known of an exported service. */
   seen(key: string): SeenService;
   readonly imports: OptionalCache<ServiceImport>;
-  /** The clusters of the set that have not been read: what they export is not known. */
-  unread(): string[];
+  /** The id of the local cluster. */
+  readonly localId: string;
+  /** Those of some ids of clusters of which nothing is known at the moment, though they may be in the set. */
+  unknown(ids: Iterable<string>): string[];
   /** Makes the names of an exported service what is known of it. */
   publish(key: string): void;
   /** Resolves when the local cluster has been read. */
@@ -42,14 +53,16 @@ export interface ClusterSet {
   close(): void;
 }
 
-export function openClusterSet({ local, clusters, publisher, wake, log }: ClusterSetOptions): ClusterSet {
+export function openClusterSet(options: ClusterSetOptions): ClusterSet {
+  const { local, clusters, reaches, publisher, wake, log } = options;
   const members = new Map<string, Member>();
   /** The sources that a service's names came from, to be taken back. */
   const sources = new Map<string, Set<string>>();
   let isClosed = false;
 
   function follow(cluster: Cluster): Member {
-    const member = openMember(cluster, log, wake);
+    const reach = cluster === local ? 'pods' : reaches.of(cluster.name);
+    const member = openMember({ cluster, log, reach, wake, wakeAll });
     members.set(cluster.name, member);
     void member.settled.then(wakeAll);
     return member;
@@ -64,7 +77,10 @@ export function openClusterSet({ local, clusters, publisher, wake, log }: Cluste
     log,
     onOpen: (cache) => void ends.push(cache.subscribe(wake)),
   });
-  ends.push(clusters.subscribe(update));
+  ends.push(
+    clusters.subscribe(update),
+    reaches.subscribe((name) => name !== local.name && members.get(name)?.reachBy(reaches.of(name))),
+  );
 
   function keys(): Set<string> {
     const exports = [...members.values()].flatMap((member) => member.exports.current?.list() ?? []);
@@ -91,15 +107,25 @@ export function openClusterSet({ local, clusters, publisher, wake, log }: Cluste
     }
   }
 
-  function seen(key: string): SeenService {
+  /** Clusters that call themselves the same are told apart by the names they were joined under. */
+  function idOf(member: Member): string {
+    const isTwice = [...members.values()].some((other) => other !== member && other.id === member.id);
+    return isTwice ? member.cluster.name : member.id;
+  }
+
+  function settledMembers(): Map<string, Member> {
     const settled = [...members.values()].filter(({ isSettled }) => isSettled);
-    const read = new Set(settled.map(({ cluster }) => cluster.name));
+    return new Map(settled.map((member) => [idOf(member), member]));
+  }
+
+  function seen(key: string): SeenService {
+    const settled = settledMembers();
     return {
-      exported: settled.flatMap((member) => member.exportedAs(key)),
+      exported: [...settled].flatMap(([id, member]) => member.exportedAs(key, id)),
       imported: imports.current?.get(key),
       importedSlices: localMember
         .importedSlicesOf(key)
-        .filter(({ metadata }) => !read.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
+        .filter(({ metadata }) => !settled.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
     };
   }
 
@@ -109,10 +135,17 @@ export function openClusterSet({ local, clusters, publisher, wake, log }: Cluste
     keys,
     seen,
     imports,
-    unread: () => clusters.names().filter((name) => !members.get(name)?.isSettled),
+    get localId() {
+      return idOf(localMember);
+    },
+    unknown(ids) {
+      const settled = settledMembers();
+      const isComplete = clusters.names().every((name) => members.get(name)?.isSettled);
+      return isComplete ? [] : [...ids].filter((id) => !settled.has(id));
+    },
     publish(key) {
       const { namespace = '', name } = nameOfKey(key);
-      const claimants = claimantsOf({ namespace, name }, seen(key), local.name);
+      const claimants = claimantsOf({ namespace, name }, seen(key), idOf(localMember));
       const now = new Set(claimants.map(({ source }) => source));
       for (const claimant of claimants) publisher.set(claimant);
       for (const source of sources.get(key) ?? []) if (!now.has(source)) publisher.remove(source);

@@ -12,10 +12,11 @@ import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { openClusterSet } from './cluster-set.ts';
-import type { ClusterSet } from './cluster-set.ts';
+import type { ClusterSet, Reaches } from './cluster-set.ts';
 import { VERSION_RECORD } from './clusterset.ts';
 import { createImporter } from './importer.ts';
 import type { Importer } from './importer.ts';
+import type { Reach } from './nodes.ts';
 import { OWN_KINDS, openOwnNames } from './own.ts';
 import type { OwnKind } from './own.ts';
 import { createPublisher } from './publisher.ts';
@@ -28,6 +29,10 @@ export interface DiscoveryOptions {
   local: Cluster;
   /** All clusters of the set, the local one too. */
   clusters: Clusters;
+  /** How the others are reached from here; by pod addresses if left out. */
+  reaches?: Reaches;
+  /** How the others reach this one; by pod addresses if left out. */
+  reach?: Reach;
   /** Resolves when `clusters` has everyone who has joined so far. */
   joined?: Promise<unknown>;
   /** The object that stands for a joined cluster in the local one, for events about it. */
@@ -51,12 +56,14 @@ export interface Discovery {
 }
 
 const JOIN_WAIT_MS = 15_000;
+const BY_PODS: Reaches = { of: () => 'pods', subscribe: () => () => {} };
 const EXPORTED = 'Exported';
 const VERSION_SOURCE = 'clusterset version';
 
 /** Follows the clusters, and gives the sink their names. It says that the sink is ready when all that can be read has been. */
 export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { local, clusters, sink, log, metrics, clock = systemClock } = options;
+  const { reaches = BY_PODS, reach: ownReach = 'pods' } = options;
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
   const publisher = createPublisher({ sink, events, log });
@@ -77,8 +84,8 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     importer?.wake(key);
   };
   let importer: Importer | undefined;
-  const set = openClusterSet({ local, clusters, publisher, wake, log });
-  importer = createImporter({ local, set, log });
+  const set = openClusterSet({ local, clusters, reaches, publisher, wake, log });
+  importer = createImporter({ local, set, reach: ownReach, log });
   const own = openOwnNames(set.local, log, (kind, key) => controller.enqueue(`${kind} ${key}`));
   const objectOf = options.objectOf ?? (() => undefined);
   const reach = watchReach({ members: set.members, objectOf, events, log, metrics, clock }, stopped.signal);

@@ -1,17 +1,25 @@
 /** Which objects give which names to one exported service. */
 import { clusterSetIpRecords, headlessRecords } from './clusterset.ts';
 import type { ServiceName } from './clusterset.ts';
-import { invalidExport, resolveExports } from './exports.ts';
+import { conflictsAgainst, invalidExport, resolveExports } from './exports.ts';
 import type { Exported } from './exports.ts';
+import type { NodeWay } from './node-ports.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
 import type { EndpointSlice, ServiceImport } from './objects.ts';
 import type { Claimant } from './publisher.ts';
 import type { Told } from './records.ts';
 
+/** The export of a service by one cluster, with the endpoints there. */
+export interface SeenExport extends Exported {
+  slices: readonly EndpointSlice[];
+  /** The way to it, where it is not by the addresses of pods. */
+  nodes?: NodeWay;
+}
+
 /** All that is known of a service that some cluster exports. */
 export interface SeenService {
-  /** The exports of the clusters that have been read, with the endpoints there. */
-  exported: readonly (Exported & { slices: readonly EndpointSlice[] })[];
+  /** The exports of the clusters that have been read. */
+  exported: readonly SeenExport[];
   /** The import in this cluster. */
   imported: ServiceImport | undefined;
   /**
@@ -34,7 +42,8 @@ export function claimantsOf(service: ServiceName, seen: SeenService, local: stri
   const claimants = exported.map((one) => {
     const { cluster, slices } = one;
     const problems = problemsOf(one, resolved);
-    const headless = type === 'Headless' && resolved?.clusters.includes(cluster);
+    // Names of pods that cannot be reached would do harm.
+    const headless = type === 'Headless' && resolved?.clusters.includes(cluster) && !one.nodes;
     const told = headless
       ? headlessRecords(service, cluster, slices, one.service)
       : { records: [], problems: [] };
@@ -57,8 +66,7 @@ export function claimantsOf(service: ServiceName, seen: SeenService, local: stri
 function problemsOf(one: Exported, resolved: ReturnType<typeof resolveExports>): string[] {
   const invalid = invalidExport(one);
   if (invalid) return [invalid.message];
-  const conflicts = resolved?.conflicts.filter(({ cluster }) => cluster === one.cluster) ?? [];
-  return conflicts.map(({ message }) => message);
+  return conflictsAgainst(one.cluster, resolved).map(({ message }) => message);
 }
 
 function bySourceCluster(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {

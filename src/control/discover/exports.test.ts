@@ -22,7 +22,7 @@ suite('a service exported by several clusters', () => {
     assert.equal(resolved?.type, 'ClusterSetIP');
     assert.deepEqual(resolved?.clusters, ['west']);
     assert.deepEqual(
-      resolved?.conflicts.map(({ cluster, reason }) => [cluster, reason]),
+      resolved?.conflicts.map(({ clusters, reason }) => [...clusters, reason]),
       [['east', 'TypeConflict']],
     );
   });
@@ -39,7 +39,7 @@ suite('a service exported by several clusters', () => {
     ]);
     assert.deepEqual(resolved?.ports, [http, { name: 'admin', port: 9000, protocol: 'TCP' }]);
     assert.deepEqual(
-      resolved?.conflicts.map(({ cluster, reason }) => [cluster, reason]),
+      resolved?.conflicts.map(({ clusters, reason }) => [...clusters, reason]),
       [['east', 'PortConflict']],
     );
     assert.deepEqual(resolved?.clusters, ['west', 'east']);

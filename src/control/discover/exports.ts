@@ -1,5 +1,6 @@
 /** Several clusters export a service of the same name: what of it is one service, and what contradicts. */
-import { isHeadless } from './objects.ts';
+import { canonicalJson } from '../../kube/json.ts';
+import { familiesOf, isHeadless } from './objects.ts';
 import type { Service, ServiceExport, ServicePort } from './objects.ts';
 
 /** The export of a service by one cluster; the Service may be missing. */
@@ -10,11 +11,21 @@ export interface Exported {
 }
 
 export type ImportType = 'ClusterSetIP' | 'Headless';
-export type ConflictReason = 'TypeConflict' | 'PortConflict' | 'SessionAffinityConflict';
+export type ConflictReason =
+  | 'TypeConflict'
+  | 'PortConflict'
+  | 'SessionAffinityConflict'
+  | 'SessionAffinityConfigConflict'
+  | 'InternalTrafficPolicyConflict'
+  | 'TrafficDistributionConflict'
+  | 'IPFamilyConflict'
+  | 'LabelsConflict'
+  | 'AnnotationsConflict';
 
 export interface Conflict {
-  cluster: string;
   reason: ConflictReason;
+  /** Who is not followed. */
+  clusters: string[];
   message: string;
 }
 
@@ -23,6 +34,11 @@ export interface Resolved {
   type: ImportType;
   ports: ServicePort[];
   sessionAffinity: string;
+  sessionAffinityConfig: object | undefined;
+  trafficDistribution: string | undefined;
+  ipFamilies: string[];
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
   /** Whose endpoints count, the oldest export first. */
   clusters: string[];
   conflicts: Conflict[];
@@ -36,61 +52,91 @@ export function invalidExport({ service }: Exported): { reason: string; message:
   return undefined;
 }
 
+/** What a service has as a whole: where clusters differ, the oldest export counts, and all are told. */
+const PROPERTIES: { reason: ConflictReason; name: string; of: (one: Exported) => unknown }[] = [
+  { reason: 'SessionAffinityConflict', name: 'session affinity', of: affinityOf },
+  {
+    reason: 'SessionAffinityConfigConflict',
+    name: 'configuration of session affinity',
+    of: ({ service }) => service?.spec?.sessionAffinityConfig ?? null,
+  },
+  {
+    reason: 'InternalTrafficPolicyConflict',
+    name: 'internal traffic policy',
+    of: ({ service }) => service?.spec?.internalTrafficPolicy ?? 'Cluster',
+  },
+  {
+    reason: 'TrafficDistributionConflict',
+    name: 'traffic distribution',
+    of: ({ service }) => service?.spec?.trafficDistribution ?? null,
+  },
+  { reason: 'LabelsConflict', name: 'exported labels', of: labelsOf },
+  { reason: 'AnnotationsConflict', name: 'exported annotations', of: annotationsOf },
+];
+
 /**
- * The oldest export decides what kind of service it is (KEP-1645, conflict resolution); ports are those of all, and where two
- * clusters mean different things by one port, the oldest counts. Undefined: nobody exports anything.
+ * The oldest export decides (KEP-1645, conflict resolution). A cluster that has another type of service under the name takes no
+ * part in it; ports are those of all, and where two clusters mean different things by one port, the oldest counts. Undefined:
+ * nobody exports anything.
  */
 export function resolveExports(all: readonly Exported[]): Resolved | undefined {
   const valid = all.filter((one) => !invalidExport(one)).toSorted(byAge);
   const [oldest] = valid;
   if (!oldest) return undefined;
-  const resolved: Resolved = {
-    type: typeOf(oldest),
-    ports: [],
-    sessionAffinity: affinityOf(oldest),
-    clusters: [],
-    conflicts: [],
+  const type = typeOf(oldest);
+  const taking = valid.filter((one) => typeOf(one) === type);
+  const ports = mergePorts(taking);
+  const families = commonFamilies(taking);
+  const differing = ({ of }: (typeof PROPERTIES)[number]) =>
+    taking.filter((one) => canonicalJson(of(one)) !== canonicalJson(of(oldest)));
+  const conflict = (reason: ConflictReason, name: string, others: readonly Exported[]): Conflict[] => {
+    const clusters = others.map(({ cluster }) => cluster);
+    const message = `${name}: that of ${oldest.cluster}, the oldest export, counts; ${clusters.join(', ')} disagree`;
+    return clusters.length === 0 ? [] : [{ reason, clusters, message }];
   };
-  for (const one of valid) add(resolved, one, oldest);
-  return resolved;
+  const others = valid.filter((one) => !taking.includes(one));
+  return {
+    type,
+    ports: ports.merged,
+    sessionAffinity: affinityOf(oldest),
+    sessionAffinityConfig: oldest.service?.spec?.sessionAffinityConfig,
+    trafficDistribution: oldest.service?.spec?.trafficDistribution,
+    ipFamilies: families.common,
+    labels: labelsOf(oldest),
+    annotations: annotationsOf(oldest),
+    clusters: taking.map(({ cluster }) => cluster),
+    conflicts: [
+      ...conflict('TypeConflict', `type ${type}`, others),
+      ...conflict('PortConflict', 'ports', ports.differing),
+      ...conflict('IPFamilyConflict', 'address families', families.left),
+      ...PROPERTIES.flatMap((property) => conflict(property.reason, property.name, differing(property))),
+    ],
+  };
 }
 
-function add(resolved: Resolved, one: Exported, oldest: Exported): void {
-  const { cluster } = one;
-  const conflict = (reason: ConflictReason, message: string) =>
-    resolved.conflicts.push({
-      cluster,
-      reason,
-      message: `${message}, by the older export of ${oldest.cluster}`,
-    });
-  if (typeOf(one) !== resolved.type) {
-    conflict('TypeConflict', `the service is ${resolved.type}, not ${typeOf(one)}`);
-    return;
-  }
-  resolved.clusters.push(cluster);
-  if (affinityOf(one) !== resolved.sessionAffinity)
-    conflict('SessionAffinityConflict', `session affinity is ${resolved.sessionAffinity}`);
-  for (const port of one.service?.spec?.ports ?? []) {
-    const clash = resolved.ports.find((other) => contradicts(other, port));
-    if (clash) conflict('PortConflict', `port ${describe(port)} is ${describe(clash)}`);
-    else if (!resolved.ports.some((other) => isSame(other, port))) resolved.ports.push(importedPort(port));
-  }
+/** The conflicts in which a cluster is the one that is not followed. */
+export function conflictsAgainst(cluster: string, resolved: Resolved | undefined): Conflict[] {
+  return resolved?.conflicts.filter(({ clusters }) => clusters.includes(cluster)) ?? [];
 }
 
-/** Two ports contradict if they share name or number (and protocol), and yet are not the same. */
-function contradicts(a: ServicePort, b: ServicePort): boolean {
-  if (isSame(a, b)) return false;
-  const sameNumber = a.port === b.port && protocolOf(a) === protocolOf(b);
+/** The ports of all. As in a Service, no two may have one name, or one number and protocol. */
+function mergePorts(taking: readonly Exported[]): { merged: ServicePort[]; differing: Exported[] } {
+  const merged: ServicePort[] = [];
+  for (const port of taking.flatMap(portsOf))
+    if (!merged.some((other) => excludes(other, port))) merged.push(importedPort(port));
+  const shape = (one: Exported) =>
+    canonicalJson(
+      portsOf(one)
+        .map((port) => canonicalJson(importedPort(port)))
+        .toSorted(),
+    );
+  const [oldest] = taking;
+  return { merged, differing: taking.filter((one) => shape(one) !== shape(oldest!)) };
+}
+
+function excludes(a: ServicePort, b: ServicePort): boolean {
+  const sameNumber = a.port === b.port && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP');
   return (a.name ?? '') === (b.name ?? '') || sameNumber;
-}
-
-function isSame(a: ServicePort, b: ServicePort): boolean {
-  return (
-    (a.name ?? '') === (b.name ?? '') &&
-    a.port === b.port &&
-    protocolOf(a) === protocolOf(b) &&
-    a.appProtocol === b.appProtocol
-  );
 }
 
 /** Without what is only true in the cluster that exports it. */
@@ -103,14 +149,42 @@ function importedPort({ name, port, protocol, appProtocol }: ServicePort): Servi
   };
 }
 
-function describe(port: ServicePort): string {
-  return `${port.name ?? '(unnamed)'} ${port.port}/${protocolOf(port)}`;
+/**
+ * The families that all have, so that each address leads to every cluster. Who has none of those that the older ones share is
+ * left behind it: that is a conflict. Families that are not known agree with all.
+ */
+function commonFamilies(taking: readonly Exported[]): { common: string[]; left: Exported[] } {
+  let common: string[] = [];
+  const left: Exported[] = [];
+  for (const one of taking) {
+    const own = one.service ? familiesOf(one.service) : [];
+    if (own.length === 0) continue;
+    const shared = common.length === 0 ? own : common.filter((family) => own.includes(family));
+    if (shared.length === 0) left.push(one);
+    else common = shared;
+  }
+  return { common, left };
 }
 
-const protocolOf = ({ protocol }: ServicePort) => protocol ?? 'TCP';
-const typeOf = ({ service }: Exported): ImportType =>
-  service && isHeadless(service) ? 'Headless' : 'ClusterSetIP';
-const affinityOf = ({ service }: Exported) => service?.spec?.sessionAffinity ?? 'None';
+function portsOf({ service }: Exported): ServicePort[] {
+  return service?.spec?.ports ?? [];
+}
+
+function typeOf({ service }: Exported): ImportType {
+  return service && isHeadless(service) ? 'Headless' : 'ClusterSetIP';
+}
+
+function affinityOf({ service }: Exported): string {
+  return service?.spec?.sessionAffinity ?? 'None';
+}
+
+function labelsOf({ export: { spec } }: Exported): Record<string, string> {
+  return spec?.exportedLabels ?? {};
+}
+
+function annotationsOf({ export: { spec } }: Exported): Record<string, string> {
+  return spec?.exportedAnnotations ?? {};
+}
 
 /** By age, then by the name of the cluster, so that everybody decides the same. */
 function byAge(a: Exported, b: Exported): number {

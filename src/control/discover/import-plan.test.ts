@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { SeenService } from './exported.ts';
-import { derivedName, exportConditions, planImport } from './import-plan.ts';
+import { derivedName, planImport } from './import-plan.ts';
 import { FQDN_ANNOTATION } from './names.ts';
 import type { EndpointSlice, Service } from './objects.ts';
 import { service, serviceExport, slice } from './testing.ts';
@@ -56,6 +56,7 @@ suite('an imported service', () => {
       ports,
       sessionAffinity: 'None',
       ips: ['10.96.0.9'],
+      ipFamilies: ['IPv4'],
     });
   });
 
@@ -72,7 +73,43 @@ suite('an imported service', () => {
   });
 
   test('that nobody exports any more leaves nothing', () => {
-    assert.deepEqual(planImport(web, seen(), undefined, settings), { objects: [], clusters: [] });
+    const { objects, clusters } = planImport(web, seen(), undefined, settings);
+    assert.deepEqual([objects, clusters], [[], []]);
+  });
+
+  test('has the labels and annotations that were exported, on the import and on nothing else', () => {
+    const spec = {
+      exportedLabels: { team: 'a' },
+      exportedAnnotations: { [FQDN_ANNOTATION]: 'stolen.xcc.test' },
+    };
+    const labelled = { ...east, export: serviceExport('2020', spec) };
+    const { objects } = planImport(web, seen(labelled), undefined, settings);
+    const [derived, found, copied] = objects;
+    assert.deepEqual(found?.metadata.labels, { team: 'a' });
+    assert.deepEqual(found?.metadata.annotations, spec.exportedAnnotations);
+    assert.equal(derived?.metadata.annotations?.[FQDN_ANNOTATION], 'foo.xcc.test');
+    for (const other of [derived, copied]) assert.equal(other?.metadata.labels?.['team'], undefined);
+  });
+
+  test('owns its slices once it is there', () => {
+    const live = {
+      apiVersion: settings.apiVersion,
+      kind: 'ServiceImport',
+      metadata: { name: 'web', uid: 'u1' },
+    };
+    const { objects } = planImport(web, { ...seen(east), imported: live }, undefined, settings);
+    assert.equal(objects[2]?.metadata.ownerReferences?.[0]?.uid, 'u1');
+    assert.equal(
+      planImport(web, seen(east), undefined, settings).objects[2]?.metadata.ownerReferences,
+      undefined,
+    );
+  });
+
+  test('asks for the families that all exporters have', () => {
+    const six = exported('east', '2020', { clusterIPs: ['fd00::1'], ports });
+    const { objects } = planImport(web, seen(six), undefined, settings);
+    const { spec } = objects[0] as unknown as { spec: { ipFamilies?: string[] } };
+    assert.deepEqual(spec.ipFamilies, ['IPv6']);
   });
 
   test('has a name that fits, however long its own is, and another in each namespace', () => {
@@ -80,18 +117,4 @@ suite('an imported service', () => {
     assert.ok(derivedName(long).length <= 63);
     assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
   });
-});
-
-test('an export is told whether it is valid and whether others disagree', () => {
-  const west = exported('west', '2021', { clusterIP: 'None' });
-  const east = exported('east', '2020', { clusterIP: '10.0.0.1' });
-  const reasons = (one: typeof west) =>
-    exportConditions(one, [west, east]).map(({ type, reason }) => `${type} ${reason}`);
-  assert.deepEqual(reasons(west), ['Valid Valid', 'Ready Exported', 'Conflict TypeConflict']);
-  assert.deepEqual(reasons(east), ['Valid Valid', 'Ready Exported', 'Conflict NoConflicts']);
-  const missing = { cluster: 'west', export: serviceExport('2020'), service: undefined };
-  assert.deepEqual(
-    exportConditions(missing, [missing]).map(({ reason }) => reason),
-    ['NoService'],
-  );
 });

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto';
 import type { PlannedCondition } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { ServiceName } from './clusterset.ts';
-import type { SeenService } from './exported.ts';
-import { invalidExport, resolveExports } from './exports.ts';
-import type { Exported, Resolved } from './exports.ts';
+import type { SeenExport, SeenService } from './exported.ts';
+import { resolveExports } from './exports.ts';
+import type { Resolved } from './exports.ts';
 import {
   FQDN_ANNOTATION,
   IMPORTED_LABEL,
@@ -16,8 +16,10 @@ import {
   SERVICE_NAME_LABEL,
   SOURCE_CLUSTER_LABEL,
 } from './names.ts';
-import { publishedEndpoints } from './objects.ts';
-import type { EndpointSlice, Service } from './objects.ts';
+import { nodeSlices } from './node-ports.ts';
+import type { SliceContents } from './node-ports.ts';
+import { familyOf, familySpec, publishedEndpoints } from './objects.ts';
+import type { Service, ServiceImport } from './objects.ts';
 
 export interface ImportSettings {
   /** The id of the cluster that imports. */
@@ -29,8 +31,9 @@ export interface ImportSettings {
 /** What should be in the importing cluster; no objects if nobody exports the service. */
 export interface ImportPlan {
   objects: KubeObject[];
-  /** The status of the import: where it comes from. */
+  /** The status of the import: where it comes from, and whether it can be used. */
   clusters: string[];
+  ready: PlannedCondition;
 }
 
 /** The Service that stands for an imported one: recognisable, and never the name of one that somebody made here. */
@@ -50,15 +53,25 @@ export function planImport(
   settings: ImportSettings,
 ): ImportPlan {
   const resolved = resolveExports(seen.exported);
-  if (!resolved) return { objects: [], clusters: [] };
+  if (!resolved) return { objects: [], clusters: [], ready: pending('nobody exports it') };
   const taking = seen.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
-  const slices = taking.flatMap((one) =>
-    one.slices.flatMap((slice) => importedSlice(service, one, slice, resolved)),
+  const found = taking.map((one) => ({ one, contents: contentsOf(one) }));
+  const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
+  const slices = found.flatMap(({ one, contents }) =>
+    typeof contents === 'string'
+      ? []
+      : Object.entries(contents).map(([suffix, content]) =>
+          importedSlice(service, one.cluster, suffix, content, resolved, seen.imported),
+        ),
   );
   const objects = [importOf(service, resolved, derived, settings), ...slices];
   if (resolved.type === 'ClusterSetIP')
     objects.unshift(derivedService(service, seen, resolved, settings.local));
-  return { objects, clusters: resolved.clusters.toSorted() };
+  return {
+    objects,
+    clusters: resolved.clusters.toSorted(),
+    ready: readiness(resolved, derived, problems),
+  };
 }
 
 function derivedService(
@@ -68,7 +81,7 @@ function derivedService(
   local: string,
 ): KubeObject {
   const fqdn = fqdnOf(seen, resolved, local);
-  const { ports, sessionAffinity } = resolved;
+  const { ports, sessionAffinity, sessionAffinityConfig, trafficDistribution } = resolved;
   const { namespace } = service;
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
@@ -76,7 +89,14 @@ function derivedService(
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name: derivedName(service), namespace, labels, annotations },
-    spec: { type: 'ClusterIP', ports, sessionAffinity },
+    spec: {
+      type: 'ClusterIP',
+      ports,
+      sessionAffinity,
+      ...(sessionAffinityConfig && { sessionAffinityConfig }),
+      ...(trafficDistribution && { trafficDistribution }),
+      ...familySpec(resolved.ipFamilies),
+    },
   } as KubeObject;
 }
 
@@ -90,62 +110,97 @@ function fqdnOf({ exported }: SeenService, { clusters }: Resolved, local: string
 
 function importOf(
   { namespace, name }: ServiceName,
-  { type, ports, sessionAffinity }: Resolved,
+  resolved: Resolved,
   derived: Service | undefined,
   { apiVersion }: ImportSettings,
 ): KubeObject {
-  const ips = derived?.spec?.clusterIPs ?? [];
-  const spec = { type, ports, sessionAffinity, ...(type === 'ClusterSetIP' && ips.length > 0 && { ips }) };
-  return { apiVersion, kind: 'ServiceImport', metadata: { name, namespace }, spec } as KubeObject;
+  const { type, ports, sessionAffinity, sessionAffinityConfig, trafficDistribution } = resolved;
+  const { labels, annotations } = resolved;
+  const ips = type === 'ClusterSetIP' ? addressesOf(derived) : [];
+  const spec = {
+    type,
+    ports,
+    sessionAffinity,
+    ...(sessionAffinityConfig && { sessionAffinityConfig }),
+    ...(trafficDistribution && { trafficDistribution }),
+    ...(ips.length > 0 && { ips, ipFamilies: ips.map(familyOf) }),
+  };
+  const metadata = { name, namespace, labels, annotations };
+  return { apiVersion, kind: 'ServiceImport', metadata, spec } as KubeObject;
 }
 
-/** Only what may be told to clients is carried over. Slices of a headless service belong to no Service here. */
+function addressesOf(derived: Service | undefined): string[] {
+  return derived?.spec?.clusterIPs ?? [];
+}
+
+/** What the slices from one cluster hold, each under a word that stays the same; or why there are none. */
+function contentsOf(one: SeenExport): Record<string, SliceContents> | string {
+  if (one.nodes) {
+    const slices = nodeSlices(one, one.nodes);
+    if (typeof slices === 'string') return slices;
+    return Object.fromEntries(slices.map((slice) => [`nodes ${slice.addressType}`, slice]));
+  }
+  // Only what may be told to clients is carried over.
+  const copies = one.slices
+    .filter(({ addressType }) => addressType !== 'FQDN')
+    .map((slice): [string, SliceContents] => {
+      const endpoints = publishedEndpoints(slice, one.service);
+      return [slice.metadata.name, { ...slice, endpoints }];
+    });
+  return Object.fromEntries(copies);
+}
+
+/** Slices of a headless service belong to no Service here. */
 function importedSlice(
   service: ServiceName,
-  { cluster, service: exported }: Exported,
-  slice: EndpointSlice,
+  cluster: string,
+  suffix: string,
+  { addressType, endpoints, ports }: SliceContents,
   { type }: Resolved,
-): KubeObject[] {
-  if (slice.addressType === 'FQDN') return [];
+  imported: ServiceImport | undefined,
+): KubeObject {
   const derived = derivedName(service);
-  const endpoints = publishedEndpoints(slice, exported).map(({ addresses, hostname }) => ({
-    addresses,
-    ...(hostname !== undefined && { hostname }),
-    conditions: { ready: true },
-  }));
   const labels = {
     [IMPORTED_SERVICE_LABEL]: service.name,
     [SOURCE_CLUSTER_LABEL]: cluster,
     'endpointslice.kubernetes.io/managed-by': 'isthmus',
     ...(type === 'ClusterSetIP' && { [SERVICE_NAME_LABEL]: derived }),
   };
-  const name = `${derived}-${cluster}-${shortHash(slice.metadata.name)}`;
-  return [
-    {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: { name, namespace: service.namespace, labels },
-      addressType: slice.addressType,
-      endpoints,
-      ports: slice.ports ?? [],
-    } as KubeObject,
-  ];
+  const name = `${derived}-${cluster}-${shortHash(suffix)}`;
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace: service.namespace, labels, ...ownedBy(imported) },
+    addressType,
+    endpoints: (endpoints ?? []).map(({ addresses, hostname }) => ({
+      addresses,
+      ...(hostname !== undefined && { hostname }),
+      conditions: { ready: true },
+    })),
+    ports: ports ?? [],
+  } as KubeObject;
 }
 
-/** What is said about the export of a service in the cluster it is in. */
-export function exportConditions(one: Exported, all: readonly Exported[]): PlannedCondition[] {
-  const invalid = invalidExport(one);
-  if (invalid) return [{ type: 'Valid', status: 'False', ...invalid }];
-  const conflicts = resolveExports(all)?.conflicts.filter(({ cluster }) => cluster === one.cluster) ?? [];
-  const [conflict] = conflicts;
-  const message = conflicts.map((each) => each.message).join('; ');
-  return [
-    { type: 'Valid', status: 'True', reason: 'Valid', message: 'the Service can be exported' },
-    { type: 'Ready', status: 'True', reason: 'Exported', message: 'the other clusters can see it' },
-    conflict
-      ? { type: 'Conflict', status: 'True', reason: conflict.reason, message }
-      : { type: 'Conflict', status: 'False', reason: 'NoConflicts', message: 'all clusters agree' },
-  ];
+/** The specification wants slices to belong to the import; its id is known only when it is there. */
+function ownedBy(imported: ServiceImport | undefined): object {
+  if (!imported?.metadata.uid) return {};
+  const { apiVersion, kind, metadata } = imported;
+  return { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] };
+}
+
+function readiness(
+  { type, clusters }: Resolved,
+  derived: Service | undefined,
+  problems: readonly string[],
+): PlannedCondition {
+  if (type === 'ClusterSetIP' && addressesOf(derived).length === 0) return pending('it has no address yet');
+  if (problems.length === clusters.length) return pending(problems.join('; '));
+  const message = problems.length === 0 ? 'it can be used' : problems.join('; ');
+  return { type: 'Ready', status: 'True', reason: 'Ready', message };
+}
+
+function pending(message: string): PlannedCondition {
+  return { type: 'Ready', status: 'False', reason: 'Pending', message };
 }
 
 function shortHash(text: string): string {

@@ -1,22 +1,32 @@
-/** Makes what other clusters export reachable in this one, and says of this one's exports whether they are. One replica does it. */
+/** Makes what other clusters export reachable in this one, and this one's exports in others. One replica does it. */
 import { createWriter } from '../../kube/apply.ts';
+import type { Summary } from '../../kube/apply.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { mergeConditions } from '../../kube/conditions.ts';
+import type { PlannedCondition } from '../../kube/conditions.ts';
 import { SUCCESS, createController } from '../../kube/controller.ts';
 import type { Outcome } from '../../kube/controller.ts';
+import { hasStatus } from '../../kube/errors.ts';
 import { apiVersionOf, nameOfKey } from '../../kube/object.ts';
-import type { ObjectName } from '../../kube/object.ts';
+import type { ObjectName, ResourceType } from '../../kube/object.ts';
 import { writeStatus } from '../../kube/status.ts';
+import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { ClusterSet } from './cluster-set.ts';
-import { derivedName, exportConditions, ownerLabels, planImport } from './import-plan.ts';
+import type { ServiceName } from './clusterset.ts';
+import { companionLabels, exportConditions, planOffer } from './export-plan.ts';
+import { derivedName, ownerLabels, planImport } from './import-plan.ts';
+import type { ImportPlan } from './import-plan.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
+import type { Reach } from './nodes.ts';
 import { ENDPOINT_SLICE, SERVICE } from './objects.ts';
 import type { ServiceExport, ServiceImport } from './objects.ts';
 
 export interface ImporterOptions {
   local: Cluster;
   set: ClusterSet;
+  /** How the other clusters reach this one. */
+  reach: Reach;
   log: Log;
 }
 
@@ -30,57 +40,76 @@ const SIGNATURE = {
   fieldManager: 'isthmus-discover',
   hashAnnotation: 'connectivity.tanzu.vmware.com/applied',
 };
+/** A service is imported where its namespace is; nobody says when one is made. */
+const NAMESPACE_AGAIN_MS = 15_000;
 
-export function createImporter({ local, set, log }: ImporterOptions): Importer {
+export function createImporter({ local, set, reach, log }: ImporterOptions): Importer {
   const writer = createWriter(() => ({ client: local.client }), SIGNATURE);
   let wake: ((key: string) => void) | undefined;
 
   /** Clusters that had a part in the service and of which nothing is known now: without them it must not be touched. */
   function missing(key: string): string[] {
     const { imported, importedSlices } = set.seen(key);
-    const sources = importedSlices.map(({ metadata }) => metadata.labels?.[SOURCE_CLUSTER_LABEL]);
-    const known = new Set([...sources, ...(imported?.status?.clusters ?? []).map(({ cluster }) => cluster)]);
-    return set.unread().filter((name) => known.has(name));
+    const sources = importedSlices.flatMap(({ metadata }) => metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? []);
+    return set.unknown([...sources, ...(imported?.status?.clusters ?? []).map(({ cluster }) => cluster)]);
   }
 
   async function reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const { namespace = '', name } = nameOfKey(key);
-    const service = { namespace, name };
+    const outcome = await importService(key, { namespace, name }, signal);
+    await tellExport(key, { namespace, name }, signal);
+    return outcome;
+  }
+
+  async function importService(key: string, service: ServiceName, signal: AbortSignal): Promise<Outcome> {
+    const { namespace } = service;
     const type = set.imports.current?.type;
     if (!type || missing(key).length > 0) return SUCCESS;
-    const seen = set.seen(key);
     const derived = set.local.services.get(`${namespace}/${derivedName(service)}`);
-    const settings = { local: local.name, apiVersion: apiVersionOf(type) };
-    const plan = planImport(service, seen, derived, settings);
-    const owner = {
-      labels: ownerLabels(service),
-      kinds: [SERVICE, type, ENDPOINT_SLICE],
-      namespaces: [namespace],
-    };
+    const settings = { local: set.localId, apiVersion: apiVersionOf(type) };
+    const plan = planImport(service, set.seen(key), derived, settings);
+    const kinds = [SERVICE, type, ENDPOINT_SLICE];
+    const owner = { labels: ownerLabels(service), kinds, namespaces: [namespace] };
     const { errors } = await writer.apply({ owner, objects: plan.objects, signal });
-    if (errors[0]) return { outcome: 'error', error: errors[0].error };
-    await tellImport({ ...type, name: service }, plan.clusters, signal);
-    await tellExport(key, signal);
-    return SUCCESS;
+    const refused = errors.find(({ error }) => hasStatus(error, 422));
+    await tellImport({ ...type, name: service }, plan, refused && refusal(messageOf(refused.error)), signal);
+    return outcomeOf(errors);
   }
 
   async function tellImport(
-    { name, ...type }: { group: string; version: string; kind: string; name: ObjectName },
-    clusters: readonly string[],
+    { name, ...type }: ResourceType & { name: ObjectName },
+    { clusters, ready }: ImportPlan,
+    refused: PlannedCondition | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     if (clusters.length === 0) return;
     const live = await local.client.get<ServiceImport>(type, name, { signal });
     if (!live) return;
-    const status = { clusters: clusters.map((cluster) => ({ cluster })) };
-    await writeStatus(local.client, live, (old) => ({ ...old, ...status }), signal);
+    const statusOf = (old: ServiceImport['status']) => ({
+      ...old,
+      clusters: clusters.map((cluster) => ({ cluster })),
+      conditions: mergeConditions(old?.conditions, [refused ?? ready], new Date()),
+    });
+    await writeStatus(local.client, live, statusOf, signal);
   }
 
-  async function tellExport(key: string, signal: AbortSignal): Promise<void> {
+  /** Gives this cluster's own export the node ports by which it is reached, and says what is to be said of it. */
+  async function tellExport(
+    key: string,
+    { namespace, name }: ServiceName,
+    signal: AbortSignal,
+  ): Promise<void> {
     const all = set.seen(key).exported;
-    const own = all.find(({ cluster }) => cluster === local.name);
+    const own = all.find(({ cluster }) => cluster === set.localId);
+    const offer = planOffer(own, reach);
+    const objects = 'companion' in offer && offer.companion ? [offer.companion] : [];
+    if (objects.length > 0 || set.local.companionsOf(key).length > 0) {
+      const owner = { labels: companionLabels(name), kinds: [SERVICE], namespaces: [namespace] };
+      const { errors } = await writer.apply({ owner, objects, signal });
+      if (errors[0]) throw errors[0].error;
+    }
     if (!own) return;
-    const planned = exportConditions(own, all);
+    const planned = exportConditions(own, all, offer);
     const statusOf = (old: ServiceExport['status']) => ({
       ...old,
       conditions: mergeConditions(old?.conditions, planned, new Date()),
@@ -100,4 +129,18 @@ export function createImporter({ local, set, log }: ImporterOptions): Importer {
       await controller.stop();
     },
   };
+}
+
+/** What the cluster refuses to hold: mostly addresses of a family that it does not have. */
+function refusal(message: string): PlannedCondition {
+  const reason = /ipFamil|IPv[46]/.test(message) ? 'IPFamilyNotSupported' : 'Pending';
+  return { type: 'Ready', status: 'False', reason, message };
+}
+
+function outcomeOf(errors: Summary['errors']): Outcome {
+  const [first] = errors;
+  if (!first) return SUCCESS;
+  if (errors.every(({ error }) => hasStatus(error, 404)))
+    return { outcome: 'lookAgain', afterMs: NAMESPACE_AGAIN_MS };
+  return { outcome: hasStatus(first.error, 422) ? 'terminal' : 'error', error: first.error };
 }

@@ -2,6 +2,7 @@
 import { spreadOut } from '../spread.ts';
 import type { Manifest } from '../install/manifests.ts';
 import type { PolicyRule } from '../install/rbac.ts';
+import type { Reach } from './nodes.ts';
 
 export interface DnsInstallOptions {
   namespace: string;
@@ -11,9 +12,11 @@ export interface DnsInstallOptions {
   config: string;
   /** Whether it imports services. */
   imports: boolean;
+  /** How other clusters reach this one. */
+  reach: Reach;
 }
 
-/** The name of the Deployment and all that goes with it, and of the Lease of the replica that imports. */
+/** The name of the Deployment and all that goes with it, and of the Lease of the replica that writes. */
 export const DNS_NAME = 'isthmus-dns';
 const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'dns' };
 const LABELS = {
@@ -27,12 +30,16 @@ const MANAGEMENT_PORT = 9190;
 const CONFIG_DIRECTORY = '/etc/isthmus';
 const READ = ['get', 'list', 'watch'];
 
-/** What is read of each cluster of the set: this is all that the account in a joined cluster's kubeconfig needs. */
+/** The account, with no more rights than to read this, in whose name other clusters of the set look at this one. */
+export const READER_NAME = 'isthmus-dns-reader';
 export const MEMBER_RULES: PolicyRule[] = [
   { apiGroups: [''], resources: ['services'], verbs: READ },
   { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
   { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
+  { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: READ },
 ];
+/** And where a cluster is reached by its nodes. */
+const NODE_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['nodes'], verbs: READ }];
 
 /** What is done in the cluster that is served, on top. */
 export const LOCAL_RULES: PolicyRule[] = [
@@ -53,7 +60,7 @@ export const IMPORT_RULES: PolicyRule[] = [
   { apiGroups: [MCS], resources: ['serviceimports/status', 'serviceexports/status'], verbs: ['patch'] },
 ];
 
-/** In its own namespace only: the kubeconfigs of joined clusters, and who imports. */
+/** In its own namespace only: the kubeconfigs of joined clusters, and which replica writes. */
 export const HOME_RULES: PolicyRule[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: READ },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
@@ -61,12 +68,13 @@ export const HOME_RULES: PolicyRule[] = [
     apiGroups: ['coordination.k8s.io'],
     resources: ['leases'],
     resourceNames: [DNS_NAME],
-    verbs: ['get', 'update'],
+    verbs: ['get', 'patch'],
   },
 ];
 
 /** All objects, in the order in which they are applied. The namespace must be there. */
-export function dnsManifests({ namespace, image, replicas, config, imports }: DnsInstallOptions): Manifest[] {
+export function dnsManifests(options: DnsInstallOptions): Manifest[] {
+  const { namespace, image, replicas, config, imports, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
   const global = { name: DNS_NAME, labels: LABELS };
   const rbac = 'rbac.authorization.k8s.io/v1';
@@ -103,6 +111,25 @@ export function dnsManifests({ namespace, image, replicas, config, imports }: Dn
       kind: 'PodDisruptionBudget',
       metadata: local,
       spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
+    },
+    ...readerManifests(namespace, reach),
+  ];
+}
+
+/** The account for kubeconfigs that other clusters get of this one. */
+function readerManifests(namespace: string, reach: Reach): Manifest[] {
+  const rbac = 'rbac.authorization.k8s.io';
+  const global = { name: READER_NAME, labels: LABELS };
+  const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...global, namespace } },
+    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: global, rules },
+    {
+      apiVersion: `${rbac}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata: global,
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: READER_NAME },
+      subjects: [{ kind: 'ServiceAccount', name: READER_NAME, namespace }],
     },
   ];
 }

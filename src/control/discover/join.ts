@@ -1,4 +1,5 @@
 /** Finds the clusters that settings speak of. */
+import type { Cache } from '../../kube/cache.ts';
 import { createCluster } from '../../kube/cluster.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { createClusters } from '../../kube/clusters.ts';
@@ -6,12 +7,16 @@ import type { Clusters, Secret } from '../../kube/clusters.ts';
 import { loadConnection } from '../../kube/kubeconfig.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
-import { CLUSTER_ID, CLUSTER_LABEL } from './names.ts';
+import type { Reaches } from './cluster-set.ts';
+import { CLUSTER_ID, CLUSTER_LABEL, REACH_ANNOTATION } from './names.ts';
+import { isReach } from './nodes.ts';
 import type { DiscoverSettings } from './settings.ts';
 
 export interface JoinedClusters {
   local: Cluster;
   clusters: Clusters;
+  /** How they are reached from here. */
+  reaches: Reaches;
   /** Where this program is at home in the local cluster. */
   namespace: string;
   /** Resolves when all Secrets have been read. */
@@ -33,7 +38,14 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
   const namespace = process.env['POD_NAMESPACE'] ?? connection.namespace;
   const { secretsNamespace = namespace } = settings;
   if (secretsNamespace === null)
-    return { local, clusters, namespace, joined: Promise.resolve(), objectOf: () => undefined };
+    return {
+      local,
+      clusters,
+      reaches: reachesOf(settings),
+      namespace,
+      joined: Promise.resolve(),
+      objectOf: () => undefined,
+    };
   const secrets = local.cache<Secret>({
     type: SECRET,
     namespace: secretsNamespace,
@@ -43,9 +55,23 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
   return {
     local,
     clusters,
+    reaches: reachesOf(settings, secrets),
     namespace: secretsNamespace,
     joined: secrets.synced,
     objectOf: (cluster) => secrets.find('cluster', cluster)[0],
+  };
+}
+
+/** What the file says of a cluster, or its Secret, or else what is said of all. */
+function reachesOf(settings: DiscoverSettings, secrets?: Cache<Secret>): Reaches {
+  return {
+    of(cluster) {
+      const secret = secrets?.find('cluster', cluster)[0]?.metadata.annotations?.[REACH_ANNOTATION];
+      const { reach } = settings.clusters.find(({ id }) => id === cluster) ?? {};
+      return reach ?? (isReach(secret) ? secret : settings.reach);
+    },
+    subscribe: (notify) =>
+      secrets?.subscribe(notify, { keysOf: (secret) => [idOf(secret) ?? []].flat() }) ?? (() => {}),
   };
 }
 

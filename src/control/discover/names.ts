@@ -7,12 +7,18 @@ export const FQDN_ANNOTATION = `${TANZU}/fqdn`;
 export const HOSTNAME_ANNOTATION = `${TANZU}/dns-hostname`;
 /** On the Secret with the kubeconfig of a joined cluster: the id of that cluster. */
 export const CLUSTER_LABEL = `${TANZU}/cluster-name`;
+/** And how that cluster is reached: `pods`, `nodes` or `external-nodes`. */
+export const REACH_ANNOTATION = `${TANZU}/reach`;
+/** On a Service that is there only to give an exported one node ports: the name of the exported one. */
+export const NODE_PORTS_LABEL = `${TANZU}/node-ports-of`;
 
 /** Which Service an EndpointSlice belongs to. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** On imported EndpointSlices (KEP-1645): which service, and which cluster they came from. */
 export const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 export const SOURCE_CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster';
+/** The ClusterProperty (KEP-2149) by which a cluster says its own id in the set. */
+export const CLUSTER_ID_PROPERTY = 'cluster.clusterset.k8s.io';
 
 /** On everything that is made for an imported service, with its name; and nothing without it is ever touched. */
 export const IMPORTED_LABEL = `${TANZU}/imported`;

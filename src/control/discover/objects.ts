@@ -1,4 +1,5 @@
 /** What discovery reads of Kubernetes' own kinds; the rest of them is not even kept in memory. */
+import { isIPv4, isIPv6 } from 'node:net';
 import type { Condition } from '../../kube/conditions.ts';
 import type { KubeObject, ResourceType } from '../../kube/object.ts';
 
@@ -26,8 +27,13 @@ export interface Service extends KubeObject {
     externalName?: string;
     publishNotReadyAddresses?: boolean;
     sessionAffinity?: string;
+    sessionAffinityConfig?: object;
+    internalTrafficPolicy?: string;
+    externalTrafficPolicy?: string;
+    trafficDistribution?: string;
     ipFamilies?: string[];
     ports?: ServicePort[];
+    selector?: Record<string, string>;
   };
   status?: { loadBalancer?: { ingress?: { ip?: string; hostname?: string }[] } };
 }
@@ -52,12 +58,17 @@ export interface EndpointSlice extends KubeObject {
 }
 
 export interface ServiceExport extends KubeObject {
+  spec?: { exportedLabels?: Record<string, string>; exportedAnnotations?: Record<string, string> };
   status?: { conditions?: Condition[] };
 }
 
 export interface ServiceImport extends KubeObject {
   spec?: { type?: string; ports?: ServicePort[]; ips?: string[] };
-  status?: { clusters?: { cluster: string }[] };
+  status?: { clusters?: { cluster: string }[]; conditions?: Condition[] };
+}
+
+export interface ClusterProperty extends KubeObject {
+  spec?: { value?: string };
 }
 
 export interface DnsEndpoint extends KubeObject {
@@ -69,6 +80,24 @@ export interface DnsEndpoint extends KubeObject {
 /** Whether clients get their addresses from the endpoints themselves. */
 export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === 'None';
+}
+
+/** The address families of a Service, its first one first; none if they are not known. */
+export function familiesOf({ spec }: Service): string[] {
+  const { clusterIP, clusterIPs = clusterIP === undefined ? [] : [clusterIP], ipFamilies } = spec ?? {};
+  return ipFamilies ?? clusterIPs.flatMap((address) => familyOf(address) ?? []);
+}
+
+export function familyOf(address: string): 'IPv4' | 'IPv6' | undefined {
+  if (isIPv4(address)) return 'IPv4';
+  return isIPv6(address) ? 'IPv6' : undefined;
+}
+
+/** What makes a Service have these families. One that the cluster lacks is refused by it; of two it takes those that it has. */
+export function familySpec(families: readonly string[]): object {
+  const [only, second] = families;
+  if (second !== undefined) return { ipFamilyPolicy: 'PreferDualStack' };
+  return only === undefined ? {} : { ipFamilyPolicy: 'SingleStack', ipFamilies: [only] };
 }
 
 /** The endpoints that may be told to clients: ready ones, or all where the Service says so. Unknown means ready. */

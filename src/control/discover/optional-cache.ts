@@ -17,9 +17,12 @@ export interface OptionalCache<T extends KubeObject> {
   stop(): void;
 }
 
+/** A kind by name, with the versions it may be served in, oldest first. */
+export type OptionalKind = Pick<Kind, 'group' | 'kind' | 'versions'>;
+
 export interface OptionalCacheOptions<T extends KubeObject> {
   cluster: Cluster;
-  kind: Kind;
+  kind: OptionalKind;
   trim: (object: T) => T;
   log: Log;
   /** Called once, when the kind is there. */
@@ -81,7 +84,7 @@ export function openOptional<T extends KubeObject>(options: OptionalCacheOptions
 /** The newest version of a kind that the cluster serves. */
 async function newestServed(
   cluster: Cluster,
-  { group, kind, versions }: Kind,
+  { group, kind, versions }: OptionalKind,
 ): Promise<ResourceType | undefined> {
   for (const version of versions.toReversed()) {
     try {

@@ -44,9 +44,9 @@ export function slice(
   };
 }
 
-export function serviceExport(creationTimestamp: string): ServiceExport {
-  const metadata = { name: 'web', namespace: 'default', creationTimestamp };
-  return { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata };
+export function serviceExport(creationTimestamp: string, spec: ServiceExport['spec'] = {}): ServiceExport {
+  const metadata = { name: 'web', namespace: 'default', uid: 'export-1', creationTimestamp };
+  return { apiVersion: 'multicluster.x-k8s.io/v1beta1', kind: 'ServiceExport', metadata, spec };
 }
 
 /** Records as lines of a zone file, for reading. */

@@ -5,26 +5,36 @@ import {
   FQDN_ANNOTATION,
   HOSTNAME_ANNOTATION,
   IMPORTED_SERVICE_LABEL,
+  NODE_PORTS_LABEL,
   SERVICE_NAME_LABEL,
   SOURCE_CLUSTER_LABEL,
 } from './names.ts';
 import type { EndpointSlice, Service } from './objects.ts';
 
 const ANNOTATIONS = [FQDN_ANNOTATION, HOSTNAME_ANNOTATION];
-const LABELS = [SERVICE_NAME_LABEL, IMPORTED_SERVICE_LABEL, SOURCE_CLUSTER_LABEL];
+const LABELS = [SERVICE_NAME_LABEL, IMPORTED_SERVICE_LABEL, SOURCE_CLUSTER_LABEL, NODE_PORTS_LABEL];
 
-export function trimService({ apiVersion, kind, metadata, spec, status }: Service): Service {
-  const { type, clusterIP, clusterIPs, externalName, publishNotReadyAddresses, sessionAffinity, ports } =
-    spec ?? {};
-  const kept = defined({
-    type,
-    clusterIP,
-    clusterIPs,
-    externalName,
-    publishNotReadyAddresses,
-    sessionAffinity,
-    ports,
-  });
+const SERVICE_FIELDS = [
+  'type',
+  'clusterIP',
+  'clusterIPs',
+  'externalName',
+  'publishNotReadyAddresses',
+  'sessionAffinity',
+  'sessionAffinityConfig',
+  'internalTrafficPolicy',
+  'externalTrafficPolicy',
+  'trafficDistribution',
+  'ports',
+  'selector',
+] as const satisfies readonly (keyof NonNullable<Service['spec']>)[];
+
+export function trimService({ apiVersion, kind, metadata, spec = {}, status }: Service): Service {
+  const kept = Object.fromEntries(
+    SERVICE_FIELDS.flatMap((field) => (spec[field] === undefined ? [] : [[field, spec[field]]])),
+  ) as NonNullable<Service['spec']>;
+  // The addresses tell the families, where there are addresses.
+  if (spec.ipFamilies && spec.clusterIP === 'None') kept.ipFamilies = spec.ipFamilies;
   const ingress = status?.loadBalancer?.ingress;
   return {
     apiVersion,

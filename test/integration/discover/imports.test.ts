@@ -1,11 +1,33 @@
 /** A service exported in one cluster, found and addressed in another: two real API servers, one program beside each. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import type { ObjectMeta } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../support/process.ts';
 import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
 import type { Site } from './site.ts';
+
+/** As the sig-multicluster project has it, as far as it matters here. */
+function clusterPropertyCrd(): object {
+  const value = { type: 'string', maxLength: 128_000, minLength: 1 };
+  const spec = { type: 'object', properties: { value }, required: ['value'] };
+  const openAPIV3Schema = { type: 'object', properties: { spec }, required: ['spec'] };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: {
+      name: 'clusterproperties.about.k8s.io',
+      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/pull/3084' },
+    },
+    spec: {
+      group: 'about.k8s.io',
+      scope: 'Cluster',
+      names: { kind: 'ClusterProperty', plural: 'clusterproperties', singular: 'clusterproperty' },
+      versions: [{ name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  };
+}
 
 interface Imported {
   spec: { type: string; ips?: string[] };
@@ -73,7 +95,7 @@ suite('imports', () => {
     await sites[1]!.expect('foo.xcc.test', [own!.spec.clusterIP]);
   });
 
-  test('the export says that it is one, and the other that it disagrees', async () => {
+  test('the export says that it is one, and both that they disagree', async () => {
     const conditions = async (plane: ControlPlane) => {
       const found = await get<{ status?: { conditions?: { type: string; status: string }[] } }>(
         plane,
@@ -88,10 +110,11 @@ suite('imports', () => {
       async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
     );
     await apply(west, service('foo', undefined, { clusterIP: 'None' }), exportOf('foo'));
-    await waitFor(
-      'a conflict',
-      async () => (await conditions(west)) === 'Conflict=True Ready=True Valid=True',
-    );
+    for (const plane of [west, east])
+      await waitFor(
+        'a conflict',
+        async () => (await conditions(plane)) === 'Conflict=True Ready=True Valid=True',
+      );
     await remove(west, 'serviceexport/foo', 'service/foo');
   });
 
@@ -111,6 +134,79 @@ suite('imports', () => {
     const after = await get<Slices>(west, ...selector);
     const version = (slices?: Slices) => slices?.items[0]?.metadata.resourceVersion;
     assert.equal(version(after), version(before));
+  });
+
+  test('labels and annotations that are exported are on the import, which owns its slices', async () => {
+    const spec = { exportedLabels: { team: 'a' }, exportedAnnotations: { 'example.test/note': 'hello' } };
+    await apply(east, { ...exportOf('foo'), spec });
+    const imported = await until('the label', async () => {
+      const found = await get<{ metadata: ObjectMeta }>(west, 'serviceimport', 'foo');
+      return found?.metadata.labels?.['team'] === 'a' ? found : undefined;
+    });
+    assert.equal(imported.metadata.annotations?.['example.test/note'], 'hello');
+    const slices = await get<{ items: { metadata: ObjectMeta }[] }>(
+      west,
+      'endpointslices',
+      '-l',
+      'multicluster.kubernetes.io/service-name=foo',
+    );
+    const owners = slices?.items.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
+    assert.deepEqual(owners, [imported.metadata.uid]);
+  });
+
+  test('an import says whether it can be used', async () => {
+    await apply(east, service('bare', undefined, { clusterIP: 'None' }), exportOf('bare'));
+    const conditions = async (name: string) => {
+      const found = await get<{ status?: { conditions?: { reason: string; status: string }[] } }>(
+        west,
+        'serviceimport',
+        name,
+      );
+      return found?.status?.conditions?.map(({ status, reason }) => `${status} ${reason}`).join();
+    };
+    await waitFor('a headless import to be ready', async () => (await conditions('bare')) === 'True Ready');
+    await waitFor('foo to be ready', async () => (await conditions('foo')) === 'True Ready');
+    await remove(east, 'serviceexport/bare', 'service/bare');
+  });
+
+  test('a service is imported when its namespace is made', async () => {
+    const namespace = 'later';
+    const placed = (object: object) => ({ ...object, metadata: { name: 'late', namespace } });
+    const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    await apply(east, made, placed(service('late', undefined)), placed(exportOf('late')));
+    await until('the export to be told', async () => {
+      const found = await get<{ status?: { conditions?: object[] } }>(
+        east,
+        'serviceexport',
+        'late',
+        '-n',
+        namespace,
+      );
+      return found?.status?.conditions;
+    });
+    await apply(west, made);
+    await until('the import', () => get(west, 'serviceimport', 'late', '-n', namespace));
+  });
+
+  test('a cluster is called what it calls itself', async () => {
+    await apply(west, clusterPropertyCrd());
+    await apply(east, clusterPropertyCrd());
+    await east.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+    await apply(east, {
+      apiVersion: 'about.k8s.io/v1beta1',
+      kind: 'ClusterProperty',
+      metadata: { name: 'cluster.clusterset.k8s.io' },
+      spec: { value: 'orient' },
+    });
+    const clusters = async () =>
+      (await get<Imported>(west, 'serviceimport', 'foo'))?.status?.clusters?.map(({ cluster }) => cluster);
+    await until('the id', async () => ((await clusters())?.join() === 'orient' ? true : undefined));
+    const pet = { addresses: ['10.1.0.7'], hostname: 'a', conditions: { ready: true } };
+    await apply(east, service('pets', undefined, { clusterIP: 'None' }), exportOf('pets'));
+    await apply(east, endpointSlice('pets-1', [pet], { of: 'pets' }));
+    await sites[0]!.expect('a.orient.pets.default.svc.clusterset.local', ['10.1.0.7']);
+    await remove(east, 'clusterproperty', 'cluster.clusterset.k8s.io');
+    await sites[0]!.expect('a.east.pets.default.svc.clusterset.local', ['10.1.0.7']);
   });
 
   test('an export that ends leaves nothing behind', async () => {

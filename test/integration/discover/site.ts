@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { startDiscovery } from '../../../src/control/discover/discovery.ts';
 import type { Discovery } from '../../../src/control/discover/discovery.ts';
+import type { Reach } from '../../../src/control/discover/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
 import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
@@ -36,8 +37,9 @@ export async function startSite(
   {
     imports = false,
     wait = true,
+    reach = 'pods',
     ...options
-  }: { imports?: boolean; wait?: boolean; joinWaitMs?: number } = {},
+  }: { imports?: boolean; wait?: boolean; joinWaitMs?: number; reach?: Reach } = {},
 ): Promise<Site> {
   const [[id, plane] = assert.fail('no cluster'), ...others] = Object.entries(joined);
   const metrics = createMetrics();
@@ -51,7 +53,17 @@ export async function startSite(
   const clusters = createClusters({ log });
   clusters.add(local);
   for (const [name, other] of others) clusters.set(name, other.kubeconfigText);
-  const discovery = startDiscovery({ local, clusters, sink: dns, log, metrics, ...options });
+  const reaches = { of: () => reach, subscribe: () => () => {} };
+  const discovery = startDiscovery({
+    local,
+    clusters,
+    reach,
+    reaches,
+    sink: dns,
+    log,
+    metrics,
+    ...options,
+  });
   if (wait) await discovery.ready.then(() => dns.settled());
   const stopped = new AbortController();
   const importing = imports ? discovery.importServices(stopped.signal) : Promise.resolve();
