@@ -20,7 +20,16 @@ export async function ensureKroxylicious(): Promise<string> {
       const libs = join(into, 'libs');
       const repository = `-Dmaven.repo.local=${cached('m2')}`;
       const output = `-DoutputDirectory=${libs}`;
-      await step('mvn', ['-Bqf', pom, repository, COPY_DEPENDENCIES, output, '-DincludeScope=runtime']);
+      await step('mvn', [
+        '-B',
+        '-q',
+        '-f',
+        pom,
+        repository,
+        COPY_DEPENDENCIES,
+        output,
+        '-DincludeScope=runtime',
+      ]);
       const launcher = join(SOURCES, 'Launcher.java');
       await step('javac', ['-cp', join(libs, '*'), '-d', join(into, 'classes'), launcher]);
     },
