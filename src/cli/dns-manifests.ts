@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
+import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
+import type { Manifest } from '../control/install/manifests.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,6 +30,19 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
       const { kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
       const { import: imports = false, reach = 'pods' } = kubernetes ?? {};
       const manifests = dnsManifests({ ...options, imports, reach, config: readFileSync(file, 'utf8') });
+      manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });
+}
+
+/** None where the cluster's DNS is left alone. */
+async function delegationRights(
+  settings: DelegationSettings | undefined,
+  namespace: string,
+): Promise<Manifest[]> {
+  if (settings === undefined) return [];
+  const { delegationManifests } = await import('../control/discover/delegation/install.ts');
+  const { optionsOf } = await import('../control/discover/delegation/settings.ts');
+  const { DNS_NAME } = await import('../control/discover/install.ts');
+  return delegationManifests({ name: DNS_NAME, namespace }, optionsOf(settings));
 }

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Discovery } from '../control/discover/discovery.ts';
 import type { JoinedClusters } from '../control/discover/join.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
+import type { DnsConfig } from '../dns/config.ts';
 import type { DnsServer } from '../dns/server.ts';
 import type { Election } from '../kube/lease.ts';
 import { createHealth } from '../ops/health.ts';
@@ -37,7 +38,7 @@ export function dnsCommand(terminal: Terminal): Command {
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
       const server = await startDns(config, { log, metrics, ready: !kubernetes });
-      const followed = kubernetes && (await follow(kubernetes, server, log, metrics));
+      const followed = kubernetes && (await follow(kubernetes, config, server, log, metrics));
       const health = createHealth();
       health.ready('dns', () => server.problem());
       const management =
@@ -57,6 +58,7 @@ export function dnsCommand(terminal: Terminal): Command {
 /** Gives the server the names of clusters; it answers when it has them. */
 async function follow(
   settings: DiscoverSettings,
+  { zones }: DnsConfig,
   server: DnsServer,
   log: Log,
   metrics: Metrics,
@@ -67,7 +69,14 @@ async function follow(
   const joinWaitMs = settings.joinWaitSeconds * 1000;
   const { reach } = settings;
   const discovery = startDiscovery({ ...joined, reach, sink: server, log, metrics, joinWaitMs });
-  const election = settings.import ? await importAsLeader(discovery, joined, log) : undefined;
+  const { openDelegation } = await import('./dns-delegation.ts');
+  const ready = discovery.ready;
+  const delegate = openDelegation({ settings, zones, joined, ready, sink: server, log, metrics });
+  const work = [
+    ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
+    ...(delegate ? [delegate] : []),
+  ];
+  const election = work.length > 0 ? await leadWith(work, joined, log) : undefined;
   return {
     async stop() {
       await election?.stop();
@@ -77,21 +86,31 @@ async function follow(
   };
 }
 
+type Work = (signal: AbortSignal) => Promise<void>;
+
 /** Every replica answers, and one of them writes. */
-async function importAsLeader(
-  discovery: Discovery,
+async function leadWith(
+  work: readonly Work[],
   { local, namespace }: JoinedClusters,
   log: Log,
 ): Promise<Election> {
   const { runElection } = await import('../kube/lease.ts');
   const { DNS_NAME } = await import('../control/discover/install.ts');
-  const lead = (signal: AbortSignal) => discovery.importServices(signal);
   return runElection({
     client: () => local.client,
     namespace,
     name: DNS_NAME,
     identity: hostname(),
-    lead,
+    lead: (signal) => together(work, signal),
     log,
   });
+}
+
+/** All of it or nothing: when one part fails, the others end, and the whole begins anew. */
+async function together(work: readonly Work[], signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const ends = await Promise.allSettled(work.map((part) => part(either).finally(() => over.abort())));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }

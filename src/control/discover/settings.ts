@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { delegationSettings } from './delegation/settings.ts';
 import { CLUSTER_ID } from './names.ts';
 import { REACHES } from './nodes.ts';
 
@@ -36,6 +37,8 @@ export const discoverSettings = z
      * cluster that is reached by node ports gives its exported services some. A joined cluster may be an exception, see there.
      */
     reach: reach.default('pods'),
+    /** Whether the cluster's own DNS is made to send questions for the zones here: writes to its configuration. */
+    delegation: delegationSettings.optional(),
     /** How long the first answer waits for clusters that do not answer. */
     joinWaitSeconds: z.number().min(0).max(600).default(15),
   })
