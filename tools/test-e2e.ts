@@ -34,6 +34,10 @@ async function runFile(file: string): Promise<void> {
     else total.skipped += 1;
     say(`  ${skip === undefined ? '✔' : '-'} ${name} (${(details.duration_ms / 1000).toFixed(1)} s)`);
   });
+  // Those of no test are the runner's own, a summary.
+  stream.on('test:diagnostic', ({ message, nesting }) => {
+    if (nesting > 0) say(`    ${message}`);
+  });
   stream.on('test:fail', ({ name, details }) => {
     const { failureType } = details.error as { failureType?: string };
     if (failureType === 'subtestsFailed') return; // its tests have been counted

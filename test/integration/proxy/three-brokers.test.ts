@@ -169,7 +169,7 @@ describe('three brokers', () => {
       replicas: 3,
       configs: { 'min.insync.replicas': '2' },
     });
-    const script = join(import.meta.dirname, 'idempotent_producer.py');
+    const script = join(import.meta.dirname, '../../support/clients/idempotent_producer.py');
     const producer = spawn('python3', [script], {
       env: { ...process.env, PYTHONPATH: await ensureConfluentKafka() },
       stdio: ['pipe', 'pipe', 'inherit'],

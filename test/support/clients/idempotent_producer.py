@@ -1,5 +1,6 @@
-"""Writes numbered records with acks=all and idempotence until standard input ends, then reads the topic back past the
-proxy and says what became of them: one JSON answer on standard output."""
+"""Writes numbered records with acks=all and idempotence until standard input ends, then reads the topic back (past the
+proxy, or any other way that `direct` leads) and says what became of them: one JSON answer on standard output. With
+`pauseMs` it writes so seldom; with `progress` it says each second, on standard error, how many are acknowledged."""
 import json
 import sys
 import threading
@@ -24,14 +25,16 @@ def delivered(error, message):
 
 
 producer = Producer({
-    **request["config"],
     "enable.idempotence": True,
     "acks": "all",
     "linger.ms": 5,
     "message.timeout.ms": 120000,
     "queue.buffering.max.messages": 20000,
     "log_level": 2,
+    **request["config"],
 })
+pause = request.get("pauseMs", 0) / 1000
+said = time.monotonic()
 while not stop.is_set():
     for partition in range(partitions):
         try:
@@ -40,6 +43,10 @@ while not stop.is_set():
         except BufferError:
             pass
     producer.poll(0.002)
+    time.sleep(pause)
+    if request.get("progress") and time.monotonic() - said > 1:
+        said = time.monotonic()
+        print(sum(map(len, acked)), file=sys.stderr, flush=True)
 producer.flush(150)
 
 consumer = Consumer({**request["direct"], "group.id": "check", "enable.auto.commit": False, "log_level": 2})

@@ -1,0 +1,111 @@
+/** The proxy road in a whole cluster: the operator as people install it, real Kafka, and the resources of its users. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { resolve } from 'node:path';
+import { hasCondition } from '../../support/clusters/cluster.ts';
+import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
+import { IMAGES } from '../../support/images/images.ts';
+import { createAuthority } from '../../support/pki.ts';
+import type { Authority } from '../../support/pki.ts';
+import { run } from '../../support/process.ts';
+import { BROKERS, KAFKA_BOOTSTRAP, KAFKA_NAMESPACE, addKafka } from './kafka-pods.ts';
+
+export const NAMESPACE = 'shop';
+export const PROXY = 'myproxy';
+const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');
+
+export const where = { namespace: NAMESPACE };
+
+/** A resource of the people who use the road. */
+export function resource(kind: string, name: string, spec: object, group = 'kroxylicious.io'): object {
+  return { apiVersion: `${group}/v1alpha1`, kind, metadata: { name, ...where }, spec };
+}
+
+/** How a virtual cluster uses an ingress: with the certificate of a Secret, unless in the clear. */
+export function by(ingress: string, certificate?: string): object {
+  return { name: ingress, ...(certificate && { tls: { certificateRefs: [{ name: certificate }] } }) };
+}
+
+export function virtualCluster(name: string, ingresses: readonly object[], more: object = {}): object {
+  return resource('VirtualKafkaCluster', name, {
+    proxyRef: { name: PROXY },
+    ingresses,
+    targetCluster: { clusterRef: { name: 'kafka' } },
+    ...more,
+  });
+}
+
+export function ingress(name: string, way: object): object {
+  return resource('KafkaProxyIngress', name, { proxyRef: { name: PROXY }, ...way });
+}
+
+/** A way in, and a virtual cluster that uses it and has its name. */
+export function entrance(name: string, way: object, certificate?: string): object[] {
+  return [ingress(name, way), virtualCluster(name, [by(name, certificate)])];
+}
+
+type WithBootstrap = KubeObject & { status?: { ingresses?: { name: string; bootstrap?: string }[] } };
+
+export interface Road {
+  readonly cluster: Cluster;
+  readonly authority: Authority;
+  /** Makes or replaces the Secret of a certificate for these host names, and returns the certificate. */
+  certify(secret: string, ...hosts: string[]): Promise<X509Certificate>;
+  /** Waits until a virtual cluster is served, and returns where by one of its ingresses: by the only one. */
+  served(virtualCluster: string, ingress?: string): Promise<string>;
+}
+
+/** What `isthmus install --image … | kubectl apply -f -` does. */
+async function installOperator(cluster: Cluster): Promise<void> {
+  const printed = await run(process.execPath, [MAIN, 'install', '--image', IMAGES.isthmus]);
+  assert.equal(printed.code, 0, printed.stderr);
+  const applied = await cluster.tryKubectl(['apply', '--filename=-'], { stdin: printed.stdout });
+  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.rolledOut('deployment/isthmus-operator', { namespace: 'isthmus-system' });
+}
+
+const proxy = (replicas: number) =>
+  resource('KafkaProxy', PROXY, { infrastructure: { proxy: { replicas } } });
+const clusterRef = resource('KafkaClusterRef', 'kafka', {
+  bootstrap: KAFKA_BOOTSTRAP,
+  nodeIdRanges: [{ name: 'brokers', start: BROKERS[0], end: BROKERS.at(-1) }],
+});
+
+/** Puts operator, Kafka and a proxy without virtual clusters into the cluster. */
+export async function buildRoad(cluster: Cluster, replicas: number): Promise<Road> {
+  const authority = await createAuthority('proxy road');
+  await addKafka(cluster);
+  await installOperator(cluster);
+  await cluster.apply([
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
+    proxy(replicas),
+    clusterRef,
+  ]);
+  await cluster.rolledOut('statefulset/kafka', { namespace: KAFKA_NAMESPACE });
+  return {
+    cluster,
+    authority,
+    async certify(secret, ...hosts) {
+      const { certPem, keyPem } = await authority.issue({ commonName: secret, dns: hosts });
+      const data = { 'tls.crt': certPem, 'tls.key': keyPem };
+      await cluster.apply({
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: secret, ...where },
+        type: 'kubernetes.io/tls',
+        stringData: data,
+      });
+      return new X509Certificate(certPem);
+    },
+    async served(name, ingress) {
+      const { status } = await cluster.waitFor<WithBootstrap>(
+        `virtualkafkacluster/${name}`,
+        hasCondition('Ready'),
+        where,
+      );
+      const entry = status?.ingresses?.find((each) => ingress === undefined || each.name === ingress);
+      assert.ok(entry?.bootstrap, `no address in ${JSON.stringify(status)}`);
+      return entry.bootstrap;
+    },
+  };
+}

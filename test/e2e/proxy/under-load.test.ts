@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { after, before, describe, it } from 'node:test';
+import { hasCondition } from '../../support/clusters/cluster.ts';
+import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
+import { startClusters } from '../../support/clusters/clusters.ts';
+import type { Clusters } from '../../support/clusters/clusters.ts';
+import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balancer.ts';
+import { waitFor } from '../../support/process.ts';
+import { caFileIn, exchangeOutside, startClientPod } from './clients.ts';
+import { holdConnections, shownCertificate } from './connections.ts';
+import type { Entrance, Held } from './connections.ts';
+import { KAFKA_NAMESPACE } from './kafka-pods.ts';
+import { NAMESPACE, PROXY, buildRoad, by, ingress, resource, virtualCluster, where } from './road.ts';
+import type { Road } from './road.ts';
+import { flowing, startWriterOutside, startWriterPod } from './writers.ts';
+import type { Writer } from './writers.ts';
+
+const ZONE = 'kafka.example.test';
+const inKafka = { namespace: KAFKA_NAMESPACE };
+
+type Addressed = KubeObject & { status: { loadBalancer: { ingress?: { ip: string }[] } } };
+type Scheduled = KubeObject & { spec: { nodeName?: string } };
+
+/**
+ * Two virtual clusters of one proxy. `orders` is written to all the time, from a pod and from outside, and is changed;
+ * `steady` is not changed, and nobody may notice there what is done to its neighbour. A stand-in is the load balancer.
+ */
+describe('changes and losses under continuous load', () => {
+  let clusters: Clusters;
+  let cluster: Cluster;
+  let road: Road;
+  let writers: Writer[];
+  let steady: Held;
+  const stack = new AsyncDisposableStack();
+
+  const entranceTo = (name: string): Entrance => ({
+    outside: clusters.outside,
+    bootstrap: `${name}.${ZONE}:9082`,
+    caFile: caFileIn(clusters.logs),
+  });
+  const certify = (name: string) => road.certify(`${name}-cert`, `${name}.${ZONE}`, `*.${name}.${ZONE}`);
+  const ordersWith = (more: object) =>
+    virtualCluster('orders', [by('inside'), by('balanced', 'orders-cert')], more);
+  const proxyPods = async () => {
+    const list = await cluster.kubectl(
+      'get',
+      'pods',
+      `--namespace=${NAMESPACE}`,
+      `--selector=app.kubernetes.io/instance=${PROXY}`,
+      '--output=json',
+    );
+    return (JSON.parse(list) as { items: KubeObject[] }).items.map(({ metadata }) => metadata.name);
+  };
+
+  before(async () => {
+    clusters = stack.use(await startClusters(1, { nodes: 2, images: ['isthmus', 'kafka'] }));
+    [cluster] = clusters.list as [Cluster];
+    stack.use(startLoadBalancers(clusters, cluster));
+    road = await buildRoad(cluster, 2);
+    await writeFile(caFileIn(clusters.logs), road.authority.certPem);
+    await startClientPod(cluster, road.authority.certPem);
+    for (const name of ['orders', 'steady', 'passing']) await certify(name);
+    const loadBalancer = {
+      bootstrapAddressPattern: `$(virtualClusterName).${ZONE}`,
+      brokerAddressPattern: `broker-$(nodeId).$(virtualClusterName).${ZONE}`,
+    };
+    await cluster.apply([
+      ingress('inside', { clusterIP: { protocol: 'TCP' } }),
+      ingress('balanced', { loadBalancer }),
+      ordersWith({}),
+      virtualCluster('steady', [by('balanced', 'steady-cert')]),
+    ]);
+    const inside = await road.served('orders', 'inside');
+    await road.served('steady');
+    const service = await cluster.get<Addressed>('service/balanced-service', where);
+    await clusters.outside.setName(`*.${ZONE}`, [service?.status.loadBalancer.ingress?.[0]?.ip ?? '']);
+    writers = [
+      await startWriterOutside(entranceTo('orders'), 'from-outside'),
+      await startWriterPod(cluster, inside, 'from-pod'),
+    ];
+    await flowing(writers);
+    steady = await holdConnections('steady', entranceTo('steady'));
+    stack.defer(() => steady.stop());
+  });
+  after(() => stack.disposeAsync());
+
+  it('serves a new certificate within seconds, and breaks no connection that began with the old one', async (t) => {
+    const held = await holdConnections('orders', entranceTo('orders'));
+    const { fingerprint256 } = await certify('orders');
+    const began = performance.now();
+    const seconds = () => ((performance.now() - began) / 1000).toFixed(1);
+    const isShown = async () => (await shownCertificate(entranceTo('orders'))) === fingerprint256;
+    await waitFor('the new certificate', isShown, { everyMs: 100 });
+    t.diagnostic(`first shown after ${seconds()} s`);
+    await waitFor('both pods to show it', async () => {
+      for (let i = 0; i < 8; i++) if (!(await isShown())) return false;
+      return true;
+    });
+    t.diagnostic(`shown by all pods after ${seconds()} s`);
+    await flowing(writers);
+    await held.check();
+    await held.stop();
+    await steady.check();
+  });
+
+  it('takes a filter into one virtual cluster', async () => {
+    const config = { apiKeyNames: ['METADATA'], logLevel: 'info' };
+    await cluster.apply([
+      resource(
+        'KafkaProtocolFilter',
+        'logger',
+        { type: 'protocol-logger', config },
+        'filter.kroxylicious.io',
+      ),
+      ordersWith({ filterRefs: [{ name: 'logger' }] }),
+    ]);
+    const selector = `--selector=app.kubernetes.io/instance=${PROXY}`;
+    const logs = () => cluster.kubectl('logs', `--namespace=${NAMESPACE}`, selector, '--tail=-1');
+    await waitFor('the filter to log', async () => (await logs()).includes('"logger":"protocol"'), {
+      everyMs: 1000,
+    });
+    await road.served('orders');
+    await flowing(writers);
+    await steady.check();
+  });
+
+  it('gets another virtual cluster, and loses it again', async () => {
+    const passing = virtualCluster('passing', [by('inside'), by('balanced', 'passing-cert')]);
+    await cluster.apply(passing);
+    const bootstrap = await road.served('passing', 'balanced');
+    const lines = await exchangeOutside(clusters.outside, caFileIn(clusters.logs), bootstrap, 'passing', [
+      'x',
+    ]);
+    assert.deepEqual(lines, ['x']);
+    await cluster.remove(passing);
+    const isRefused = async () => (await shownCertificate(entranceTo('passing'))) === undefined;
+    await waitFor('the end of it', isRefused, { everyMs: 500 });
+    await flowing(writers);
+    await steady.check();
+  });
+
+  it('grows and shrinks by the scale subresource', async () => {
+    const scale = async (replicas: number) => {
+      await cluster.kubectl(
+        'scale',
+        `kafkaproxy/${PROXY}`,
+        `--replicas=${replicas}`,
+        `--namespace=${NAMESPACE}`,
+      );
+      type Scaled = KubeObject & { status: { replicas?: number } };
+      const isSo = ({ status }: Scaled) => status.replicas === replicas;
+      await cluster.waitFor<Scaled>(`kafkaproxy/${PROXY}`, isSo, where);
+      await cluster.rolledOut(`deployment/${PROXY}`, where);
+    };
+    await scale(3);
+    await flowing(writers);
+    await steady.check();
+    await steady.stop(); // from here on pods go, and what goes through them
+    await scale(2);
+    await waitFor('a pod to go', async () => (await proxyPods()).length === 2, { everyMs: 500 });
+    await flowing(writers);
+  });
+
+  it('survives that one of its pods is killed', async () => {
+    const [victim = ''] = await proxyPods();
+    const now = ['--grace-period=0', '--force', `--namespace=${NAMESPACE}`];
+    await cluster.kubectl('delete', 'pod', victim, ...now);
+    await flowing(writers);
+    await cluster.rolledOut(`deployment/${PROXY}`, where);
+  });
+
+  it('follows a broker to another node', async () => {
+    const pod = 'pod/kafka-0';
+    const before = await cluster.get<Scheduled>(pod, inKafka);
+    const node = before?.spec.nodeName ?? '';
+    await cluster.kubectl('cordon', node);
+    await cluster.kubectl('delete', pod, `--namespace=${KAFKA_NAMESPACE}`);
+    const hasMoved = (now: Scheduled) =>
+      now.metadata.uid !== before?.metadata.uid && now.spec.nodeName !== node && hasCondition('Ready')(now);
+    await cluster.waitFor<Scheduled>(pod, hasMoved, inKafka);
+    await cluster.kubectl('uncordon', node);
+    await flowing(writers);
+  });
+
+  it('has lost no acknowledged record of all that, and keeps each once and in order', async (t) => {
+    for (const writer of writers) {
+      const { acked, failed, failures, problems } = await writer.finish();
+      t.diagnostic(`${acked} acknowledged`);
+      assert.deepEqual(problems, []);
+      assert.deepEqual([failed, failures], [0, []]);
+    }
+  });
+});
