@@ -106,6 +106,8 @@ function launch({ start, snapshot }: WorkerLinkOptions, counters: Counters): Thr
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: data,
     transferList: [port2],
+    // Queries leave next to nothing behind; room for more would only be filled once, by the first records, and kept.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
     execArgv: ['--disable-warning=ExperimentalWarning'], // node:ffi; said in the documentation instead
   });
   let cause: Error | undefined;
