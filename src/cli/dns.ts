@@ -14,6 +14,7 @@ import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { dnsManifestsCommand } from './dns-manifests.ts';
 import { dnsQueryCommand } from './dns-query.ts';
+import { dnsUndelegateCommand } from './dns-undelegate.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -30,6 +31,7 @@ export function dnsCommand(terminal: Terminal): Command {
     .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
     .addCommand(dnsQueryCommand(terminal))
     .addCommand(dnsManifestsCommand(terminal))
+    .addCommand(dnsUndelegateCommand(terminal))
     .action(async (flags: DnsFlags) => {
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server.ts');

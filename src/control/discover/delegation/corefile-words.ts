@@ -10,10 +10,11 @@ export interface Word {
 const BLANK = String.raw`\t\v\f \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000`;
 /**
  * In this order: line ends, white space, comments, quoted text, words. A quote counts only at the beginning of a word, and one that
- * is never closed takes in all the rest; a # ends a word; a carriage return does not.
+ * is never closed takes in all the rest. A # in a word ends it, and what follows is a comment to the next white space only; a carriage
+ * return does not end a word.
  */
 const PIECE = new RegExp(
-  String.raw`\n|[${BLANK}\r]+|#[^\n]*|"((?:[^"\\]|\\[^])*)("|\\?$)|[^\n#${BLANK}]+`,
+  String.raw`\n|[${BLANK}\r]+|#[^\n]*|"((?:[^"\\]|\\[^])*)("|\\?$)|([^\n#${BLANK}]+)(?:#[^\n${BLANK}]*)?`,
   'gu',
 );
 
@@ -21,12 +22,12 @@ const PIECE = new RegExp(
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   let line = 1;
-  for (const [piece, quoted, end] of text.replace(/^\uFEFF/, '').matchAll(PIECE)) {
+  for (const [piece, quoted, end, word] of text.replace(/^\uFEFF/, '').matchAll(PIECE)) {
     if (quoted !== undefined) {
       // Nothing but quotes can be escaped.
       if (quoted !== '' || end === '"') words.push({ text: quoted.replaceAll('\\"', '"'), line });
-    } else if (!/^[\s#\u0085]/u.test(piece)) {
-      words.push({ text: piece.replaceAll('\r', ''), line });
+    } else if (word !== undefined) {
+      words.push({ text: word.replaceAll('\r', ''), line });
     }
     line += lineEndsIn(piece);
   }

@@ -31,6 +31,9 @@ const MAX_WORDS = 200_000;
 /** A name with a variable in it is whatever CoreDNS finds in its environment. */
 const PLUGIN_NAME = /^[a-z][a-z0-9_-]*$|\{[$%]/i;
 
+/** Labels of up to 63 bytes, each of which may be escaped. */
+const ZONE = /^(?=[^]{0,254}$)(?:\.|(?:(?:[^.\\]|\\(?:\d{3}|[^])){1,63}(?:\.|$))+)$/;
+
 /** Why a text is no Corefile. */
 class Misread extends Error {}
 
@@ -58,10 +61,15 @@ export function parseCorefile(text: string): ParsedCorefile {
 
 /** CoreDNS refuses two blocks for one zone and port; 53 is the port of those that name none. */
 export function normalKey(key: string): string {
-  const [, transport = 'dns', zone = '', port = '53'] =
-    /^(?:(dns|tls|quic|grpc|https3?|unix):\/\/)?(.*?)(?::(\d+))?$/.exec(key) ?? [];
+  const { transport, zone, port } = partsOf(key);
   const name = `${zone.toLowerCase().replace(/\.$/, '')}.:${Number(port)}`;
   return transport === 'dns' ? name : `${transport}://${name}`;
+}
+
+function partsOf(key: string): { transport: string; zone: string; port: string } {
+  const [, transport = 'dns', zone = '', port = '53'] =
+    /^(?:(dns|tls|quic|grpc|https3?|unix):\/\/)?(.*?)(?::(\d+))?$/s.exec(key) ?? [];
+  return { transport, zone, port };
 }
 
 function readBlocks(reader: Reader): ServerBlock[] {
@@ -190,7 +198,8 @@ function checkedPattern(reader: Reader, pattern: string): string {
 /** Blocks with addresses or views of their own may share a zone, so that only those without are compared. */
 function checkKeys(blocks: readonly ServerBlock[]): void {
   for (const key of blocks.flatMap(({ keys }) => keys))
-    if (key === '' || key.endsWith(':')) throw new Misread(`${JSON.stringify(key)} is no zone`);
+    if (key.endsWith(':') || !isZone(partsOf(key).zone))
+      throw new Misread(`${JSON.stringify(key)} is no zone`);
   const isPlain = ({ plugins }: ServerBlock) =>
     !plugins.some(({ name }) => name === 'bind' || name === 'view');
   const served = blocks.filter(isPlain).flatMap(({ keys }) => keys.map(normalKey));
@@ -199,6 +208,11 @@ function checkKeys(blocks: readonly ServerBlock[]): void {
     if (seen.has(key)) throw new Misread(`two server blocks for ${key}`);
     seen.add(key);
   }
+}
+
+/** Lengths count in bytes, and a variable may be anything. */
+function isZone(zone: string): boolean {
+  return ZONE.test(Buffer.from(zone).toString('latin1')) || /\{[$%]/.test(zone);
 }
 
 function startsLine({ words, at }: Reader): boolean {

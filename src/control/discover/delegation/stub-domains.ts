@@ -30,6 +30,15 @@ export function stubChange(object: ConfigMap | undefined, wanted: Wanted): WayCh
   return dataChange(object, KEY, edited(before ?? '{}', table, stale, added, server ?? ''));
 }
 
+/** Where these zones lead, each to one server. */
+export function serversOf(object: ConfigMap | undefined, zones: readonly string[]): string[] {
+  const table = readTable(object?.data?.[KEY]) ?? {};
+  return zones.flatMap((zone) => {
+    const [server, ...more] = [table[zone]].flat();
+    return typeof server === 'string' && more.length === 0 ? [server] : [];
+  });
+}
+
 /** The text with as few changes as possible, for others have their own way to write it; undefined for an empty table. */
 function edited(
   text: string,

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Command } from 'commander';
+import { IsthmusError } from '../ops/errors.ts';
+import { createLog } from '../ops/log.ts';
+import { EXIT } from './exit.ts';
+import type { Terminal } from './terminal.ts';
+
+interface UndelegateFlags {
+  config: string;
+  namespace: string;
+}
+
+/** A server that is still at work puts back what is taken out, within seconds. */
+const COMES_BACK_MS = 3000;
+
+/** `isthmus dns undelegate`: takes the zones out of the cluster's own DNS, by hand. */
+export function dnsUndelegateCommand(terminal: Terminal): Command {
+  return new Command('undelegate')
+    .description("take the zones out of the cluster's own DNS, when the DNS server has been removed")
+    .option('-n, --namespace <name>', 'where the DNS server runs, or ran', 'isthmus-system')
+    .action(async (_flags: object, command: Command) => {
+      const { config, namespace } = command.optsWithGlobals<UndelegateFlags>();
+      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
+      if (!kubernetes) throw new IsthmusError('USAGE', `${config} names no cluster`);
+      const { zoneTexts } = await import('./dns-delegation.ts');
+      const { isDelegated, takeOut } = await import('../control/discover/delegation/undelegate.ts');
+      const { optionsOf } = await import('../control/discover/delegation/settings.ts');
+      const { DNS_NAME } = await import('../control/discover/install.ts');
+      const { userErrorOf } = await import('../kube/errors.ts');
+      const options = optionsOf(kubernetes.delegation ?? false);
+      const service = { namespace, name: options.service ?? DNS_NAME };
+      const given = { service, zones: zoneTexts(dns.zones), options };
+      await using local = await connect(kubernetes);
+      const removals = await takeOut(local.cluster, given).catch((error: unknown) => {
+        throw userErrorOf(error);
+      });
+      for (const { platform, object, problem } of removals)
+        terminal.out(`${object || platform}: ${problem ?? 'taken out'}\n`);
+      if (removals.length === 0) terminal.out('nothing is delegated\n');
+      if (removals.some(({ problem }) => problem !== undefined)) terminal.exitCode = EXIT.problems;
+      else if (removals.length > 0) {
+        await delay(COMES_BACK_MS);
+        if (!(await isDelegated(local.cluster, given))) return;
+        terminal.err(
+          'A DNS server that still runs has put it back: set `delegation: false`, or remove it first.\n',
+        );
+        terminal.exitCode = EXIT.problems;
+      }
+    });
+}
+
+async function connect(settings: {
+  clusterId: string;
+  kubeconfig?: string | undefined;
+  context?: string | undefined;
+}) {
+  const { createCluster } = await import('../kube/cluster.ts');
+  const { loadConnection } = await import('../kube/kubeconfig.ts');
+  const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
+  const log = createLog('error', { role: 'dns undelegate' });
+  const cluster = createCluster({ name: settings.clusterId, connection, log });
+  return { cluster, [Symbol.asyncDispose]: () => cluster.stop() };
+}
