@@ -4,7 +4,7 @@ import { ROADS } from '../control/roads.ts';
 import type { Road } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount } from './arguments.ts';
-import { parseRoads } from './operator.ts';
+import { parseNames, parseRoads } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -12,6 +12,7 @@ interface InstallFlags {
   image: string;
   replicas: number;
   roads: Road[];
+  watchNamespaces: string[];
   output: 'yaml' | 'json';
   crds: 'own' | 'all' | 'none';
 }
@@ -24,6 +25,12 @@ export function installCommand(terminal: Terminal): Command {
     .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
     .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
     .option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`, parseRoads, [...ROADS])
+    .option(
+      '--watch-namespaces <list>',
+      'look only into these, which must be there, and have rights nowhere else (default: everywhere)',
+      parseNames,
+      [],
+    )
     .addOption(
       new Option('--crds <which>', 'own; all: those of Strimzi, Redpanda, external-dns and MCS too; none')
         .choices(['own', 'all', 'none'])

@@ -61,7 +61,8 @@ export function operatorCommand(_terminal: Terminal): Command {
     });
 }
 
-function parseNames(text: string): string[] {
+/** Reads `one,two`. */
+export function parseNames(text: string): string[] {
   return text.split(',').filter((name) => name !== '');
 }
 

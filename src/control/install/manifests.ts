@@ -1,13 +1,16 @@
 import type { Road } from '../roads.ts';
 import { spreadOut } from '../spread.ts';
 import { OPERATOR_NAME } from './names.ts';
-import { clusterRules, LEADER_RULES } from './rbac.ts';
+import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
+import type { PolicyRule } from './rbac.ts';
 
 export interface InstallOptions {
   namespace: string;
   image: string;
   replicas: number;
   roads: readonly Road[];
+  /** The only namespaces that it is to have rights in; they must be there. All of them if there are none. */
+  watchNamespaces?: readonly string[];
 }
 
 /** A Kubernetes object as it is written in YAML. */
@@ -30,25 +33,18 @@ const LABELS = {
 
 /** Everything but the CRDs that `isthmus install` prints, in the order in which it must be applied. */
 export function operatorManifests(options: InstallOptions): Manifest[] {
-  const { namespace } = options;
+  const { namespace, roads, watchNamespaces = [] } = options;
   const local = { name: NAME, namespace, labels: LABELS };
-  const global = { name: NAME, labels: LABELS };
-  const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }];
-  const rbac = 'rbac.authorization.k8s.io/v1';
-  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME });
+  const bound = (where: string | undefined, name: string, rules: PolicyRule[]) =>
+    boundRole({ name, labels: LABELS, ...(where !== undefined && { namespace: where }) }, rules, local);
+  // Named after the operator's namespace, since two operators may watch one namespace, or each the other's.
+  const watcher = `${NAME}.${namespace}`;
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: namespaceMetadata(namespace) },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    { apiVersion: rbac, kind: 'ClusterRole', metadata: global, rules: clusterRules(options.roads) },
-    {
-      apiVersion: rbac,
-      kind: 'ClusterRoleBinding',
-      metadata: global,
-      roleRef: roleRef('ClusterRole'),
-      subjects,
-    },
-    { apiVersion: rbac, kind: 'Role', metadata: local, rules: LEADER_RULES },
-    { apiVersion: rbac, kind: 'RoleBinding', metadata: local, roleRef: roleRef('Role'), subjects },
+    ...(watchNamespaces.length === 0 ? bound(undefined, NAME, operatorRules(roads)) : []),
+    ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
+    ...bound(namespace, NAME, LEADER_RULES),
     deployment(options),
     {
       apiVersion: 'policy/v1',
@@ -59,11 +55,33 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
   ];
 }
 
+/** A role and the binding that gives it to a ServiceAccount: in the whole cluster if the metadata names no namespace. */
+export function boundRole(
+  metadata: Manifest['metadata'],
+  rules: PolicyRule[],
+  account: { name: string; namespace: string },
+): Manifest[] {
+  const group = 'rbac.authorization.k8s.io';
+  const kind = metadata.namespace === undefined ? 'ClusterRole' : 'Role';
+  const { name, namespace } = account;
+  return [
+    { apiVersion: `${group}/v1`, kind, metadata, rules },
+    {
+      apiVersion: `${group}/v1`,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: group, kind, name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    },
+  ];
+}
+
 function namespaceMetadata(name: string): Manifest['metadata'] {
   return { name, labels: { ...LABELS, 'pod-security.kubernetes.io/enforce': 'restricted' } };
 }
 
-function deployment({ namespace, image, replicas, roads }: InstallOptions): Manifest {
+function deployment(options: InstallOptions): Manifest {
+  const { namespace, replicas } = options;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
@@ -77,18 +95,19 @@ function deployment({ namespace, image, replicas, roads }: InstallOptions): Mani
           serviceAccountName: NAME,
           securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
           ...spreadOut(SELECTOR),
-          containers: [container(image, roads)],
+          containers: [container(options)],
         },
       },
     },
   };
 }
 
-function container(image: string, roads: readonly Road[]): object {
+function container({ image, roads, watchNamespaces = [] }: InstallOptions): object {
+  const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   return {
     name: 'operator',
     image,
-    args: ['operator', `--roads=${roads.join(',')}`, `--management-port=${MANAGEMENT_PORT}`],
+    args: ['operator', `--roads=${roads.join(',')}`, `--management-port=${MANAGEMENT_PORT}`, ...watched],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { startControlPlane } from '../../support/control-plane.ts';
-import type { ControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane, ControlPlaneOptions } from '../../support/control-plane.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
 /** Applies the CRDs as a user would, and waits until they are served. */
-export async function startPlaneWithCrds(): Promise<ControlPlane> {
-  const plane = await startControlPlane();
+export async function startPlaneWithCrds(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const plane = await startControlPlane(options);
   try {
     const folders = ['deploy/crds', 'test/fixtures/crds'].flatMap((folder) => ['-f', join(root, folder)]);
     const applied = await plane.kubectl(['apply', '--server-side', ...folders]);
