@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
 import type { SeenService } from './exported.ts';
 import { derivedName, planImport } from './import-plan.ts';
 import { FQDN_ANNOTATION } from './names.ts';
@@ -117,4 +118,43 @@ suite('an imported service', () => {
     assert.ok(derivedName(long).length <= 63);
     assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
   });
+});
+
+test('a plan is the same in whatever order clusters are looked at, wants nothing twice, and leads only where it may', () => {
+  const one = fc.record({
+    cluster: fc.constantFrom('a', 'b', 'c', 'd'),
+    since: fc.constantFrom('2020', '2021'),
+    headless: fc.boolean(),
+    nodePort: fc.option(fc.integer({ min: 30_000, max: 32_767 }), { nil: undefined }),
+    nodes: fc.option(fc.uniqueArray(fc.ipV4(), { maxLength: 3 }), { nil: undefined }),
+    pods: fc.uniqueArray(fc.tuple(fc.ipV4(), fc.boolean()), {
+      maxLength: 3,
+      selector: ([address]) => address,
+    }),
+  });
+  const set = fc.uniqueArray(one, { selector: ({ cluster }) => cluster });
+  fc.assert(
+    fc.property(set, (list) => {
+      const all = list.map(({ cluster, since, headless, nodePort, nodes, pods }) => {
+        const port = { name: 'http', port: 80, ...(nodePort !== undefined && { nodePort }) };
+        const endpoints = pods.map(([address, ready]) => ({ addresses: [address], conditions: { ready } }));
+        const spec = { clusterIP: headless ? 'None' : '10.0.0.1', ports: [port] };
+        const way = nodes && { nodes: { addresses: nodes, companion: undefined } };
+        return { ...exported(cluster, since, spec, [slice(endpoints)]), ...way };
+      });
+      const plan = planImport(web, seen(...all), undefined, settings);
+      assert.deepEqual(
+        new Set(planImport(web, seen(...all.toReversed()), undefined, settings).objects),
+        new Set(plan.objects),
+      );
+      const names = plan.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+      assert.equal(new Set(names).size, names.length);
+      const allowed = new Set(
+        list.flatMap(({ nodes, pods }) => nodes ?? pods.filter(([, ready]) => ready).map(([ip]) => ip)),
+      );
+      const slices = plan.objects.filter(({ kind }) => kind === 'EndpointSlice') as EndpointSlice[];
+      for (const { addresses } of slices.flatMap(({ endpoints }) => endpoints ?? []))
+        assert.ok(addresses.every((address) => allowed.has(address)));
+    }),
+  );
 });
