@@ -14,54 +14,49 @@ interface Ffi {
   getRawPointer(buffer: Buffer): bigint;
 }
 interface Signature {
-  arguments: readonly ('pointer' | 'u64' | 'i32')[];
+  arguments: readonly ('pointer' | 'u32')[];
   return: 'pointer' | 'i32' | 'void';
 }
 
 const POINTER = 'pointer';
+// Of the functions that would do, those with the fewest arguments: Node checks and converts each one. The tag travels
+// as a parameter, because the control call for it costs as much as everything else for a small record.
 const SIGNATURES = {
-  CRYPTO_zalloc: { arguments: ['u64', POINTER, 'i32'], return: POINTER },
   EVP_aes_256_gcm: { arguments: [], return: POINTER },
   EVP_CIPHER_CTX_new: { arguments: [], return: POINTER },
   EVP_CIPHER_CTX_free: { arguments: [POINTER], return: 'void' },
-  EVP_CIPHER_CTX_ctrl: { arguments: [POINTER, 'i32', 'i32', POINTER], return: 'i32' },
-  // Not EVP_CipherInit_ex: Node's fast path ends at five arguments, and the sixth costs as much as the whole AES.
-  EVP_EncryptInit_ex: { arguments: [POINTER, POINTER, POINTER, POINTER, POINTER], return: 'i32' },
-  EVP_DecryptInit_ex: { arguments: [POINTER, POINTER, POINTER, POINTER, POINTER], return: 'i32' },
-  EVP_EncryptUpdate: { arguments: [POINTER, POINTER, POINTER, POINTER, 'i32'], return: 'i32' },
-  EVP_DecryptUpdate: { arguments: [POINTER, POINTER, POINTER, POINTER, 'i32'], return: 'i32' },
+  EVP_CIPHER_CTX_get_params: { arguments: [POINTER, POINTER], return: 'i32' },
+  EVP_CIPHER_CTX_set_params: { arguments: [POINTER, POINTER], return: 'i32' },
+  EVP_EncryptInit: { arguments: [POINTER, POINTER, POINTER, POINTER], return: 'i32' },
+  EVP_DecryptInit: { arguments: [POINTER, POINTER, POINTER, POINTER], return: 'i32' },
+  EVP_Cipher: { arguments: [POINTER, POINTER, POINTER, 'u32'], return: 'i32' },
   EVP_EncryptFinal_ex: { arguments: [POINTER, POINTER, POINTER], return: 'i32' },
   EVP_DecryptFinal_ex: { arguments: [POINTER, POINTER, POINTER], return: 'i32' },
 } as const satisfies Record<string, Signature>;
 
-type Init = (context: bigint, cipher: bigint, engine: bigint, key: bigint, iv: bigint) => number;
-type Update = (context: bigint, out: bigint, outLength: bigint, input: bigint, length: number) => number;
+type Init = (context: bigint, cipher: bigint, key: bigint, iv: bigint) => number;
+type Params = (context: bigint, params: bigint) => number;
+type Update = (context: bigint, out: bigint, input: bigint, length: number) => number;
 type Finish = (context: bigint, out: bigint, outLength: bigint) => number;
 
 interface Evp {
-  CRYPTO_zalloc(bytes: bigint, file: bigint, line: number): bigint;
   EVP_aes_256_gcm(): bigint;
   EVP_CIPHER_CTX_new(): bigint;
   EVP_CIPHER_CTX_free(context: bigint): void;
-  EVP_CIPHER_CTX_ctrl: (context: bigint, command: number, length: number, pointer: bigint) => number;
-  EVP_EncryptInit_ex: Init;
-  EVP_DecryptInit_ex: Init;
-  EVP_EncryptUpdate: Update;
-  EVP_DecryptUpdate: Update;
+  EVP_CIPHER_CTX_get_params: Params;
+  EVP_CIPHER_CTX_set_params: Params;
+  EVP_EncryptInit: Init;
+  EVP_DecryptInit: Init;
+  EVP_Cipher: Update;
   EVP_EncryptFinal_ex: Finish;
   EVP_DecryptFinal_ex: Finish;
 }
 
-const GET_TAG = 0x10;
-const SET_TAG = 0x11;
 const NULL = 0n;
 const IV_DISTANCE = BigInt(IV_BYTES);
 
 /** Holds the buffers that OpenSSL works on: without it, the collector could free their memory between two calls. */
-const inUse: { source: Buffer | undefined; target: Buffer | undefined } = {
-  source: undefined,
-  target: undefined,
-};
+const inUse: { buffer: Buffer | undefined } = { buffer: undefined };
 
 function load(): { ffi: Ffi; evp: Evp } | undefined {
   try {
@@ -73,16 +68,32 @@ function load(): { ffi: Ffi; evp: Evp } | undefined {
 }
 
 /**
- * V8 calls a native function directly only where it knows at compile time which one: a constant of the module, called
- * in a place of its own. Looked up in an object, or shared between sealing and opening, a call costs three times as much.
+ * V8 calls a native function directly only where it knows at compile time which one: a constant of the module. Looked
+ * up in an object, or chosen between, a call costs three times as much.
  */
 const loaded = load();
-const { EVP_EncryptInit_ex: initSeal, EVP_DecryptInit_ex: initOpen } = loaded?.evp ?? ({} as Evp);
-const { EVP_EncryptUpdate: updateSeal, EVP_DecryptUpdate: updateOpen } = loaded?.evp ?? ({} as Evp);
+const { EVP_EncryptInit: initSeal, EVP_DecryptInit: initOpen } = loaded?.evp ?? ({} as Evp);
 const { EVP_EncryptFinal_ex: finishSeal, EVP_DecryptFinal_ex: finishOpen } = loaded?.evp ?? ({} as Evp);
-const { EVP_CIPHER_CTX_ctrl: control } = loaded?.evp ?? ({} as Evp);
-/** OpenSSL insists on telling how much it wrote; nobody needs to know. Its own memory, which is never collected. */
-const writtenAt = loaded?.evp.CRYPTO_zalloc(16n, NULL, 0) ?? NULL;
+const { EVP_CIPHER_CTX_get_params: getParams, EVP_CIPHER_CTX_set_params: setParams } =
+  loaded?.evp ?? ({} as Evp);
+const { EVP_Cipher: transform } = loaded?.evp ?? ({} as Evp);
+
+/**
+ * Memory that OpenSSL reads and writes, and that lives as long as the module: a list (OSSL_PARAM) with one parameter,
+ * the tag; its name; the tag itself; and a place for the number of written bytes, which nobody needs to know.
+ */
+const TAG_NAME_AT = 80;
+const TAG_AT = 96;
+const WRITTEN_AT = 112;
+const OCTET_STRING = 5;
+const shared = Buffer.alloc(256);
+const sharedAt = loaded?.ffi.getRawPointer(shared) ?? NULL;
+const writtenAt = sharedAt + BigInt(WRITTEN_AT);
+shared.write('tag\0', TAG_NAME_AT, 'latin1');
+shared.writeBigUInt64LE(sharedAt + BigInt(TAG_NAME_AT), 0);
+shared.writeUInt32LE(OCTET_STRING, 8);
+shared.writeBigUInt64LE(sharedAt + BigInt(TAG_AT), 16);
+shared.writeBigUInt64LE(BigInt(TAG_BYTES), 24);
 
 /** The implementation, or undefined where it cannot be used. */
 export function ffiGcm(): GcmImplementation | undefined {
@@ -99,19 +110,17 @@ function build(ffi: Ffi, evp: Evp): GcmImplementation {
     createCipher(key, direction): Cipher {
       if (key.length !== KEY_BYTES) throw new RangeError('a key has 32 bytes');
       const context = evp.EVP_CIPHER_CTX_new();
-      inUse.source = key;
+      inUse.buffer = key;
       const init = direction === 'seal' ? initSeal : initOpen;
-      const ready = init(context, algorithm, NULL, ffi.getRawPointer(key), NULL);
-      inUse.source = undefined;
+      const ready = init(context, algorithm, ffi.getRawPointer(key), NULL);
+      inUse.buffer = undefined;
       if (ready !== 1) throw new Error('OpenSSL refused the key');
       let alive = true;
       return {
-        apply(source, start, end, target = source, at = start) {
+        apply(pinned, start, end) {
           if (!alive) throw new Error('the key has been wiped');
-          checkRoom(source, start, end, target, at);
-          return direction === 'seal'
-            ? seal(context, source, start, end)
-            : open(context, source, start, end, target, at);
+          checkRoom(pinned, start, end);
+          return direction === 'seal' ? seal(context, pinned, start, end) : open(context, pinned, start, end);
         },
         destroy() {
           if (alive) evp.EVP_CIPHER_CTX_free(context); // wipes the key schedule too
@@ -122,57 +131,52 @@ function build(ffi: Ffi, evp: Evp): GcmImplementation {
   };
 }
 
-/** The callee would write wherever it is told to; only these checks stand between a bug and the heap. */
-function checkRoom(source: Pinned, start: number, end: number, target: Pinned, at: number): void {
-  if (!(start >= IV_BYTES && end >= start && end + TAG_BYTES <= source.buffer.length)) {
+/** The callee would write wherever it is told to; only this check stands between a bug and the heap. */
+function checkRoom({ buffer }: Pinned, start: number, end: number): void {
+  if (!(start >= IV_BYTES && end >= start && end + TAG_BYTES <= buffer.length)) {
     throw new RangeError('no room for the IV or the tag');
   }
-  if (!(at >= 0 && at + end - start <= target.buffer.length)) throw new RangeError('no room for the text');
 }
 
-function seal(context: bigint, source: Pinned, start: number, end: number): boolean {
-  inUse.source = source.buffer;
-  const text = source.address + BigInt(start);
-  const tag = source.address + BigInt(end);
+function seal(context: bigint, { buffer, address }: Pinned, start: number, end: number): boolean {
+  inUse.buffer = buffer;
+  const text = address + BigInt(start);
   const ok =
-    initSeal(context, NULL, NULL, NULL, text - IV_DISTANCE) === 1 &&
-    updateSeal(context, text, writtenAt, text, end - start) === 1 &&
-    finishSeal(context, tag, writtenAt) === 1 &&
-    control(context, GET_TAG, TAG_BYTES, tag) === 1;
-  inUse.source = undefined;
+    initSeal(context, NULL, NULL, text - IV_DISTANCE) === 1 &&
+    transform(context, text, text, end - start) === end - start &&
+    finishSeal(context, writtenAt, writtenAt) === 1 &&
+    getParams(context, sharedAt) === 1;
+  inUse.buffer = undefined;
   if (!ok) throw new Error('OpenSSL failed to seal');
+  for (let i = 0; i < TAG_BYTES; i++) buffer[end + i] = shared[TAG_AT + i]!;
   return true;
 }
 
-function open(
-  context: bigint,
-  source: Pinned,
-  start: number,
-  end: number,
-  target: Pinned,
-  at: number,
-): boolean {
-  inUse.source = source.buffer;
-  inUse.target = target.buffer;
-  const text = source.address + BigInt(start);
-  const tag = source.address + BigInt(end);
+function open(context: bigint, { buffer, address }: Pinned, start: number, end: number): boolean {
+  inUse.buffer = buffer;
+  const text = address + BigInt(start);
+  for (let i = 0; i < TAG_BYTES; i++) shared[TAG_AT + i] = buffer[end + i]!;
   const ok =
-    initOpen(context, NULL, NULL, NULL, text - IV_DISTANCE) === 1 &&
-    control(context, SET_TAG, TAG_BYTES, tag) === 1 &&
-    updateOpen(context, target.address + BigInt(at), writtenAt, text, end - start) === 1 &&
-    finishOpen(context, tag, writtenAt) === 1;
-  inUse.source = inUse.target = undefined;
+    initOpen(context, NULL, NULL, text - IV_DISTANCE) === 1 &&
+    setParams(context, sharedAt) === 1 &&
+    transform(context, text, text, end - start) === end - start &&
+    finishOpen(context, writtenAt, writtenAt) === 1;
+  inUse.buffer = undefined;
   return ok;
 }
 
 function givesTheKnownAnswer(implementation: GcmImplementation): boolean {
-  const key = Buffer.alloc(32, 7);
+  const key = Buffer.alloc(KEY_BYTES, 7);
   const text = Buffer.from('known answer');
   const mine = Buffer.concat([Buffer.alloc(IV_BYTES, 9), text, Buffer.alloc(TAG_BYTES)]);
-  const cipher = implementation.createCipher(key, 'seal');
-  const sealed = cipher.apply(implementation.pin(mine), IV_BYTES, IV_BYTES + text.length);
-  cipher.destroy();
+  const apply = (direction: 'seal' | 'open') => {
+    const cipher = implementation.createCipher(key, direction);
+    const done = cipher.apply(implementation.pin(mine), IV_BYTES, IV_BYTES + text.length);
+    cipher.destroy();
+    return done;
+  };
   const reference = createCipheriv('aes-256-gcm', key, Buffer.alloc(IV_BYTES, 9));
   const expected = Buffer.concat([reference.update(text), reference.final(), reference.getAuthTag()]);
-  return sealed && mine.subarray(IV_BYTES).equals(expected);
+  const sealed = apply('seal') && mine.subarray(IV_BYTES).equals(expected);
+  return sealed && apply('open') && mine.subarray(IV_BYTES, IV_BYTES + text.length).equals(text);
 }

@@ -9,12 +9,7 @@ export const nodeGcm: GcmImplementation = {
   createCipher(key: Buffer, direction: Direction): Cipher {
     const own = Buffer.from(key);
     return {
-      apply(source, start, end, target = source, at = start) {
-        if (direction === 'seal') return seal(own, source.buffer, start, end);
-        const text = open(own, source.buffer, start, end);
-        text?.copy(target.buffer, at);
-        return text !== undefined;
-      },
+      apply: ({ buffer }, start, end) => (direction === 'seal' ? seal : open)(own, buffer, start, end),
       destroy: () => void own.fill(0),
     };
   },
@@ -28,15 +23,15 @@ function seal(key: Buffer, buffer: Buffer, start: number, end: number): boolean 
   return true;
 }
 
-function open(key: Buffer, buffer: Buffer, start: number, end: number): Buffer | undefined {
+function open(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
   const iv = buffer.subarray(start - IV_BYTES, start);
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(buffer.subarray(end, end + TAG_BYTES));
-  const text = decipher.update(buffer.subarray(start, end));
+  decipher.update(buffer.subarray(start, end)).copy(buffer, start);
   try {
     decipher.final();
-    return text;
+    return true;
   } catch {
-    return undefined; // the only thing final() can object to is the tag
+    return false; // the only thing final() can object to is the tag
   }
 }

@@ -69,20 +69,6 @@ for (const gcm of implementations) {
   });
 }
 
-for (const gcm of implementations) {
-  test(`${gcm.name}: opens into another buffer and leaves the first as it is`, () => {
-    const key = randomBytes(32);
-    const frame = seal(gcm, key, randomBytes(12), Buffer.from('a record'));
-    const before = Buffer.from(frame);
-    const target = Buffer.alloc(20);
-    const opener = gcm.createCipher(key, 'open');
-    assert.equal(opener.apply(gcm.pin(frame), 12, frame.length - 16, gcm.pin(target), 5), true);
-    assert.deepEqual(frame, before);
-    assert.equal(target.toString('latin1'), '\0\0\0\0\0a record\0\0\0\0\0\0\0');
-    opener.destroy();
-  });
-}
-
 test('both ways give the same bytes', () => {
   assert.ok(direct);
   const key = randomBytes(32);
@@ -103,12 +89,6 @@ test('the direct way refuses to write outside the buffer, and to use a wiped key
   assert.throws(() => cipher.apply(pinned, 12, 85), RangeError);
   assert.throws(() => cipher.apply(pinned, 30, 20), RangeError);
   assert.throws(() => cipher.apply(pinned, Number.NaN, 20), RangeError);
-  const small = direct.pin(Buffer.alloc(10));
-  const opener = direct.createCipher(randomBytes(32), 'open');
-  assert.throws(() => opener.apply(pinned, 12, 23, small, 0), RangeError);
-  assert.throws(() => opener.apply(pinned, 12, 20, small, 3), RangeError);
-  assert.throws(() => opener.apply(pinned, 12, 20, small, -1), RangeError);
-  opener.destroy();
   cipher.destroy();
   cipher.destroy();
   assert.throws(() => cipher.apply(pinned, 12, 84), /wiped/);

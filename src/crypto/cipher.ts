@@ -13,11 +13,10 @@ export interface Pinned {
 /** One key, ready for one direction. */
 export interface Cipher {
   /**
-   * Transforms source[start..end), which has its IV right before it, into `target` from `at` on; that may be the same
-   * place. The tag is right behind `end`: sealing, which must be in place, writes it there; opening checks it and
-   * returns false when it does not fit, what it wrote then being worthless.
+   * Transforms buffer[start..end), which has its IV right before it, in place. The tag is right behind `end`: sealing
+   * writes it there; opening checks it and returns false when it does not fit, the text then being worthless.
    */
-  apply(source: Pinned, start: number, end: number, target?: Pinned, at?: number): boolean;
+  apply(pinned: Pinned, start: number, end: number): boolean;
   /** Wipes the key. The cipher must not be used again. */
   destroy(): void;
 }

@@ -30,8 +30,11 @@ export interface Codec<T> {
   readonly what: string;
   /** Throws MalformedMessage unless exactly the bytes from `start` to `end` are such a message. */
   decode(bytes: Buffer, start?: number, end?: number): T;
-  /** `headRoom` bytes are left free at the front, for a frame's length and header. */
-  encode(value: Draft<T>, headRoom?: number): Buffer;
+  /**
+   * `headRoom` bytes are left free at the front, for a frame's length and header. The result is in `memory`, if that is
+   * given and large enough.
+   */
+  encode(value: Draft<T>, headRoom?: number, memory?: Buffer): Buffer;
 }
 
 const LARGEST_GUESS = 65_536;
@@ -49,9 +52,9 @@ function createCodec<T>(schema: Schema, version: number, what: string): Codec<T>
       if (reader.at !== reader.end) reader.fail(`${reader.end - reader.at} bytes too many`);
       return value as T;
     },
-    encode(value, headRoom = 0) {
+    encode(value, headRoom = 0, memory?: Buffer) {
       write ??= compileEncoder(schema, version);
-      const writer = new Writer(headRoom, capacity);
+      const writer = new Writer(headRoom, capacity, memory);
       write(writer, value);
       capacity = Math.min(LARGEST_GUESS, writer.at - headRoom + 64);
       return writer.done();

@@ -126,19 +126,25 @@ function completeFrame(frame: Buffer, header: Buffer): Buffer {
   return frame;
 }
 
-/** A whole request frame, length included. */
-export function encodeRequest(header: RequestHeader, body: Draft<Requests[ApiName]>): Buffer {
+/** A whole request frame, length included; in `memory`, if that is given and large enough. */
+export function encodeRequest(
+  header: RequestHeader,
+  body: Draft<Requests[ApiName]>,
+  memory?: Buffer,
+): Buffer {
   const head = requestHeaderBytes(header);
-  return completeFrame(requestCodec(header.apiKey, header.apiVersion).encode(body, head.length), head);
+  const codec = requestCodec(header.apiKey, header.apiVersion);
+  return completeFrame(codec.encode(body, head.length, memory), head);
 }
 
-/** A whole response frame, length included, to a request of this API and version. */
+/** A whole response frame, length included, to a request of this API and version; in `memory`, as above. */
 export function encodeResponse(
   apiKey: number,
   apiVersion: number,
   header: ResponseHeader,
   body: Draft<Responses[ApiName]>,
+  memory?: Buffer,
 ): Buffer {
   const head = responseHeaderBytes(apiKey, apiVersion, header);
-  return completeFrame(responseCodec(apiKey, apiVersion).encode(body, head.length), head);
+  return completeFrame(responseCodec(apiKey, apiVersion).encode(body, head.length, memory), head);
 }

@@ -37,10 +37,10 @@ export class Writer {
   at: number;
   bytes: Buffer;
 
-  /** `headRoom` bytes are left free at the front, for a frame's length and header. */
-  constructor(headRoom = 0, capacity = 512) {
+  /** `headRoom` bytes are left free at the front, for a frame's length and header. It begins in `memory`, if that is given. */
+  constructor(headRoom = 0, capacity = 512, memory: Buffer = Buffer.allocUnsafe(headRoom + capacity)) {
     this.at = headRoom;
-    this.bytes = Buffer.allocUnsafe(headRoom + capacity);
+    this.bytes = memory;
   }
 
   /** What has been written, head room included. */

@@ -19,6 +19,8 @@ function recorder(): Recorder {
     minHead: HEAD,
     maxFrame: 100_000,
     due: false,
+    firstGather: 100,
+    keepsFrame: false,
     program: [],
     written: [],
     hold: false,

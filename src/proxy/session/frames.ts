@@ -1,3 +1,4 @@
+import { frameMemory } from './frame-memory.ts';
 import { Walker } from './walker.ts';
 
 /**
@@ -26,6 +27,10 @@ export interface FrameOwner {
   readonly maxFrame: number;
   /** Something of ours is to be written between two frames. */
   readonly due: boolean;
+  /** How much is set aside at once for a frame that is wanted whole; beyond that, twice of what has come. */
+  readonly firstGather: number;
+  /** The frame that was last taken is still being written: its memory must be left alone. */
+  readonly keepsFrame: boolean;
   /** The layout of the frame for which `decide` said WALK. */
   readonly program: readonly number[];
   /** Whether the next frame may begin; if not, the stream stops before it. */
@@ -49,7 +54,6 @@ const WALK_FROM = 8;
 const HEAD_PIECE = 256;
 /** Two strings of 32 KiB are the most that a head can have, and some room. */
 const MAX_HEAD = 131_072;
-const FIRST_GATHER = 16_384;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class Flow {
@@ -63,6 +67,8 @@ export class Flow {
   /** A frame that is wanted whole, as far as it has come. */
   #gathered: Buffer | undefined;
   #have = 0;
+  /** The memory of a gathered frame that was taken and is being worked on. */
+  #lent: Buffer | undefined;
   #waiting = false;
   /** Where the bytes begin that have passed but are not written yet. */
   #run = 0;
@@ -84,6 +90,8 @@ export class Flow {
   /** The frame that `take` was not done with has been dealt with. */
   proceed(): void {
     this.#waiting = false;
+    if (this.#lent && !this.#owner.keepsFrame) frameMemory.give(this.#lent);
+    this.#lent = undefined;
   }
 
   /** Works on the bytes as far as it may, and returns where it stopped. */
@@ -184,24 +192,29 @@ export class Flow {
 
   /** Collects a frame. Its buffer grows with what has come, not with what was announced. */
   #gather(chunk: Buffer, at: number, stop: number, total: number): void {
-    let buffer = (this.#gathered ??= Buffer.allocUnsafe(Math.min(total, FIRST_GATHER)));
     const have = this.#have + stop - at;
-    if (have > buffer.length) {
-      buffer = Buffer.allocUnsafe(Math.min(total, Math.max(have, buffer.length * 2)));
-      this.#gathered.copy(buffer, 0, 0, this.#have);
-      this.#gathered = buffer;
+    const before = this.#gathered;
+    const buffer =
+      before && have <= before.length
+        ? before
+        : frameMemory.take(Math.min(total, Math.max(this.#owner.firstGather, have * 2)));
+    if (before && buffer !== before) {
+      before.copy(buffer, 0, 0, this.#have);
+      frameMemory.give(before);
     }
     chunk.copy(buffer, this.#have, at, stop);
+    this.#gathered = buffer;
     this.#have = have;
     if (have < total) return;
     this.#gathered = undefined;
     this.#have = 0;
+    this.#lent = buffer;
     this.#take(buffer.subarray(0, total));
   }
 
   #take(frame: Buffer): void {
     this.#waiting = true; // before the call: it may say `proceed` at once
-    if (this.#owner.take(frame)) this.#waiting = false;
+    if (this.#owner.take(frame)) this.proceed();
     if (!this.#waiting && this.#owner.due) this.#owner.writeDue();
   }
 

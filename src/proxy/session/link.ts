@@ -63,18 +63,25 @@ export class Link {
     return this.#closed;
   }
 
-  write(bytes: Uint8Array): void {
-    if (!this.#closed) this.socket.write(bytes, this.#written);
+  /** `sent` is called when the bytes have left this process; never if they do not. */
+  write(bytes: Uint8Array, sent?: () => void): void {
+    if (this.#closed) return;
+    if (sent)
+      this.socket.write(bytes, (error) => {
+        if (!error) sent();
+        this.#written();
+      });
+    else this.socket.write(bytes, this.#written);
   }
 
   /** As `write`, but together with whatever else is written in this turn of the event loop. */
-  writeSoon(bytes: Uint8Array): void {
+  writeSoon(bytes: Uint8Array, sent?: () => void): void {
     if (!this.#corked && !this.#closed) {
       this.#corked = true;
       this.socket.cork();
       if (corked.push(this) === 1) setImmediate(uncorkAll);
     }
-    this.write(bytes);
+    this.write(bytes, sent);
   }
 
   uncork(): void {

@@ -15,6 +15,8 @@ const MOST_PENDING = 4096;
  * would cost it all its memory. Produce requests are rightly large and pass at once; others wait here until they are whole.
  */
 const LARGE_REQUEST = 65_536;
+/** Anybody can announce a large request: memory comes with the bytes. */
+const FIRST_GATHER = 16_384;
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
 
 const isLogin = (apiKey: number) =>
@@ -25,6 +27,8 @@ export class RequestSide implements FrameOwner {
   readonly minHead = REQUEST_HEAD;
   readonly maxFrame: number;
   readonly due = false;
+  readonly firstGather = FIRST_GATHER;
+  keepsFrame = false;
   readonly program: readonly number[] = [];
   readonly #session: Session;
 
@@ -72,12 +76,14 @@ export class RequestSide implements FrameOwner {
   take(frame: Buffer): boolean {
     const session = this.#session;
     const apiKey = frame.readInt16BE(4);
+    this.keepsFrame = false;
     const answer = localAnswer(apiKey, frame.readInt16BE(6), frame.readInt32BE(8));
     if (answer) {
       session.answer(answer);
       return true;
     }
     if (!session.guessed && !session.chain.wantsRequest(apiKey)) {
+      this.keepsFrame = true;
       this.#forward(frame);
       return true;
     }
@@ -96,7 +102,10 @@ export class RequestSide implements FrameOwner {
       : { forward: frame };
     if ('close' in outcome) session.cut('filter', outcome.close);
     else if ('answer' in outcome) session.answer(outcome.answer);
-    else this.#forward(outcome.forward);
+    else {
+      this.keepsFrame = outcome.forward === frame;
+      this.#forward(outcome.forward);
+    }
   }
 
   #forward(frame: Buffer): void {

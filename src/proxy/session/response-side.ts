@@ -7,6 +7,7 @@ import type { ResponseHeader } from '../../kafka/frame.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
 import { BadTraffic, GATHER, PASS, WALK } from './frames.ts';
 import type { Decision, FrameOwner } from './frames.ts';
+import { frameMemory } from './frame-memory.ts';
 import type { Pending } from './pending.ts';
 import { API, RESPONSE_HEAD } from './requests.ts';
 import { restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
@@ -18,6 +19,12 @@ const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
 const NO_TOPIC_ID = 'A'.repeat(22);
 /** No broker sends more. */
 const MAX_RESPONSE = 0x7fff_ffff;
+/** Brokers send what they announce, so memory for most responses is set aside at once. */
+const FIRST_GATHER = 4_194_304;
+/** Smaller frames are not worth the care. */
+const LARGE_FRAME = 32_768;
+/** An encoded response is hardly ever larger than the one that came by so much. */
+const SLACK = 1024;
 
 /** Which responses are always decoded, by API key. */
 const DECODED: boolean[] = [];
@@ -30,6 +37,8 @@ export class ResponseSide implements FrameOwner {
   readonly maxFrame = MAX_RESPONSE;
   /** An answer of ours waits for its turn, or the session waits for a boundary to end at. */
   due = false;
+  readonly firstGather = FIRST_GATHER;
+  keepsFrame = false;
   program: readonly number[] = [];
   readonly #session: Session;
   #current: Pending | undefined;
@@ -60,12 +69,15 @@ export class ResponseSide implements FrameOwner {
   take(frame: Buffer): boolean {
     const pending = this.#current!;
     const session = this.#session;
+    this.keepsFrame = false;
     if (pending.asker) {
       pending.asker(frame);
       return true;
     }
     if (!DECODED[pending.apiKey] && !session.chain.wantsResponse(pending.apiKey)) {
-      this.write(this.#withEndpoints(frame, pending));
+      const rewritten = this.#withEndpoints(frame, pending);
+      this.keepsFrame = rewritten === frame;
+      this.write(rewritten);
       return true;
     }
     const api = apiOf(pending.apiKey)!.name;
@@ -105,7 +117,15 @@ export class ResponseSide implements FrameOwner {
     apiVersion: number,
     header: ResponseHeader,
   ): void {
-    this.write(body ? encodeResponse(apiKey, apiVersion, header, body) : frame);
+    this.keepsFrame = !body;
+    if (!body) return this.write(frame);
+    if (frame.length < LARGE_FRAME) return this.write(encodeResponse(apiKey, apiVersion, header, body));
+    const memory = frameMemory.take(frame.length + SLACK);
+    const encoded = encodeResponse(apiKey, apiVersion, header, body, memory);
+    // It may have outgrown its memory, which then is free already.
+    if (encoded.buffer === memory.buffer) return this.write(encoded, () => frameMemory.give(memory));
+    frameMemory.give(memory);
+    this.write(encoded);
   }
 
   /** Does to a decoded response what has to be done; true if that may have changed it. */
@@ -144,10 +164,10 @@ export class ResponseSide implements FrameOwner {
     if (unadvertised.length > 0) cluster.reportUnadvertised(unadvertised);
   }
 
-  write(bytes: Buffer): void {
+  write(bytes: Buffer, sent?: () => void): void {
     const { client, upstream } = this.#session;
-    if (upstream?.reuses) client.write(bytes);
-    else client.writeSoon(bytes);
+    if (upstream?.reuses) client.write(bytes, sent);
+    else client.writeSoon(bytes, sent);
   }
 
   /** Answers of ours whose turn has come. */

@@ -167,6 +167,8 @@ function hide(frame: Buffer, key: number, version: number, pieces: number[]): Bu
     minHead: 8,
     maxFrame: 1 << 30,
     due: false,
+    firstGather: 0,
+    keepsFrame: false,
     program: walkProgram(key, version),
     mayBegin: () => true,
     decide: () => WALK,

@@ -162,6 +162,31 @@ test('a parcel with headers in it, or without a value, is opened too', async () 
   ring.close();
 });
 
+test('a record that is longer when opened harms none of its neighbours', async () => {
+  const ring = newRing();
+  // The length of a header's key takes one byte in a parcel, and two in a record if it is 64 or more.
+  const keys = Array.from({ length: 300 }, (_, i) => `${i}`.padStart(100, 'k'));
+  const headers = keys.map((key) => Buffer.concat([Buffer.from([100]), Buffer.from(key), Buffer.from([1])]));
+  const parcel = Buffer.concat([Buffer.from([0x02, 0x76, 0xd8, 0x04]), ...headers]);
+  const [long] = recordsOf(await sealParcel(ring, parcel, []));
+  const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one'), record(1, 'two')]), kek, ring);
+  const [one, two] = recordsOf(bytes);
+  const list = [one!, long!, two!].map((each, offsetDelta) => ({ ...each, offsetDelta }));
+  for (const compression of ['none', 'gzip'] as const) {
+    const field = Buffer.concat([encodeBatch({ compression }, list), bytes]);
+    const opened = recordsOf((await openBatches(field, ring))!);
+    assert.deepEqual(
+      opened.map(({ value }) => value?.toString()),
+      ['one', 'v', 'two', 'one', 'two'],
+    );
+    assert.deepEqual(
+      opened[1]?.headers.map(({ key }) => key),
+      keys,
+    );
+  }
+  ring.close();
+});
+
 /** A batch of one record, sealed around a parcel that we would not write. */
 async function sealParcel(ring: KeyRing, parcel: Buffer, headers: KafkaRecord['headers']): Promise<Buffer> {
   const key = await ring.sealingKey(kek, 1);

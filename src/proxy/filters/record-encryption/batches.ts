@@ -42,28 +42,32 @@ export async function sealBatches(field: Buffer, kekId: string, ring: KeyRing): 
 }
 
 /**
- * Opens the batches of a fetched `records` field; undefined if nothing in it was sealed. A batch that is cut off at the
- * end stays as it is: clients ignore it and ask again. All goes into one buffer, since a field can have many batches.
+ * Opens the batches of a fetched `records` field, over which the result is written; undefined if nothing in it was
+ * sealed, and the field then is as it was. A batch that is cut off at the end stays as it is: clients ignore it and ask again.
  */
 export async function openBatches(field: Buffer, ring: KeyRing): Promise<Buffer | undefined> {
   const { batches } = readBatches(field);
-  const output = new Output(0, field.length);
+  const output = new Output(field);
   let copied = 0; // everything before this offset of the field is in the output
   let start = 0;
   for (const batch of batches) {
     const end = start + batch.bytes.length;
-    const copyUpTo = (offset: number) => output.append(field, copied, offset);
+    const copyUpTo = (offset: number) => {
+      output.release(offset);
+      output.append(field, copied, offset);
+    };
     if (batch.magic === 2 && isSealable(batch) && (await openBatch(batch, start, ring, output, copyUpTo))) {
       copied = end;
     }
     start = end;
   }
   if (copied === 0) return undefined;
+  output.release(field.length);
   output.append(field, copied);
   return output.done();
 }
 
-/** Appends the batch with its records opened; false if none was sealed. `copyUpTo` appends what precedes it. */
+/** Writes the batch with its records opened; false if none was sealed. `copyUpTo` writes what precedes it. */
 async function openBatch(
   batch: RecordBatch,
   start: number,
@@ -72,21 +76,21 @@ async function openBatch(
   copyUpTo: (offset: number) => void,
 ): Promise<boolean> {
   const records = plainRecords(batch);
+  const recordsAt = start + HEADER_LENGTH;
+  let batchAt = 0;
+  const begin = () => {
+    copyUpTo(recordsAt);
+    batchAt = output.at - HEADER_LENGTH;
+  };
   if (batch.compression === 'none') {
-    let batchAt = 0;
-    const begin = () => {
-      copyUpTo(start + HEADER_LENGTH);
-      batchAt = output.at - HEADER_LENGTH;
-    };
-    if (!(await openRecords(records, batch.count, ring, output, begin))) return false;
-    completeHead(output.done().subarray(batchAt));
-    return true;
+    if (!(await openRecords(records, batch.count, ring, output, recordsAt, begin))) return false;
+  } else {
+    const opened = new Output(records);
+    if (!(await openRecords(records, batch.count, ring, opened))) return false;
+    begin();
+    output.release(start + batch.bytes.length);
+    output.append(compress(batch.compression, opened.done()));
   }
-  const opened = new Output(0, records.length);
-  if (!(await openRecords(records, batch.count, ring, opened))) return false;
-  copyUpTo(start + HEADER_LENGTH);
-  const batchAt = output.at - HEADER_LENGTH;
-  output.append(compress(batch.compression, opened.done()));
   completeHead(output.done().subarray(batchAt));
   return true;
 }

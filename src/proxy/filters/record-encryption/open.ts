@@ -8,13 +8,12 @@ import { readParcel } from '../../../crypto/parcel.ts';
 import type { ParcelHeader } from '../../../crypto/parcel.ts';
 import { readWrapper } from '../../../crypto/wrapper.ts';
 import { findMarker } from './marker.ts';
-import { Output } from './output.ts';
-import { readLayout, RecordLayout, Scan, varintSize } from './record.ts';
+import type { Output } from './output.ts';
+import { readLayout, RecordLayout, Scan, varintSize, writeVarint } from './record.ts';
 
-/** Room for the lengths of a record, which may need more bytes than they had. */
-const LENGTHS = 4 * 5;
 /** How a parcel ends that has no headers in it. */
 const NO_HEADERS = 0x03;
+const NOTHING = Buffer.alloc(0);
 
 /** The data key that the last record used. Nearly always the next one uses it too, and the same bytes precede its IV. */
 interface Current {
@@ -23,15 +22,17 @@ interface Current {
 }
 
 /**
- * Opens the sealed values of uncompressed records and appends all records to the output; records in the clear pass. If
- * there is nothing to open it returns false and appends nothing; else `begin` is called before the first byte is
- * written. Throws BadEnvelope, UnknownKey or KmsUnavailable if one record cannot be opened: none is then.
+ * Opens the sealed values of uncompressed records, which are the source of the output from `base` on, and writes all
+ * records; those in the clear pass. If there is nothing to open it returns false and writes nothing; else `begin` is
+ * called before the first byte is written. Throws BadEnvelope, UnknownKey or KmsUnavailable if one record cannot be
+ * opened: then the source is spoilt.
  */
 export async function openRecords(
   records: Buffer,
   count: number,
   ring: KeyRing,
   output: Output,
+  base = 0,
   begin: () => void = () => {},
 ): Promise<boolean> {
   const held = new Map<string, DataKey>();
@@ -50,8 +51,9 @@ export async function openRecords(
         current = await keyOf(records, layout, ring, held);
       }
       if (copied === 0) begin();
-      output.reserve(layout.end - copied + LENGTHS);
-      output.copy(records, copied, recordStart);
+      output.release(base + recordStart);
+      output.append(records, copied, recordStart);
+      output.release(base + layout.end);
       openRecord((source ??= aesGcm.pin(records)), layout, current, dropped, output);
       copied = layout.end;
     }
@@ -59,6 +61,7 @@ export async function openRecords(
     for (const key of held.values()) key.release();
   }
   if (copied === 0) return false;
+  output.release(base + records.length);
   output.append(records, copied, records.length);
   return true;
 }
@@ -80,12 +83,13 @@ async function keyOf(
   const id = wrapper.edek.toString('latin1');
   let key = held.get(id);
   if (!key) held.set(id, (key = await ring.openingKey(wrapper.edek)));
-  return { prefix: records.subarray(valueStart, wrapper.start - IV_BYTES), key };
+  // A copy, because the records are written over.
+  return { prefix: Buffer.from(records.subarray(valueStart, wrapper.start - IV_BYTES)), key };
 }
 
 /**
  * Writes one record in the clear. A parcel with nothing but a value is the value's length and the value, as they stand
- * in a record, and one more byte: so it is decrypted to where it belongs. The received bytes are left as they are.
+ * in a record, and one more byte.
  */
 function openRecord(
   source: Pinned,
@@ -94,71 +98,63 @@ function openRecord(
   dropped: number,
   output: Output,
 ): void {
-  const recordAt = output.at;
+  const { buffer } = source;
   const text = layout.valueStart + prefix.length + IV_BYTES;
   const textEnd = layout.valueStart + layout.valueLength - TAG_BYTES;
-  const size = textEnd - text;
+  if (!key.cipher.apply(source, text, textEnd)) throw new BadEnvelope('its tag does not fit');
+  if (!isValueOnly(buffer, text, textEnd)) return writeRecord(buffer, layout, text, textEnd, dropped, output);
   const headersStart = layout.headersStart + dropped;
   const headerCount = layout.headerCount - (dropped > 0 ? 1 : 0);
   const before = layout.valueLengthAt - layout.start;
-  output.varint(before + size - 1 + varintSize(headerCount) + layout.end - headersStart);
-  output.copy(source.buffer, layout.start, layout.valueLengthAt);
-  if (!key.cipher.apply(source, text, textEnd, output.pinned, output.at)) {
-    throw new BadEnvelope('its tag does not fit');
-  }
-  const parcelAt = output.at;
-  if (!isValueOnly(output.pinned.buffer, parcelAt, size)) {
-    const parcel = Buffer.from(output.pinned.buffer.subarray(parcelAt, parcelAt + size));
-    output.at = recordAt;
-    return writeRecord(source.buffer, layout, parcel, dropped, output);
-  }
-  output.at = parcelAt + size - 1;
+  const length = before + textEnd - 1 - text + varintSize(headerCount) + layout.end - headersStart;
+  output.reserve(varintSize(length) + length);
+  output.varint(length);
+  output.copy(buffer, layout.start, layout.valueLengthAt);
+  output.copy(buffer, text, textEnd - 1);
   output.varint(headerCount);
-  output.copy(source.buffer, headersStart, layout.end);
+  output.copy(buffer, headersStart, layout.end);
 }
 
-function isValueOnly(bytes: Buffer, at: number, size: number): boolean {
-  if (size < 2 || bytes[at + size - 1] !== NO_HEADERS) return false;
-  const scan = new Scan(bytes, at);
+function isValueOnly(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start < 2 || bytes[end - 1] !== NO_HEADERS) return false;
+  const scan = new Scan(bytes, start);
   const length = scan.varint();
-  return length >= 0 && scan.at + length + 1 === at + size;
+  return length >= 0 && scan.at + length + 1 === end;
 }
 
 /** Writes a record whose parcel has headers in it, or no value. We never seal so, but the format allows it. */
 function writeRecord(
   records: Buffer,
   layout: RecordLayout,
-  parcelBytes: Buffer,
+  text: number,
+  textEnd: number,
   dropped: number,
   output: Output,
 ): void {
-  const parcel = readParcel(parcelBytes, 0, parcelBytes.length);
-  const { valueStart } = layout;
-  const value =
-    parcel.value === undefined ? records.subarray(valueStart, valueStart + layout.valueLength) : parcel.value;
-  const headersStart = layout.headersStart + dropped;
-  const headerCount = parcel.headers?.length ?? layout.headerCount - (dropped > 0 ? 1 : 0);
-  const headers = parcel.headers ? encodeHeaders(parcel.headers) : records.subarray(headersStart, layout.end);
-  const valueLength = value === null ? -1 : value.length;
-  const before = layout.valueLengthAt - layout.start;
-  const length =
-    before + varintSize(valueLength) + (value?.length ?? 0) + varintSize(headerCount) + headers.length;
-  output.reserve(length + LENGTHS);
-  output.varint(length);
-  output.copy(records, layout.start, layout.valueLengthAt);
-  output.varint(valueLength);
-  if (value) output.copy(value, 0, value.length);
-  output.varint(headerCount);
-  output.copy(headers, 0, headers.length);
+  const { valueStart, valueLength } = layout;
+  const { value = records.subarray(valueStart, valueStart + valueLength), headers } = readParcel(
+    records,
+    text,
+    textEnd,
+  );
+  const headerCount = headers?.length ?? layout.headerCount - (dropped > 0 ? 1 : 0);
+  const body = Buffer.concat([
+    records.subarray(layout.start, layout.valueLengthAt),
+    varintOf(value === null ? -1 : value.length),
+    value ?? NOTHING,
+    varintOf(headerCount),
+    headers ? encodeHeaders(headers) : records.subarray(layout.headersStart + dropped, layout.end),
+  ]);
+  output.append(Buffer.concat([varintOf(body.length), body]));
 }
 
 function encodeHeaders(headers: readonly ParcelHeader[]): Buffer {
   const fields = headers.flatMap(({ key, value }) => [key, value]);
-  const output = new Output(0, 0);
-  for (const bytes of fields) {
-    output.reserve((bytes?.length ?? 0) + LENGTHS);
-    output.varint(bytes?.length ?? -1);
-    if (bytes) output.copy(bytes, 0, bytes.length);
-  }
-  return output.done();
+  return Buffer.concat(fields.flatMap((bytes) => [varintOf(bytes?.length ?? -1), bytes ?? NOTHING]));
+}
+
+function varintOf(value: number): Buffer {
+  const bytes = Buffer.alloc(varintSize(value));
+  writeVarint(bytes, 0, value);
+  return bytes;
 }

@@ -1,37 +1,43 @@
-import { aesGcm } from '../../../crypto/aes-gcm.ts';
-import type { Pinned } from '../../../crypto/cipher.ts';
 import { copyBytes, writeVarint } from './record.ts';
 
-const NOTHING: Pinned = { buffer: Buffer.alloc(0), address: 0n };
-
-/** Records in the making, in a buffer that grows and that a cipher can write to. */
+/**
+ * Bytes in the making, written over the source that they are made from: what is opened is shorter than what was sealed,
+ * so the writer stays behind the reader, and no other memory is needed. Where it would not, it moves to a buffer of its own.
+ */
 export class Output {
-  pinned: Pinned = NOTHING;
-  at: number;
-  readonly #firstSize: number;
+  bytes: Buffer;
+  at = 0;
+  /** How far may be written. */
+  #limit = 0;
+  #overSource = true;
 
-  /** `firstSize` is a guess; nothing is allocated before it is needed. */
-  constructor(start: number, firstSize: number) {
-    this.at = start;
-    this.#firstSize = firstSize;
+  constructor(source: Buffer) {
+    this.bytes = source;
+  }
+
+  /** What the source has before this offset is not needed any more. */
+  release(offset: number): void {
+    if (this.#overSource) this.#limit = offset;
   }
 
   /** Makes room for so many more bytes. */
   reserve(bytes: number): void {
-    const { buffer } = this.pinned;
-    if (this.at + bytes <= buffer.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.at + bytes, this.#firstSize, buffer.length * 2));
-    buffer.copy(larger, 0, 0, this.at);
-    this.pinned = aesGcm.pin(larger);
+    const needed = this.at + bytes;
+    if (needed <= this.#limit) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.bytes.length * 2));
+    this.bytes.copy(larger, 0, 0, this.at);
+    this.bytes = larger;
+    this.#limit = larger.length;
+    this.#overSource = false;
   }
 
   /** Reserve first: these two do not. */
   varint(value: number): void {
-    this.at = writeVarint(this.pinned.buffer, this.at, value);
+    this.at = writeVarint(this.bytes, this.at, value);
   }
 
   copy(source: Buffer, start: number, end: number): void {
-    this.at = copyBytes(source, start, end, this.pinned.buffer, this.at);
+    this.at = copyBytes(source, start, end, this.bytes, this.at);
   }
 
   /** Makes room and copies. */
@@ -41,6 +47,6 @@ export class Output {
   }
 
   done(): Buffer {
-    return this.pinned.buffer.subarray(0, this.at);
+    return this.bytes.subarray(0, this.at);
   }
 }

@@ -89,7 +89,7 @@ test('produce seals and fetch opens, by topic name and by topic id', async () =>
     assert.ok(verdict && 'forward' in verdict);
     const sealed = verdict.forward.topicData[0]!.partitionData[0]!.records!;
     assert.equal(sealed.includes('hello'), false);
-    const fetched = await filter.fetch(fetchResponse(sealed));
+    const fetched = await filter.fetch(fetchResponse(Buffer.from(sealed)));
     assert.ok(fetched && 'forward' in fetched);
     assert.equal(valueOf(fetched.forward.responses[0]!.partitions[0]!.records), 'hello');
     const shared = await filter.shareFetch(fetchResponse(sealed) as unknown as Responses['ShareFetch']);
