@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
-import { join } from 'node:path';
 import { after, before, describe, mock, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { apiOf } from '../../../src/kafka/apis.ts';
@@ -14,13 +12,14 @@ import { consume, produce } from '../../support/clients.ts';
 import type { ClientName } from '../../support/clients.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
+import { BOB } from '../../support/kafka/security.ts';
 import { waitFor } from '../../support/process.ts';
-import { workspace } from '../../support/workspace.ts';
+import { hostsFile, runNamed } from './named-client.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';
 
-/** Names below localhost mean this machine, but Debian's resolver does not say so: clients are told here. */
-function resolveLocalhost(): void {
+/** Names below localhost mean this machine, but Debian's resolver does not say so: clients are told here, or by the file. */
+function resolveLocalhost(): string {
   const real = dns.lookup;
   const fake = ((name: string, ...rest: unknown[]) =>
     (real as (...args: unknown[]) => void)(
@@ -28,10 +27,10 @@ function resolveLocalhost(): void {
       ...rest,
     )) as typeof real;
   mock.method(dns, 'lookup', fake);
-  const hosts = join(workspace('hosts'), 'hosts');
   const names = ['a', 'b'].flatMap((name) => [`${name}.localhost`, `${name}-1.localhost`]);
-  writeFileSync(hosts, ['127.0.0.1 localhost', ...names.map((name) => `127.0.0.1 ${name}`)].join('\n'));
+  const hosts = hostsFile(names);
   process.env['JAVA_TOOL_OPTIONS'] = `-Djdk.net.hosts.file=${hosts}`;
+  return hosts;
 }
 
 describe('names', () => {
@@ -39,10 +38,11 @@ describe('names', () => {
   let proxy: ProxyProcess;
   let block: PortBlock;
   let port: number;
+  let hosts: string;
   const RECORDS = Array.from({ length: 100 }, (_, n) => ({ key: `k${n}`, value: `v${n}` }));
 
   before(async () => {
-    resolveLocalhost();
+    hosts = resolveLocalhost();
     [kafka, block] = await Promise.all([startKafka(), reserveBlock(7)]);
     port = block.first;
     const { authority } = kafka.tls;
@@ -97,6 +97,24 @@ describe('names', () => {
         await consume(client, { ...target, bootstrap: `b.localhost:${port}`, security }),
         RECORDS,
       );
+    });
+  }
+
+  for (const client of ['confluent', 'kcat'] as ClientName[]) {
+    test(`${client}, with librdkafka, finds them too`, async () => {
+      const ca = kafka.tls.caFile;
+      const topic = `names-${client}`;
+      await kafka.createTopic(topic);
+      await runNamed(hosts, {
+        client,
+        produce: { topic, records: RECORDS, bootstrap: `a.localhost:${port}`, security: { ca } },
+      });
+      const security = { ca, sasl: BOB }; // Debian's kcat cannot do SCRAM
+      const records = await runNamed(hosts, {
+        client,
+        consume: { topic, count: RECORDS.length, bootstrap: `b.localhost:${port}`, security },
+      });
+      assert.deepEqual(records, RECORDS);
     });
   }
 

@@ -55,6 +55,7 @@ export interface Status {
 export interface ProxyProcess extends AsyncDisposable {
   readonly server: Server;
   readonly directory: string;
+  readonly managementPort: number;
   /** Replaces the configuration, as a mounted Secret is replaced. */
   write(document: object): void;
   /** Replaces it and waits until it is in use, or refused. */
@@ -96,6 +97,7 @@ export async function startProxyProcess(
   const proxy: ProxyProcess = {
     server,
     directory,
+    managementPort: ports.first,
     write,
     log,
     async reload(content) {
