@@ -13,7 +13,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_NAME } from './install/names.ts';
 import type { ProxyChecks } from './proxy/checks.ts';
-import type { AskPod } from './proxy/pods.ts';
+import type { AskPod } from './proxy/ask-pod.ts';
 import { createProxyRoad } from './proxy/road.ts';
 import type { ProxyRoad } from './proxy/road.ts';
 import type { Road } from './roads.ts';

@@ -55,8 +55,11 @@ suite('certificates', () => {
     const now = Date.now();
     const { faults, changesAt } = judgeCertificates([key], ['a'], now);
     assert.deepEqual(faults, []);
-    assert.ok(Math.abs(changesAt! - (now + 10 * DAY_MS)) < 60_000);
+    // It is good for eleven days, of which the last fifth is the time to say so.
+    assert.ok(Math.abs(changesAt! - (now + 7.8 * DAY_MS)) < 60_000);
     const reasons = (at: number) => judgeCertificates([key], ['a'], at).faults.map(({ reason }) => reason);
+    assert.deepEqual(reasons(changesAt! - 1), []);
+    assert.deepEqual(reasons(changesAt!), ['CertificateExpiring']);
     assert.deepEqual(reasons(now + 11 * DAY_MS), ['CertificateExpired']);
     assert.deepEqual(reasons(now - 11 * DAY_MS), ['CertificateNotYetValid']);
     assert.equal(judgeCertificates([key], ['a'], now + 11 * DAY_MS).changesAt, undefined);

@@ -28,6 +28,9 @@ const CONDITION_OF = {
   Denied: 'Ready',
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
+  /** As the pods find out. */
+  TargetUnreachable: 'Ready',
+  PodProblem: 'Ready',
   ConfigPending: 'Ready',
   PodsNotReady: 'Ready',
 } as const satisfies Record<string, ConditionType>;

@@ -24,7 +24,7 @@ import type { Sources, View } from './sources.ts';
 import type { ClusterWorld, KeyedText, ProxyWorld } from './world.ts';
 
 /** What a pod says about the configuration it serves, by the pod's name. */
-export type PodAnswers = ReadonlyMap<string, { configVersion?: string; refusal?: string }>;
+export type PodAnswers = ReadonlyMap<string, Omit<LivePod, 'name' | 'ready'>>;
 
 export interface ObserveOptions {
   kinds: ServedKinds;

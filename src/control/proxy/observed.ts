@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../kube/object.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
+import type { PodProblem } from './ask-pod.ts';
 import type { ClusterWorld, ProxyWorld } from './world.ts';
 
 /** Everything the decision depends on, read before it is made. The world holds only what this proxy has to do with. */
@@ -70,6 +71,8 @@ export interface LivePod {
   configVersion?: string;
   /** Why it does not serve a newer one. */
   refusal?: string;
+  /** Why it cannot serve virtual clusters as it should. */
+  problems?: ReadonlyMap<string, PodProblem>;
 }
 
 /** What was found out by trying, after a first plan: a plan with these in it works around them. */

@@ -38,6 +38,9 @@ export interface Plan {
 /** How soon to look again at what somebody else has to change, where no watch tells of it. */
 const TAKEN_MS = 30_000;
 const PENDING_MS = 1000;
+/** How soon to ask pods again what they stumble over: soon where they do, now and then where all is well. */
+const PROBLEM_MS = 5000;
+const ASK_MS = 60_000;
 
 export function planProxy(observed: Observed, settings: PlanSettings, findings: Findings): Plan {
   const judgement = judge(observed, settings, findings);
@@ -51,6 +54,7 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
   const { statuses, pending } = statusesOf({ observed, judgement, config, portBlocks, findings });
   const times = [
     ...(pending ? [PENDING_MS] : []),
+    ...observed.live.pods.map(({ problems }) => (problems ? PROBLEM_MS : ASK_MS)),
     ...(findings.taken.size > 0 || isHostTaken(judgement) ? [TAKEN_MS] : []),
     ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - observed.now]),
     ...allocation.released.map(({ at }) => at + QUARANTINE_MS - observed.now),

@@ -2,39 +2,9 @@
 import type { Client } from '../../kube/client.ts';
 import { hasStatus } from '../../kube/errors.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { CONFIG_ANNOTATION, MANAGEMENT_PORT } from './names.ts';
+import type { AskPod, PodAnswer } from './ask-pod.ts';
+import { CONFIG_ANNOTATION } from './names.ts';
 import type { PodAnswers } from './observe.ts';
-
-/** What a pod says about its configuration. */
-export interface PodAnswer {
-  hash?: string;
-  /** Why it does not use a newer one. */
-  error?: string;
-}
-
-/** Asks one pod; undefined if it does not answer. */
-export type AskPod = (ip: string, signal: AbortSignal) => Promise<PodAnswer | undefined>;
-
-const ASK_TIMEOUT_MS = 1000;
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-
-/** Asks over HTTP at the management port, as the proxy serves it. */
-export const askByHttp: AskPod = async (ip, signal) => {
-  const host = ip.includes(':') ? `[${ip}]` : ip;
-  const within = AbortSignal.any([signal, AbortSignal.timeout(ASK_TIMEOUT_MS)]);
-  try {
-    const response = await fetch(`http://${host}:${MANAGEMENT_PORT}/config`, { signal: within });
-    const length = Number(response.headers.get('content-length') ?? 0);
-    if (!response.ok || length > MAX_ANSWER_BYTES) return undefined;
-    const { hash, error } = (await response.json()) as Record<string, unknown>;
-    return {
-      ...(typeof hash === 'string' && { hash: hash.slice(0, 128) }),
-      ...(typeof error === 'string' && { error: error.slice(0, 2048) }),
-    };
-  } catch {
-    return undefined; // not there yet, or not any more
-  }
-};
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
 /** The kubelet may have looked before it knew of the new Secret; told again, it looks again. */
@@ -100,9 +70,10 @@ export function createPodTalk(client: () => Client, ask: AskPod, now: () => numb
 const MAX_PODS = 10_000;
 
 function answerOf(answer: PodAnswer | undefined) {
-  const { hash, error } = answer ?? {};
+  const { hash, error, problems } = answer ?? {};
   return {
     ...(hash !== undefined && { configVersion: hash }),
     ...(error !== undefined && { refusal: error }),
+    ...(problems && { problems }),
   };
 }

@@ -80,7 +80,9 @@ const bySeverity = (a: Fault, b: Fault) => severity(b) - severity(a);
 function clusterStatus(judged: JudgedCluster, known: Known, isNewest: boolean): PlannedStatus {
   const { cluster, filters, entries } = judged;
   const { name, generation } = cluster.metadata;
-  const pending = servedCluster(judged) ? pendingFault(judged, known, isNewest) : [];
+  const pending = servedCluster(judged)
+    ? [...podFaults(name, known), ...pendingFault(judged, known, isNewest)]
+    : [];
   const ofFilters = filters.flatMap(({ faults }) => faults);
   const whole = [...judged.faults, ...ofFilters];
   const withPending = entries.map((entry) => ({
@@ -120,6 +122,17 @@ function pendingFault({ cluster }: JudgedCluster, known: Known, isNewest: boolea
   if (isUnchanged && wasServed) return [];
   const message = 'pods of the proxy have not loaded the newest configuration yet';
   return [{ reason: 'ConfigPending', path: [], message }];
+}
+
+/** What the pods that have loaded the newest configuration stumble over; also one that is not ready, perhaps for just that. */
+function podFaults(name: string, { observed, config }: Known): Fault[] {
+  const current = observed.live.pods.filter(({ configVersion }) => configVersion === config.hash);
+  const found = current.flatMap(({ problems }) => problems?.get(name) ?? []);
+  const [first] = found.toSorted((a, b) => Number(b.isTarget) - Number(a.isTarget));
+  if (!first) return [];
+  const which = current.length > 1 ? `${found.length} of ${current.length} pods: ` : '';
+  const reason = first.isTarget ? 'TargetUnreachable' : 'PodProblem';
+  return [{ reason, path: ['spec', 'targetCluster'], message: `${which}${first.message}` }];
 }
 
 function entryStatus(

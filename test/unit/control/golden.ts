@@ -6,6 +6,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { readAnswer } from '../../../src/control/proxy/ask-pod.ts';
+import type { PodAnswer } from '../../../src/control/proxy/ask-pod.ts';
 import type { Findings } from '../../../src/control/proxy/observed.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
 import type { ForeignName } from '../../../src/control/proxy/sources.ts';
@@ -26,7 +28,7 @@ interface Scenario {
 export interface Loaded {
   cluster: MemoryCluster;
   proxy: Scenario['proxy'];
-  /** The plan, with pods that say `test/config: newest` having loaded what it says. */
+  /** The plan, with pods that say `test/config: newest` having loaded what it says, and answering `test/answer` beside that. */
   plan: (now: number) => Plan;
   /** Texts that are different each time, by what stands for them. */
   masks: Map<string, string>;
@@ -40,12 +42,14 @@ export async function loadScenario(folder: string, authority: Authority): Promis
     .map((document) => document.toJS() as AnyObject);
   const scenario = scenarioOf(documents);
   const cluster = createMemoryCluster(scenario.absent);
-  const newest: string[] = [];
+  const newest = new Map<string, PodAnswer>();
   for (const document of documents) {
     if (document.kind === 'Scenario') continue;
     const filled = await fill(complete(document), authority, masks);
     cluster.put(filled);
-    if (document.metadata.annotations?.['test/config'] === 'newest') newest.push(document.metadata.name);
+    const { annotations = {}, name } = document.metadata;
+    if (annotations['test/config'] !== 'newest') continue;
+    newest.set(name, readAnswer(JSON.parse(annotations['test/answer'] ?? '{}')) ?? {});
   }
   const findings: Findings = {
     taken: new Set(scenario.taken),
@@ -55,7 +59,9 @@ export async function loadScenario(folder: string, authority: Authority): Promis
   };
   const plan = (now: number) => {
     const configVersion = cluster.plan(scenario.proxy, now, { findings }).config.hash;
-    const answers = new Map(newest.map((name) => [name, { configVersion }]));
+    const answers = new Map(
+      [...newest].map(([name, { problems }]) => [name, { configVersion, ...(problems && { problems }) }]),
+    );
     return cluster.plan(scenario.proxy, now, { findings, answers });
   };
   return { cluster, proxy: scenario.proxy, plan, masks };
