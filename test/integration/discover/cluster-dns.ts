@@ -1,0 +1,113 @@
+/**
+ * The DNS of a cluster that has an API server only: a real CoreDNS, to which the configuration is carried as the kubelet would.
+ * OpenShift's operator and kube-dns cannot be had from any registry: what they would make of their objects is made here.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Client } from '../../../src/kube/client.ts';
+import { ensureCoreDns } from '../../support/install/coredns.ts';
+import { reservePorts } from '../../support/ports.ts';
+import { startServer } from '../../support/process.ts';
+import { workspace } from '../../support/workspace.ts';
+import { asking } from './site.ts';
+
+export interface ClusterDnsServer extends AsyncDisposable {
+  readonly address: string;
+  readonly ask: ReturnType<typeof asking>;
+  /** Whether what is written in the cluster gets here. */
+  isCarried: boolean;
+}
+
+/** What CoreDNS finds in its directory, by file name. */
+export type Files = Record<string, string>;
+
+export interface Objects {
+  coredns?: { data?: Record<string, string> };
+  custom?: { data?: Record<string, string> };
+  kubeDns?: { data?: Record<string, string> };
+  operator?: { spec?: { servers?: { zones: string[]; forwardPlugin: { upstreams: string[] } }[] } };
+}
+
+/** A Corefile that answers nothing by itself, and looks for changes as often as it may. */
+export function plainCorefile(port: number, more = ''): string {
+  return `.:${port} {\n    errors\n    reload 2s 1s\n}\n${more}`;
+}
+
+/** The files that each platform makes of its objects. */
+export const RENDERERS: Record<string, (objects: Objects, port: number) => Files> = {
+  corefile: ({ coredns }, port) => ({ Corefile: coredns?.data?.['Corefile'] ?? plainCorefile(port) }),
+  'coredns-custom': ({ coredns, custom }, port) => ({
+    ...custom?.data,
+    Corefile: coredns?.data?.['Corefile'] ?? plainCorefile(port),
+  }),
+  'kube-dns': ({ kubeDns }, port) => {
+    const table = JSON.parse(kubeDns?.data?.['stubDomains'] ?? '{}') as Record<string, string[]>;
+    const blocks = Object.entries(table).map(([zone, servers]) => forwarding(zone, port, servers));
+    return { Corefile: plainCorefile(port, blocks.join('')) };
+  },
+  openshift: ({ operator }, port) => {
+    const blocks = (operator?.spec?.servers ?? []).flatMap(({ zones, forwardPlugin }) =>
+      zones.map((zone) => forwarding(zone, port, forwardPlugin.upstreams)),
+    );
+    return { Corefile: plainCorefile(port, blocks.join('')) };
+  },
+};
+
+function forwarding(zone: string, port: number, servers: readonly string[]): string {
+  return `${zone}:${port} {\n    forward . ${servers.join(' ')}\n}\n`;
+}
+
+async function readObjects(client: Client): Promise<Objects> {
+  const configMap = (name: string) =>
+    client.get({ group: '', version: 'v1', kind: 'ConfigMap' }, { namespace: 'kube-system', name });
+  const operator = { group: 'operator.openshift.io', version: 'v1', kind: 'DNS' };
+  const objects = {
+    coredns: await configMap('coredns'),
+    custom: await configMap('coredns-custom'),
+    kubeDns: await configMap('kube-dns'),
+    operator: await client.get(operator, { name: 'default' }).catch(() => undefined),
+  };
+  return objects as Objects;
+}
+
+/** Starts CoreDNS on a port of its own; `prepare` puts the objects of the platform there. */
+export async function startClusterDns(
+  client: Client,
+  platform: string,
+  prepare: (port: number, directory: string) => Promise<void>,
+): Promise<ClusterDnsServer> {
+  const program = await ensureCoreDns();
+  const ports = await reservePorts(1);
+  const [port = 0] = ports.numbers;
+  const directory = join(workspace(`cluster-dns-${platform}`), 'config');
+  await mkdir(directory, { recursive: true });
+  await prepare(port, directory);
+  const stopped = new AbortController();
+  const dns = { isCarried: true };
+
+  async function carry(): Promise<void> {
+    const files = RENDERERS[platform]!(await readObjects(client), port);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    for (const name of await readdir(directory)) if (!(name in files)) await rm(join(directory, name));
+  }
+  await carry();
+  const loop = (async () => {
+    while (!stopped.signal.aborted) {
+      await new Promise((resolve) => setTimeout(resolve, 250));
+      if (dns.isCarried) await carry().catch(() => undefined);
+    }
+  })();
+  const server = startServer('coredns', program, ['-conf', join(directory, 'Corefile')], {
+    logFile: join(directory, '..', 'coredns.log'),
+  });
+  return Object.assign(dns, {
+    address: `127.0.0.1:${port}`,
+    ask: asking(port),
+    async [Symbol.asyncDispose]() {
+      stopped.abort();
+      await loop;
+      await server.stop();
+      await ports.release();
+    },
+  });
+}
