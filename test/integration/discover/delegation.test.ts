@@ -213,7 +213,7 @@ suite('delegation', () => {
     assert.equal(await dataOf('kube-dns', 'stubDomains'), theirs);
   });
 
-  test('what cannot be verified is put back, said why, and not tried again before something changes', async () => {
+  test('what cannot be verified is put back, said why, and tried again when something changes', async () => {
     let original = '';
     await using through = await startClusterDns(admin.client, 'corefile', async (port) => {
       original = plainCorefile(port);
@@ -232,6 +232,44 @@ suite('delegation', () => {
     through.isCarried = true;
     await overwrite('configmap/coredns', { data: { Corefile: `# better now\n${original}` } });
     await waitFor('another try', async () => (await standing()) !== 'failed', PATIENT);
+  });
+
+  test('what the replica before never saw work is taken out by the next one', async () => {
+    let original = '';
+    await using through = await startClusterDns(admin.client, 'corefile', async (port) => {
+      original = plainCorefile(port);
+      await apply(plane, configMap('coredns', { Corefile: original }));
+    });
+    through.isCarried = false;
+    {
+      await using stack = new AsyncDisposableStack();
+      stack.use(lead(through));
+      await untilStanding('verifying');
+    }
+    assert.notEqual(await dataOf('coredns', 'Corefile'), original);
+    await using stack = new AsyncDisposableStack();
+    stack.use(lead(through, { verifySeconds: 2 }));
+    await untilStanding('failed');
+    assert.equal(await dataOf('coredns', 'Corefile'), original);
+  });
+
+  test('what has worked stays when it fails for a while, also under another replica', async () => {
+    await using through = await startClusterDns(admin.client, 'corefile', (port) =>
+      apply(plane, configMap('coredns', { Corefile: plainCorefile(port) })),
+    );
+    {
+      await using stack = new AsyncDisposableStack();
+      stack.use(lead(through));
+      await untilStanding('delegated');
+    }
+    const written = await dataOf('coredns', 'Corefile');
+    dns.upsert('probe', []);
+    await using stack = new AsyncDisposableStack();
+    stack.use(lead(through, { verifySeconds: 1 }));
+    await untilStanding('failing');
+    assert.equal(await dataOf('coredns', 'Corefile'), written);
+    dns.upsert('probe', probeRecords(ZONES, 'west'));
+    await untilStanding('delegated');
   });
 
   test('a Corefile that is broken, or would not be read again, is left alone', async () => {
