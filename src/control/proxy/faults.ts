@@ -16,6 +16,7 @@ const CONDITION_OF = {
   HostNameTaken: 'Accepted',
   NameTaken: 'Accepted',
   NoFreePorts: 'Accepted',
+  ConfigTooLarge: 'Accepted',
   AddressPending: 'Ready',
   CertificateExpired: 'Ready',
   /** Nothing is wrong yet: see `isWarning`. */

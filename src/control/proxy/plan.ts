@@ -22,6 +22,7 @@ import { QUARANTINE_MS } from './ports.ts';
 import type { Allocation, Block } from './ports.ts';
 import { plannedConfig } from './planned-config.ts';
 import type { PlannedConfig } from './planned-config.ts';
+import { isTooLarge, refuseYoungest } from './room.ts';
 import { statusesOf } from './status.ts';
 import type { PlannedStatus } from './status.ts';
 
@@ -45,8 +46,7 @@ const ASK_MS = 60_000;
 export function planProxy(observed: Observed, settings: PlanSettings, findings: Findings): Plan {
   const judgement = judge(observed, settings, findings);
   const proxy = observed.world.proxies.find(({ metadata }) => metadata.name === observed.name);
-  const served = judgement.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
-  const config = plannedConfig(proxy, served);
+  const config = configOf(proxy, judgement);
   const { allocation } = judgement.allocated;
   const wanted = proxy ? objectsOf(proxy, judgement, config, observed, settings) : [];
   const objects = wanted.filter((object) => !findings.taken.has(referenceOf(object)));
@@ -61,6 +61,14 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
   ];
   const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
   return { objects, statuses, portBlocks, config, lookAgainInMs };
+}
+
+function configOf(proxy: KafkaProxy | undefined, { clusters }: Judgement): PlannedConfig {
+  const served = () => clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
+  const config = plannedConfig(proxy, served());
+  if (!isTooLarge(config)) return config;
+  refuseYoungest(clusters, config);
+  return plannedConfig(proxy, served());
 }
 
 /** Perhaps by another proxy, about which nobody tells this one. */

@@ -67,9 +67,10 @@ export function allocatePorts(
     const current = held[owner];
     if (current && current.size >= size) continue;
     const taken = blocksOfOthers(owner, held, released);
-    const start = preferredStarts(owner, current, released)
-      .concat(from, ...taken.map((block) => block.start + block.size).toSorted((a, b) => a - b))
-      .find((start) => start >= from && fits({ start, size }, taken, range));
+    const start =
+      preferredStarts(owner, current, released).find(
+        (start) => start >= from && fits({ start, size }, taken, range),
+      ) ?? firstGap(size, from, taken, range);
     if (start === undefined) refused.push(owner);
     else {
       if (current && current.start !== start) released.push({ ...current, owner, at: now });
@@ -97,6 +98,16 @@ function blocksOfOthers(
 ): Block[] {
   const theirs = Object.entries(held).filter(([other]) => other !== owner);
   return [...theirs.map(([, block]) => block), ...released.filter((block) => block.owner !== owner)];
+}
+
+/** The lowest place with so many ports free. */
+function firstGap(size: number, from: number, taken: readonly Block[], range: PortRange): number | undefined {
+  let start = Math.max(from, range.first);
+  for (const block of taken.toSorted((a, b) => a.start - b.start)) {
+    if (start + size <= block.start) break;
+    start = Math.max(start, block.start + block.size);
+  }
+  return start + size - 1 <= range.last ? start : undefined;
 }
 
 function fits(block: Block, taken: readonly Block[], range: PortRange): boolean {

@@ -75,6 +75,36 @@ suite('when things go wrong', () => {
     await road.ready();
   });
 
+  test('a configuration that no Secret can hold serves the older ones, and the others when there is room', async () => {
+    const host = '*.default.svc.cluster.local';
+    const secret = (await road.certificate('cert', host)) as { stringData: Record<string, string> };
+    // A chain as long as ten virtual clusters can have it.
+    const chain = secret.stringData['tls.crt']!;
+    secret.stringData['tls.crt'] = chain.repeat(Math.ceil(100_000 / chain.length));
+    const names = Array.from({ length: 12 }, (_, i) => `c${String(i).padStart(2, '0')}`);
+    const spec = {
+      proxyRef: { name: 'myproxy' },
+      ingresses: [{ name: 'tls', tls: { certificateRefs: [{ name: 'cert' }] } }],
+      targetCluster: { clusterRef: { name: 'mytargetcluster' } },
+    };
+    const ingress = { proxyRef: { name: 'myproxy' }, clusterIP: { protocol: 'TLS' } };
+    await apply(
+      road.plane,
+      ...printed('10', '13'),
+      secret,
+      named('KafkaProxyIngress', 'tls', { spec: ingress }),
+    );
+    await road.startPod();
+    for (const name of names) await apply(road.plane, named('VirtualKafkaCluster', name, { spec }));
+    const youngest = ['VirtualKafkaCluster', 'c11'] as const;
+    await waitForCondition(road.client, youngest, ['Accepted', 'False', 'ConfigTooLarge']);
+    for (const name of names.slice(0, 9)) await road.ready(name);
+    await waitForCondition(road.client, ['KafkaProxy', 'myproxy'], ['Ready', 'True']);
+    for (const name of names.slice(0, 2))
+      await road.client.delete(typeOfKind('VirtualKafkaCluster'), { name, namespace: 'default' });
+    await road.ready('c11');
+  });
+
   test('of two proxies that want one host name the older virtual cluster has it, and the other when it goes', async () => {
     const at = (proxy: string, creates: string) => [
       named('KafkaProxy', proxy, { spec: {} }),
