@@ -11,6 +11,7 @@ import { ensureKroxylicious } from '../test/support/install/kroxylicious.ts';
 import { requireTools } from '../test/support/install/store.ts';
 import type { BenchOptions, BenchResult } from './main.ts';
 import { ensureHaproxy } from './proxy/haproxy.ts';
+import { buildProgram } from './proxy/program.ts';
 
 const INSIDE = join(import.meta.dirname, 'proxy/inside.ts');
 
@@ -23,8 +24,10 @@ export async function run({ quick, log }: BenchOptions): Promise<BenchResult> {
   await ensureKafka();
   await ensureKroxylicious();
   await ensureHaproxy();
+  log('building our program as it is shipped');
+  const program = await buildProgram();
   const isolate = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])];
-  const command = [...isolate, process.execPath, INSIDE, ...(quick ? ['--quick'] : [])];
+  const command = [...isolate, process.execPath, INSIDE, program, ...(quick ? ['--quick'] : [])];
   const child = spawn('unshare', command, { stdio: ['ignore', 'pipe', 'pipe'] });
   createInterface({ input: child.stderr }).on('line', log);
   const output: Buffer[] = [];

@@ -1,4 +1,7 @@
-/** The benchmark itself, to be run in a network namespace with nothing else in it. Prints one line of JSON. */
+/**
+ * The benchmark itself, to be run in a network namespace with nothing else in it. The first argument is our program.
+ * Prints one line of JSON.
+ */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startKafka } from '../../test/support/kafka.ts';
@@ -211,11 +214,11 @@ async function measureIdle({ peer, server }: Running, plan: Plan, samples: Sampl
   }
 }
 
-async function main(plan: Plan): Promise<void> {
+async function main(plan: Plan, program: string): Promise<void> {
   await prepareNetwork();
   log('starting the broker and the peers');
   await using kafka = await startKafka({ heapMb: 512, properties: BROKER });
-  const peers = await allPeers({ kafka, directory: workspace('proxies') });
+  const peers = await allPeers({ kafka, directory: workspace('proxies'), program });
   const create = async (name: string, partitions: number) => {
     const where = ['--bootstrap-server', kafka.bootstrap.plaintext, '--create', '--topic', name];
     const { code, stderr } = await kafka.tool('kafka-topics', [...where, '--partitions', String(partitions)]);
@@ -241,4 +244,4 @@ async function main(plan: Plan): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ratios: ratiosOf(counted), figures: figuresOf(counted) })}\n`);
 }
 
-await main(process.argv.includes('--quick') ? QUICK : FULL);
+await main(process.argv.includes('--quick') ? QUICK : FULL, process.argv[2]!);

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Health, Report } from './health.ts';
 
@@ -19,6 +18,8 @@ export interface ManagementServer {
 
 /** Serves /livez, /readyz, /metrics and /config over HTTP. */
 export async function serveManagement(options: ManagementOptions): Promise<ManagementServer> {
+  // Not imported: that loads all that node:http offers, a whole HTTP client among it, into every process.
+  const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer((request, response) => {
     answer(options, request.method ?? '', request.url ?? '').then(
       ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
