@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Cluster } from '../../support/clusters/cluster.ts';
+import { startClusters } from '../../support/clusters/clusters.ts';
+import type { Clusters } from '../../support/clusters/clusters.ts';
+import { IMAGES } from '../../support/images/images.ts';
+import { waitFor } from '../../support/process.ts';
+import { DNS, NAMESPACE, TTL_SECONDS, install, isAnswered, lookup, page } from './site.ts';
+
+const SHARED = 'foo.default.svc.clusterset.local';
+/** What is promised after a change, and what a busy machine and slow questions may add to it. */
+const LIMIT_MS = 2000 + TTL_SECONDS * 1000;
+const SLACK_MS = 15_000;
+
+const labels = { app: 'foo' };
+const server = {
+  name: 'main',
+  image: IMAGES.busybox,
+  command: ['sh', '-c', 'mkdir /www; echo alpha > /www/index.html; exec httpd -f -p 8080 -h /www'],
+  readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 },
+};
+const deployment = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'foo', namespace: 'default' },
+  spec: {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [server], terminationGracePeriodSeconds: 0 } },
+  },
+};
+const serviceCalled = (fqdn: string) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'foo',
+    namespace: 'default',
+    annotations: { 'connectivity.tanzu.vmware.com/fqdn': fqdn },
+  },
+  spec: { selector: labels, ports: [{ name: 'http', port: 80, targetPort: 8080 }] },
+});
+const serviceExport = {
+  apiVersion: 'multicluster.x-k8s.io/v1beta1',
+  kind: 'ServiceExport',
+  metadata: { name: 'foo', namespace: 'default' },
+};
+
+/** Asks our server itself, from a new port each time, and asks again as resolvers do: `answered`, `again`, `lost`. */
+const LOAD = `
+ok=0; again=0; lost=0; end=$(($(date +%s) + 15))
+while [ $(date +%s) -lt $end ]; do
+  try=0; done=
+  while [ $try -lt 6 ] && [ -z "$done" ]; do
+    try=$((try + 1))
+    nslookup -type=a -timeout=1 -retry=1 $1. $2 >/tmp/said 2>&1 && grep -q '^Name:' /tmp/said && done=yes
+  done
+  if [ -z "$done" ]; then lost=$((lost + 1)); elif [ $try -gt 1 ]; then again=$((again + 1)); else ok=$((ok + 1)); fi
+  usleep 20000
+done
+echo $ok $again $lost`;
+
+describe('services shared by three clusters', () => {
+  let clusters: Clusters;
+  let alpha: Cluster;
+  let beta: Cluster;
+  let gamma: Cluster;
+
+  before(async () => {
+    const names = ['alpha', 'beta', 'gamma'];
+    clusters = await startClusters(3, { names, routed: true, images: ['isthmus'] });
+    [alpha, beta, gamma] = clusters.list as [Cluster, Cluster, Cluster];
+    await clusters.router(unrouted(alpha, beta));
+    await Promise.all([
+      alpha.apply([deployment, serviceCalled('foo.example.test')]),
+      install(
+        [
+          { cluster: alpha, replicas: 1, reach: 'nodes', exceptions: { gamma: 'pods' } },
+          { cluster: beta, replicas: 2, reach: 'nodes', exceptions: { gamma: 'pods' } },
+          { cluster: gamma, replicas: 1, reach: 'pods' },
+        ],
+        clusters.logs,
+      ),
+    ]);
+    await alpha.rolledOut('deployment/foo');
+    const answered = (each: Cluster) => waitFor(`answers in ${each.name}`, () => isAnswered(each));
+    await Promise.all(clusters.list.map(answered));
+  });
+  after(() => clusters?.stopAll());
+
+  /** Pods of the one and of the other do not reach each other; their nodes do. */
+  function unrouted(one: Cluster, other: Cluster): string {
+    const drop = (from: Cluster, to: Cluster) =>
+      `ip saddr { ${from.addresses.network}, ${from.addresses.podNetwork} } ip daddr ${to.addresses.podNetwork} drop`;
+    const chain = 'type filter hook forward priority filter - 5';
+    return `table ip unrouted {\n chain pods {\n ${chain}\n ${drop(one, other)}\n ${drop(other, one)}\n }\n}\n`;
+  }
+
+  /** Waits until a pod is told this about a name; a pattern, or an exact answer. Says how long it took. */
+  async function until(cluster: Cluster, name: string, answer: string | RegExp): Promise<number> {
+    const started = performance.now();
+    let last: string | undefined;
+    const isSo = async () => {
+      last = await lookup(cluster, name);
+      return typeof answer === 'string' ? last === answer : answer.test(last);
+    };
+    const what = `${name} in ${cluster.name}`;
+    await waitFor(what, isSo, { timeoutMs: 90_000, everyMs: 100 }).catch((cause: unknown) => {
+      throw new Error(`${what} is ${last}, not ${answer}`, { cause });
+    });
+    return performance.now() - started;
+  }
+
+  function report(what: string, times: readonly number[]): void {
+    const longest = Math.max(...times);
+    console.log(`    ${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ')}`);
+    assert.ok(longest < LIMIT_MS + SLACK_MS, `${what} took ${longest} ms`);
+  }
+
+  const reached = (cluster: Cluster, host: string) =>
+    waitFor(`${host} from ${cluster.name}`, async () => (await page(cluster, host)) === 'alpha', {
+      timeoutMs: 60_000,
+    });
+  const waysIn = (cluster: Cluster) =>
+    cluster.kubectl(
+      'get',
+      'endpointslices',
+      '--selector=multicluster.kubernetes.io/service-name=foo',
+      '--output=jsonpath={.items[*].endpoints[*].addresses[*]}',
+    );
+
+  it('are reached by both names: by nodes where pods do not route, by pods where they do', async () => {
+    await alpha.apply(serviceExport);
+    const names = [SHARED, 'foo.example.test'];
+    const asked = [beta, gamma].flatMap((each) => names.map((name) => until(each, name, /^10\.96\./)));
+    report('exported', await Promise.all(asked));
+    for (const cluster of [alpha, beta, gamma]) for (const name of names) await reached(cluster, name);
+    assert.equal(await waysIn(beta), alpha.nodes[0]?.addresses.internal);
+    assert.match(await waysIn(gamma), /^10\.241\./);
+  });
+
+  it('change their names everywhere at once', async () => {
+    await alpha.apply(serviceCalled('moved.example.test'));
+    const times = clusters.list.flatMap((each) => [
+      until(each, 'moved.example.test', /^10\.96\./),
+      until(each, 'foo.example.test', 'NXDOMAIN'),
+    ]);
+    report('renamed', await Promise.all(times));
+    await reached(beta, 'moved.example.test');
+  });
+
+  it('keep their names while the exporter is cut off, and follow it again afterwards', async () => {
+    await clusters.cut(alpha, beta);
+    await alpha.apply(serviceCalled('healed.example.test'));
+    report('renamed, one cluster being cut off', [await until(gamma, 'healed.example.test', /^10\.96\./)]);
+    for (const name of ['moved.example.test', SHARED]) assert.match(await lookup(beta, name), /^10\.96\./);
+    assert.equal(await lookup(beta, 'healed.example.test'), 'NXDOMAIN');
+    await clusters.heal();
+    const seconds = (await until(beta, 'healed.example.test', /^10\.96\./)) / 1000;
+    console.log(`    after the cut: ${seconds.toFixed(1)} s`);
+    await reached(beta, 'healed.example.test');
+  });
+
+  it('are answered for while a DNS pod dies under load', async () => {
+    const service = await beta.get<{ spec: { clusterIP: string } }>(`service/${DNS}`, {
+      namespace: NAMESPACE,
+    });
+    const loaded = beta.exec('client', ['sh', '-c', LOAD, 'sh', SHARED, service?.spec.clusterIP ?? ''], {
+      timeoutMs: 60_000,
+    });
+    const where = `--namespace=${NAMESPACE}`;
+    const pods = await beta.kubectl('get', 'pods', where, '--output=name');
+    const [victim] = pods.trim().split('\n') as [string];
+    await beta.kubectl('delete', victim, where, '--grace-period=0', '--force');
+    for (let i = 0; i < 5; i++) assert.match(await lookup(beta, SHARED), /^10\.96\./);
+    const { stdout, stderr } = await loaded;
+    const [answered, again, lost] = stdout.trim().split(' ').map(Number) as [number, number, number];
+    console.log(`    answered ${answered}, asked again ${again}, lost ${lost}`);
+    assert.ok(answered > 50, `${stdout} ${stderr}`);
+    assert.ok(again < answered / 5, `${again} of ${answered} had to be asked again`);
+    assert.equal(lost, 0);
+  });
+
+  it('are gone everywhere when they are no longer exported', async () => {
+    await beta.rolledOut(`deployment/${DNS}`, { namespace: NAMESPACE });
+    await alpha.remove(serviceExport);
+    const others = [beta, gamma].map((each) => until(each, 'healed.example.test', 'NXDOMAIN'));
+    const shared = clusters.list.map((each) => until(each, SHARED, 'NXDOMAIN'));
+    report('withdrawn', await Promise.all([...others, ...shared]));
+    const left = '--selector=app.kubernetes.io/managed-by=isthmus';
+    for (const cluster of clusters.list)
+      await waitFor('nothing to be left', async () => {
+        const found = await cluster.kubectl(
+          'get',
+          'services,endpointslices,serviceimports',
+          left,
+          '--output=name',
+        );
+        return found === '';
+      });
+    assert.match(await lookup(alpha, 'healed.example.test'), /^10\.96\./);
+  });
+});
