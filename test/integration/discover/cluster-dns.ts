@@ -2,7 +2,7 @@
  * The DNS of a cluster that has an API server only: a real CoreDNS, to which the configuration is carried as the kubelet would.
  * OpenShift's operator and kube-dns cannot be had from any registry: what they would make of their objects is made here.
  */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../../src/kube/client.ts';
 import { ensureCoreDns } from '../../support/install/coredns.ts';
@@ -87,7 +87,12 @@ export async function startClusterDns(
 
   async function carry(): Promise<void> {
     const files = RENDERERS[platform]!(await readObjects(client), port);
-    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    // In one step, as the kubelet does it: CoreDNS must never see half of a file.
+    const draft = join(directory, '..', 'draft');
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(draft, text);
+      await rename(draft, join(directory, name));
+    }
     for (const name of await readdir(directory)) if (!(name in files)) await rm(join(directory, name));
   }
   await carry();

@@ -84,9 +84,9 @@ suite('delegation', () => {
   /** The replica that leads. */
   function lead(
     through: ClusterDnsServer,
-    { zones = ZONES, ...more }: { zones?: string[]; verifySeconds?: number } = {},
+    { zones = ZONES, as = account, ...more }: { zones?: string[]; as?: string; verifySeconds?: number } = {},
   ): Site {
-    const cluster = createCluster({ name: 'west', connection: loadConnection({ file: account }), log });
+    const cluster = createCluster({ name: 'west', connection: loadConnection({ file: as }), log });
     const events = createEventRecorder({
       client: () => cluster.client,
       reportingController: 'isthmus.dns',
@@ -270,6 +270,15 @@ suite('delegation', () => {
     assert.equal(await dataOf('coredns', 'Corefile'), written);
     dns.upsert('probe', probeRecords(ZONES, 'west'));
     await untilStanding('delegated');
+  });
+
+  test('missing rights are said', async () => {
+    await using through = await startClusterDns(admin.client, 'corefile', (port) =>
+      apply(plane, configMap('coredns', { Corefile: plainCorefile(port) })),
+    );
+    await using site = lead(through, { as: await plane.userKubeconfig('nobody') });
+    const line = 'isthmus_dns_delegation{zone="xcc.test",platform="unknown",state="waiting"} 1';
+    await waitFor(line, async () => (await site.metrics()).includes(line), PATIENT);
   });
 
   test('a Corefile that is broken, or would not be read again, is left alone', async () => {

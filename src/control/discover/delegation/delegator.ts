@@ -4,8 +4,10 @@ import type { Clock } from '../../../kube/clock.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
 import { createController } from '../../../kube/controller.ts';
 import type { Outcome } from '../../../kube/controller.ts';
+import { hasStatus } from '../../../kube/errors.ts';
 import type { EventRecorder } from '../../../kube/events.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import { addressOf, clusterDnsAddress, lookAt, watchFor } from './cluster-dns.ts';
@@ -47,6 +49,8 @@ const SOON_MS = 5000;
 const CHECK_MS = 60_000;
 const REST_MS = 5 * 60_000;
 const AT_ONCE: Outcome = { outcome: 'lookAgain', afterMs: 0 };
+const QUARREL =
+  'it was overwritten again and again; who does that must be told of it, until then it is written less often';
 const NO_DNS = 'the cluster has no Service of its DNS that is known here; name its address';
 
 /** What is to be done about one look. */
@@ -106,6 +110,14 @@ export function createDelegator(given: DelegatorOptions): Delegator {
     return { outcome: 'lookAgain', afterMs };
   }
 
+  /** Of all that may go wrong with requests only this does not go by itself. */
+  async function tellOfRights(error: unknown): Promise<void> {
+    if (!hasStatus(error, 403)) return;
+    const server = [...servers].at(-1);
+    const standing = { state: 'waiting' as const, platform: options.platform, zones, server };
+    await reporter.tell({ ...standing, reason: messageOf(error) }, { service: undefined });
+  }
+
   /** Takes out what is left of us in ways that are not ours any more. */
   async function removeStrays({ seen, wanted, platform }: Situation): Promise<void> {
     for (const change of planRemoval(seen.found, wanted, platform)) {
@@ -124,7 +136,8 @@ export function createDelegator(given: DelegatorOptions): Delegator {
   async function delegate(now: Situation, write: Write, signal: AbortSignal): Promise<Outcome> {
     const isSame = failedOn === fingerprint(write.object, now.wanted);
     const waitMs = waitBefore(isSame ? pace : { ...pace, notBefore: 0 }, clock.now());
-    if (waitMs > 0) return { outcome: 'lookAgain', afterMs: waitMs };
+    if (waitMs > 0)
+      return isSame ? { outcome: 'lookAgain', afterMs: waitMs } : tell(now, 'waiting', QUARREL, waitMs);
     const question = await ask();
     if (!question) return tell(now, 'waiting', NO_DNS, SOON_MS);
     if (!(await isReached(question)))
@@ -203,9 +216,14 @@ export function createDelegator(given: DelegatorOptions): Delegator {
         log,
         clock,
         reconcile: async () => {
-          if (!hasBegun) await takeOver();
-          hasBegun = true;
-          return reconcile(signal);
+          try {
+            if (!hasBegun) await takeOver();
+            hasBegun = true;
+            return await reconcile(signal);
+          } catch (error) {
+            await tellOfRights(error);
+            throw error;
+          }
         },
       });
       const end = await watchFor(view, () => {
