@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
-import type { Manifest } from '../control/install/manifests.ts';
+import type { Manifest } from '../control/install/objects.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount } from './arguments.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,7 +1,9 @@
 /** What it takes to run the DNS server in a cluster. */
 import { spreadOut } from '../spread.ts';
-import type { Manifest } from '../install/manifests.ts';
+import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
+import type { Manifest } from '../install/objects.ts';
 import type { PolicyRule } from '../install/rbac.ts';
+import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
 import type { Reach } from './nodes.ts';
 
 export interface DnsInstallOptions {
@@ -18,12 +20,9 @@ export interface DnsInstallOptions {
 
 /** The name of the Deployment and all that goes with it, and of the Lease of the replica that writes. */
 export const DNS_NAME = 'isthmus-dns';
-const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'dns' };
-const LABELS = {
-  ...SELECTOR,
-  'app.kubernetes.io/part-of': 'isthmus',
-  'app.kubernetes.io/managed-by': 'isthmus-install',
-};
+const COMPONENT = 'dns';
+const SELECTOR = selectorOf(COMPONENT);
+const LABELS = labelsOf(COMPONENT);
 /** Above 1024, so that the pod needs no rights of its own; the Service makes it 53. */
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
@@ -77,9 +76,6 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   const { namespace, image, replicas, config, imports, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
   const global = { name: DNS_NAME, labels: LABELS };
-  const rbac = 'rbac.authorization.k8s.io/v1';
-  const subjects = [{ kind: 'ServiceAccount', name: DNS_NAME, namespace }];
-  const roleRef = (kind: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind, name: DNS_NAME });
   const ports = ['UDP', 'TCP'].map((protocol) => ({
     name: `dns-${protocol.toLowerCase()}`,
     port: 53,
@@ -88,49 +84,23 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   }));
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    {
-      apiVersion: rbac,
-      kind: 'ClusterRole',
-      metadata: global,
-      rules: imports ? [...LOCAL_RULES, ...IMPORT_RULES] : LOCAL_RULES,
-    },
-    {
-      apiVersion: rbac,
-      kind: 'ClusterRoleBinding',
-      metadata: global,
-      roleRef: roleRef('ClusterRole'),
-      subjects,
-    },
-    { apiVersion: rbac, kind: 'Role', metadata: local, rules: HOME_RULES },
-    { apiVersion: rbac, kind: 'RoleBinding', metadata: local, roleRef: roleRef('Role'), subjects },
+    ...boundRole(global, imports ? [...LOCAL_RULES, ...IMPORT_RULES] : LOCAL_RULES, local),
+    ...boundRole(local, HOME_RULES, local),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
     { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(image, replicas) },
-    {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: local,
-      spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
-    },
+    disruptionBudget(local, COMPONENT),
     ...readerManifests(namespace, reach),
   ];
 }
 
 /** The account for kubeconfigs that other clusters get of this one. */
 function readerManifests(namespace: string, reach: Reach): Manifest[] {
-  const rbac = 'rbac.authorization.k8s.io';
   const global = { name: READER_NAME, labels: LABELS };
   const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...global, namespace } },
-    { apiVersion: `${rbac}/v1`, kind: 'ClusterRole', metadata: global, rules },
-    {
-      apiVersion: `${rbac}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: global,
-      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: READER_NAME },
-      subjects: [{ kind: 'ServiceAccount', name: READER_NAME, namespace }],
-    },
+    ...boundRole(global, rules, { name: READER_NAME, namespace }),
   ];
 }
 
@@ -144,7 +114,7 @@ function deploymentSpec(image: string, replicas: number): object {
       metadata: { labels: LABELS },
       spec: {
         serviceAccountName: DNS_NAME,
-        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        ...CONFINED_POD,
         ...spreadOut(SELECTOR),
         containers: [container(image)],
         volumes: [{ name: 'config', configMap: { name: DNS_NAME } }],
@@ -154,11 +124,6 @@ function deploymentSpec(image: string, replicas: number): object {
 }
 
 function container(image: string): object {
-  const probe = (path: string) => ({
-    httpGet: { path, port: 'management' },
-    periodSeconds: 5,
-    timeoutSeconds: 3,
-  });
   return {
     name: 'dns',
     image,
@@ -175,14 +140,9 @@ function container(image: string): object {
       { name: 'dns-tcp', containerPort: DNS_PORT, protocol: 'TCP' },
       { name: 'management', containerPort: MANAGEMENT_PORT },
     ],
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
-    readinessProbe: probe('/readyz'),
+    ...PROBES,
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    ...CONFINED,
     volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
   };
 }

@@ -1,6 +1,9 @@
 import type { Road } from '../roads.ts';
 import { spreadOut } from '../spread.ts';
+import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
 import { OPERATOR_NAME } from './names.ts';
+import { boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
+import type { Manifest } from './objects.ts';
 import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from './rbac.ts';
 
@@ -13,23 +16,11 @@ export interface InstallOptions {
   watchNamespaces?: readonly string[];
 }
 
-/** A Kubernetes object as it is written in YAML. */
-export interface Manifest {
-  apiVersion: string;
-  kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
-  [field: string]: unknown;
-}
-
 const NAME = OPERATOR_NAME;
 const MANAGEMENT_PORT = 8080;
 
-const SELECTOR = { 'app.kubernetes.io/name': 'isthmus', 'app.kubernetes.io/component': 'operator' };
-const LABELS = {
-  ...SELECTOR,
-  'app.kubernetes.io/part-of': 'isthmus',
-  'app.kubernetes.io/managed-by': 'isthmus-install',
-};
+const COMPONENT = 'operator';
+const LABELS = labelsOf(COMPONENT);
 
 /** Everything but the CRDs that `isthmus install` prints, in the order in which it must be applied. */
 export function operatorManifests(options: InstallOptions): Manifest[] {
@@ -46,33 +37,7 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
     ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
     ...bound(namespace, NAME, LEADER_RULES),
     deployment(options),
-    {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: local,
-      spec: { maxUnavailable: 1, selector: { matchLabels: SELECTOR } },
-    },
-  ];
-}
-
-/** A role and the binding that gives it to a ServiceAccount: in the whole cluster if the metadata names no namespace. */
-export function boundRole(
-  metadata: Manifest['metadata'],
-  rules: PolicyRule[],
-  account: { name: string; namespace: string },
-): Manifest[] {
-  const group = 'rbac.authorization.k8s.io';
-  const kind = metadata.namespace === undefined ? 'ClusterRole' : 'Role';
-  const { name, namespace } = account;
-  return [
-    { apiVersion: `${group}/v1`, kind, metadata, rules },
-    {
-      apiVersion: `${group}/v1`,
-      kind: `${kind}Binding`,
-      metadata,
-      roleRef: { apiGroup: group, kind, name: metadata.name },
-      subjects: [{ kind: 'ServiceAccount', name, namespace }],
-    },
+    disruptionBudget(local, COMPONENT),
   ];
 }
 
@@ -88,13 +53,13 @@ function deployment(options: InstallOptions): Manifest {
     metadata: { name: NAME, namespace, labels: LABELS },
     spec: {
       replicas,
-      selector: { matchLabels: SELECTOR },
+      selector: { matchLabels: selectorOf(COMPONENT) },
       template: {
         metadata: { labels: LABELS },
         spec: {
           serviceAccountName: NAME,
-          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-          ...spreadOut(SELECTOR),
+          ...CONFINED_POD,
+          ...spreadOut(selectorOf(COMPONENT)),
           containers: [container(options)],
         },
       },
@@ -115,19 +80,8 @@ function container({ image, roads, watchNamespaces = [] }: InstallOptions): obje
       { name: 'ISTHMUS_IMAGE', value: image },
     ],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT }],
-    // On a busy node a start takes its time, and to be killed for that makes it no shorter.
-    startupProbe: { ...probe('/livez'), periodSeconds: 1, failureThreshold: 180 },
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
-    readinessProbe: probe('/readyz'),
+    ...PROBES,
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    ...CONFINED,
   };
-}
-
-function probe(path: string): object {
-  return { httpGet: { path, port: 'management' }, periodSeconds: 5, timeoutSeconds: 3 };
 }

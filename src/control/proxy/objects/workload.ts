@@ -10,6 +10,7 @@ import {
   podLabels,
   serviceAccountName,
 } from '../names.ts';
+import { CONFINED, CONFINED_POD, PROBES } from '../../pod-basics.ts';
 import { spreadOut } from '../../spread.ts';
 import type { Block } from '../ports.ts';
 import { metadataOf } from './metadata.ts';
@@ -70,7 +71,7 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     terminationGracePeriodSeconds: TERMINATION_SECONDS,
-    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    ...CONFINED_POD,
     ...spreadOut(selector),
     containers: [container(proxy, image)],
     // A whole volume, not single files of it: only that is refreshed while the pod runs.
@@ -79,28 +80,16 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
 }
 
 function container(proxy: KafkaProxy, image: string): object {
-  const probe = (path: string) => ({
-    httpGet: { path, port: 'management' },
-    periodSeconds: 5,
-    timeoutSeconds: 3,
-  });
   const { resources } = proxy.spec.infrastructure.proxy;
   return {
     name: 'proxy',
     image,
     args: ['proxy', '--config', `${CONFIG_DIRECTORY}/${CONFIG_KEY}`],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT, protocol: 'TCP' }],
-    // On a busy node a start takes its time, and to be killed for that makes it no shorter.
-    startupProbe: { ...probe('/livez'), periodSeconds: 1, failureThreshold: 180 },
-    livenessProbe: { ...probe('/livez'), failureThreshold: 6 },
-    readinessProbe: probe('/readyz'),
+    ...PROBES,
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
     ...(resources && { resources }),
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    },
+    ...CONFINED,
     volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
   };
 }

@@ -1,0 +1,54 @@
+/** What everything that is installed is made of. */
+import type { PolicyRule } from './rbac.ts';
+
+/** A Kubernetes object as it is written in YAML. */
+export interface Manifest {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  [field: string]: unknown;
+}
+
+/** Selects the pods of one part of the installation. */
+export const selectorOf = (component: string) => ({
+  'app.kubernetes.io/name': 'isthmus',
+  'app.kubernetes.io/component': component,
+});
+
+/** On all its objects. */
+export const labelsOf = (component: string) => ({
+  ...selectorOf(component),
+  'app.kubernetes.io/part-of': 'isthmus',
+  'app.kubernetes.io/managed-by': 'isthmus-install',
+});
+
+/** A role and the binding that gives it to a ServiceAccount: in the whole cluster if the metadata names no namespace. */
+export function boundRole(
+  metadata: Manifest['metadata'],
+  rules: PolicyRule[],
+  account: { name: string; namespace: string },
+): Manifest[] {
+  const group = 'rbac.authorization.k8s.io';
+  const kind = metadata.namespace === undefined ? 'ClusterRole' : 'Role';
+  const { name, namespace } = account;
+  return [
+    { apiVersion: `${group}/v1`, kind, metadata, rules },
+    {
+      apiVersion: `${group}/v1`,
+      kind: `${kind}Binding`,
+      metadata,
+      roleRef: { apiGroup: group, kind, name: metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    },
+  ];
+}
+
+/** Lets one pod of a Deployment be taken away at a time. */
+export function disruptionBudget(metadata: Manifest['metadata'], component: string): Manifest {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata,
+    spec: { maxUnavailable: 1, selector: { matchLabels: selectorOf(component) } },
+  };
+}
