@@ -34,11 +34,11 @@ interface Plan {
 }
 
 const FULL: Plan = {
-  warmBytes: 1500e6,
+  warmBytes: 1000e6,
   warmRounds: 1,
   rounds: 5,
   starts: 5,
-  loadBytes: { '1k': 300e6, '100b': 200e6 },
+  loadBytes: { '1k': 240e6, '100b': 160e6 },
   latencySeconds: 6,
   idleConnections: 5000,
   directLoad: true,
