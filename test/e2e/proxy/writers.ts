@@ -46,9 +46,9 @@ export async function startWriterOutside(
   const folder = workspace('writer');
   const [stop, progress] = [join(folder, 'stop'), join(folder, 'progress')];
   const config = { 'bootstrap.servers': bootstrap, 'security.protocol': 'ssl', 'ssl.ca.location': caFile };
-  // Few batches, because librdkafka waits with all its might for room behind five that are under way.
-  const calm = { ...config, 'linger.ms': 100 };
-  const request = { topic, partitions: 3, config: calm, direct: config, pauseMs: 50, progress: true };
+  // Few records at a time: for room behind five requests that are under way, librdkafka waits with all its might.
+  const calm = { pauseMs: 30, unanswered: 2 };
+  const request = { topic, partitions: 3, config, direct: config, progress: true, ...calm };
   // Its input ends when the file is there.
   const script = '{ cat; while [ ! -e "$1" ]; do sleep 0.2; done; } | python3 "$3" 2> "$2"';
   const ended = outside.run(['sh', '-c', script, 'sh', stop, progress, PRODUCER], {

@@ -1,6 +1,7 @@
 """Writes numbered records with acks=all and idempotence until standard input ends, then reads the topic back (past the
 proxy, or any other way that `direct` leads) and says what became of them: one JSON answer on standard output. With
-`pauseMs` it writes so seldom; with `progress` it says each second, on standard error, how many are acknowledged."""
+`pauseMs` it writes so seldom; with `unanswered` it has no more records than that under way to a partition; with
+`progress` it says each second, on standard error, how many are acknowledged."""
 import json
 import sys
 import threading
@@ -12,12 +13,14 @@ request = json.loads(sys.stdin.readline())
 topic, partitions = request["topic"], request["partitions"]
 acked = [[] for _ in range(partitions)]
 sent = [0] * partitions
+answered = [0] * partitions
 failures = []
 stop = threading.Event()
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 
 
 def delivered(error, message):
+    answered[message.partition()] += 1
     if error is None:
         acked[message.partition()].append(int(message.value().split()[0]))
     else:
@@ -33,10 +36,13 @@ producer = Producer({
     "log_level": 2,
     **request["config"],
 })
+limit = request.get("unanswered", 1000000)
 pause = request.get("pauseMs", 0) / 1000
 said = time.monotonic()
 while not stop.is_set():
     for partition in range(partitions):
+        if sent[partition] - answered[partition] >= limit:
+            continue
         try:
             producer.produce(topic, partition=partition, value="%d %s" % (sent[partition], "x" * 200), on_delivery=delivered)
             sent[partition] += 1
