@@ -1,5 +1,6 @@
 /** Three clusters that share services, each with the DNS server installed as its own manifests have it. */
 import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
@@ -121,4 +122,19 @@ export async function page(cluster: Cluster, host: string): Promise<string | und
     `http://${host}/`,
   ]);
   return code === 0 ? stdout.trim() : undefined;
+}
+
+/** The processes of a pod's program, as this machine numbers them; not that which only keeps the pod's network. */
+export function processesOf(podUid: string): number[] {
+  const read = (pid: string, file: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    } catch {
+      return ''; // it has ended meanwhile
+    }
+  };
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => read(pid, 'cgroup').includes(podUid) && read(pid, 'cmdline').includes('dns.yaml'))
+    .map(Number);
 }
