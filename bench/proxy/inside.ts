@@ -53,7 +53,7 @@ const QUICK: Plan = {
   latencySeconds: 3,
   idleConnections: 5000,
   directLoad: false,
-  roundsUntilSeconds: 110,
+  roundsUntilSeconds: 95,
 };
 
 const SIZES: Record<RecordSize, number> = { '1k': 1024, '100b': 100 };
