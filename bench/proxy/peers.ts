@@ -27,7 +27,7 @@ export interface Peer {
 export interface Site {
   kafka: KafkaCluster;
   directory: string;
-  /** Our program, as it is shipped: JavaScript, since stripping types costs a third of the start and of the memory. */
+  /** Our program, as it is shipped: JavaScript. Stripping types as it starts costs 30 MB and a third of the processor time. */
   program: string;
 }
 

@@ -1,4 +1,4 @@
-/** Loaded at the first report: it takes 19 MB, and a process that nobody asks has no need of it. */
+/** Loaded at the first report: most processes are never asked for one, and need neither it nor the HTTP that it brings along. */
 const promClient = () => import('prom-client');
 
 /** One number that the hot path changes directly: `cell.value += n` costs nanoseconds, `inc()` hundreds of them. */
