@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { ensureKafka } from '../test/support/install/kafka.ts';
 import { ensureKroxylicious } from '../test/support/install/kroxylicious.ts';
-import { requireTools } from '../test/support/install/store.ts';
+import { requireTools } from '../src/store/embedded/cache.ts';
 import type { BenchOptions, BenchResult } from './main.ts';
 import { ensureHaproxy } from './proxy/haproxy.ts';
 import { buildProgram } from './proxy/program.ts';

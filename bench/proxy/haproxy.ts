@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEBIAN_TOOLS, unpackDebian } from '../../test/support/install/debian.ts';
-import { install } from '../../test/support/install/store.ts';
+import { install } from '../../src/store/embedded/cache.ts';
 
 export interface Haproxy {
   program: string;

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startKafka } from '../../test/support/kafka.ts';
-import { run } from '../../test/support/process.ts';
-import type { Server } from '../../test/support/process.ts';
+import { run } from '../../src/store/embedded/process.ts';
+import type { Server } from '../../src/store/embedded/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
 import { figuresOf, loadName, ratiosOf } from './figures.ts';
 import type { LoadSample, RecordSize, Samples } from './figures.ts';

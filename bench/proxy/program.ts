@@ -1,7 +1,7 @@
 /** Our program as its users have it, compiled to JavaScript into a place of its own. */
 import { copyFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { run } from '../../test/support/process.ts';
+import { run } from '../../src/store/embedded/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -22,10 +22,10 @@ import type { Identity } from './control-plane/files.ts';
 import { ensureEtcd } from './install/etcd.ts';
 import { ensureKubernetes } from './install/kubernetes.ts';
 import { ensureKwok } from './install/kwok.ts';
-import { reservePorts } from './ports.ts';
-import type { Ports } from './ports.ts';
-import { residentMegabytes, run, startServer, waitFor } from './process.ts';
-import type { Finished, Server } from './process.ts';
+import { reservePorts } from '../../src/store/embedded/ports.ts';
+import type { Ports } from '../../src/store/embedded/ports.ts';
+import { residentMegabytes, run, startServer, waitFor } from '../../src/store/embedded/process.ts';
+import type { Finished, Server } from '../../src/store/embedded/process.ts';
 import { workspace } from './workspace.ts';
 
 export interface ControlPlaneOptions {

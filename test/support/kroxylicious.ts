@@ -7,9 +7,9 @@ import { connect } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureKroxylicious } from './install/kroxylicious.ts';
-import { reservePorts } from './ports.ts';
-import { startServer, waitFor } from './process.ts';
-import type { Server } from './process.ts';
+import { reservePorts } from '../../src/store/embedded/ports.ts';
+import { startServer, waitFor } from '../../src/store/embedded/process.ts';
+import type { Server } from '../../src/store/embedded/process.ts';
 import { workspace } from './workspace.ts';
 
 export interface KroxyliciousOptions {

@@ -4,7 +4,7 @@ import type { Cluster } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { IMAGES } from '../../support/images/images.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { DNS, NAMESPACE, TTL_SECONDS, install, isAnswered, lookup, page, processesOf } from './site.ts';
 
 const SHARED = 'foo.default.svc.clusterset.local';

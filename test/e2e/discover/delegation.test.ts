@@ -10,7 +10,7 @@ import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { IMAGES } from '../../support/images/images.ts';
-import { run, waitFor } from '../../support/process.ts';
+import { run, waitFor } from '../../../src/store/embedded/process.ts';
 import { client } from '../testbed/pods.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import type { Cluster } from '../../support/clusters/cluster.ts';
 import { hasCondition } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
-import { run } from '../../support/process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { client } from '../testbed/pods.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');

@@ -7,7 +7,7 @@ import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { createAuthority } from '../../support/pki.ts';
 import type { Authority } from '../../support/pki.ts';
-import { run } from '../../support/process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { BROKERS, KAFKA_BOOTSTRAP, KAFKA_NAMESPACE, addKafka } from './kafka-pods.ts';
 
 export const NAMESPACE = 'shop';

@@ -6,7 +6,7 @@ import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balancer.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { caFileIn, exchangeOutside, startClientPod } from './clients.ts';
 import { holdConnections, shownCertificate } from './connections.ts';
 import type { Entrance, Held } from './connections.ts';

@@ -10,7 +10,7 @@ import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balancer.ts';
 import { startOpenShiftRouter } from '../../support/clusters/stand-ins/openshift-router.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { caFileIn, exchangeInPod, exchangeOutside, startClientPod } from './clients.ts';
 import { BROKERS } from './kafka-pods.ts';
 import { NAMESPACE, PROXY, buildRoad, entrance, where } from './road.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import type { Cluster } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { ensureConfluentKafka } from '../../support/install/python.ts';
-import { excerpt, waitFor } from '../../support/process.ts';
+import { excerpt, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import type { Entrance } from './connections.ts';
 import { where } from './road.ts';

@@ -12,7 +12,7 @@ import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balanc
 import { startOpenShiftRouter } from '../../support/clusters/stand-ins/openshift-router.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { createAuthority } from '../../support/pki.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 const HOSTS = ['*.apps.c1.test', '*.c1.cloud.test', 'app.example.test'];
 const SERVER = `

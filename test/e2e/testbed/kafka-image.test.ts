@@ -4,7 +4,7 @@ import type { Cluster } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { IMAGES } from '../../support/images/images.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 const BIN = '/opt/kafka/bin';
 const BOOTSTRAP = 'kafka-0.kafka.default.svc.cluster.local:9092';

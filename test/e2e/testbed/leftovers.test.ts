@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { it } from 'node:test';
 import { clearLeftovers, closeRun, openRun } from '../../support/clusters/run.ts';
 import { makeNamespace } from '../../support/clusters/namespaces.ts';
-import { cached } from '../../support/install/store.ts';
-import { waitFor } from '../../support/process.ts';
+import { cached } from '../../../src/store/embedded/cache.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 /** Command lines of processes that mention the run, as all that belong to it do. */

@@ -6,7 +6,7 @@ import { hasCondition } from '../../support/clusters/cluster.ts';
 import type { Cluster } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { HOST_PORT, NODE_PORT, client, door, notes, web } from './pods.ts';
 
 /** What busybox's wget prints for a page, or undefined if it gets none within three seconds. */

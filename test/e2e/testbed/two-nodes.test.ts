@@ -5,7 +5,7 @@ import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import type { Node } from '../../support/clusters/node.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { NODE_PORT, client, web } from './pods.ts';
 
 interface PodList {

@@ -5,7 +5,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
 import { askAt } from '../../../src/control/proxy/ask-pod.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { portGateway, reserveBlock, startProxyProcess } from '../proxy/proxy-process.ts';
 
 const signal = new AbortController().signal;

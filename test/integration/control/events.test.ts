@@ -1,7 +1,7 @@
 /** What a person sees with `kubectl describe`, with a real API server. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { FILTER, printed, useRoad } from './fixture.ts';
 import { apply, get, metric, typeOfKind, waitForCondition } from './harness.ts';
 

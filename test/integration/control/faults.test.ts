@@ -1,7 +1,7 @@
 /** What goes wrong, comes back or goes away, with a real API server. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { FILTER, named, printed, useRoad } from './fixture.ts';
 import { apply, get, metric, patchStatus, typeOfKind, waitForCondition } from './harness.ts';
 

@@ -11,7 +11,7 @@ import { readManifests } from '../../fixtures/documents.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';
 import type { Authority } from '../../support/pki.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startPlaneWithCrds } from '../resources/plane.ts';
 import { adminOf, get, patchStatus, runOperator, typeOfKind, waitForCondition } from './harness.ts';
 import type { WithStatus } from './harness.ts';

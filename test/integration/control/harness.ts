@@ -9,7 +9,7 @@ import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 export const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
 

@@ -1,7 +1,7 @@
 /** The worked examples of the design document, as they are printed, with a real API server. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { FILTER, named, printed, useRoad } from './fixture.ts';
 import { apply, configOf, get, patchStatus, waitForCondition } from './harness.ts';
 

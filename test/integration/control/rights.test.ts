@@ -9,7 +9,7 @@ import type { Client } from '../../../src/kube/client.ts';
 import { readManifests } from '../../fixtures/documents.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { startPlaneWithCrds } from '../resources/plane.ts';
 import { createAudit, rightsOf } from './audit.ts';

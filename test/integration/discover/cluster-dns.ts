@@ -6,8 +6,8 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '../../../src/kube/client.ts';
 import { ensureCoreDns } from '../../support/install/coredns.ts';
-import { reservePorts } from '../../support/ports.ts';
-import { startServer } from '../../support/process.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import { startServer } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { asking } from './site.ts';
 

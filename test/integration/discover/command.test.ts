@@ -7,10 +7,10 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { startServer, waitFor } from '../../support/process.ts';
-import type { Server } from '../../support/process.ts';
-import { reservePorts } from '../../support/ports.ts';
-import type { Ports } from '../../support/ports.ts';
+import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
+import type { Server } from '../../../src/store/embedded/process.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import type { Ports } from '../../../src/store/embedded/ports.ts';
 import { apply, asking, endpointSlice, expectEvent, exportOf, installKinds, service } from './site.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -21,7 +21,7 @@ import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { ensureOpenShiftDnsCrd } from '../../support/install/openshift-dns.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { plainCorefile, startClusterDns } from './cluster-dns.ts';
 import type { ClusterDnsServer } from './cluster-dns.ts';
 import { apply, expectEvent } from './site.ts';

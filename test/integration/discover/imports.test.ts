@@ -4,7 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import type { ObjectMeta } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
 import type { Site } from './site.ts';
 

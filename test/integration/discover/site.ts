@@ -17,7 +17,7 @@ import { dnsEndpoint } from '../../../src/resources/external-dns/dns-endpoint.ts
 import { serviceExport } from '../../../src/resources/multicluster/service-export.ts';
 import { serviceImport } from '../../../src/resources/multicluster/service-import.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
 

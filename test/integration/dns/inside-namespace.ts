@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../../support/process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
 import type { DnsRecord } from '../../../src/dns/record.ts';
 

@@ -1,6 +1,6 @@
 /** A small program that resolves names with musl's resolver, which is that of Alpine's containers. */
 import { join } from 'node:path';
-import { run } from '../../support/process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import type { DnsTools } from './tools.ts';
 

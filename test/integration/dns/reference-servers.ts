@@ -3,11 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createSocket } from 'node:dgram';
 import { question } from '../../support/dns/testing.ts';
-import { reservePorts } from '../../support/ports.ts';
-import { startServer, waitFor } from '../../support/process.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import type { DnsRecord } from '../../../src/dns/record.ts';
-import type { Server } from '../../support/process.ts';
+import type { Server } from '../../../src/store/embedded/process.ts';
 import type { DnsTools } from './tools.ts';
 
 /** One zone as all servers get it. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import test from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { question, readReply } from '../../support/dns/testing.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
 import type { Socket } from 'node:net';
 import type { DnsRecord } from '../../../src/dns/record.ts';

@@ -1,7 +1,7 @@
 /** Other people's DNS programs: servers to compare with, clients to be asked by. Debian's, unpacked into the cache. */
 import { debianEnvironment, ensureDebianTree } from '../../support/install/debian-tree.ts';
-import { run } from '../../support/process.ts';
-import type { Finished } from '../../support/process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
+import type { Finished } from '../../../src/store/embedded/process.ts';
 
 const PACKAGES = ['knot', 'knot-dnsutils', 'bind9', 'bind9-dnsutils', 'dnsperf', 'musl-dev', 'musl-tools'];
 

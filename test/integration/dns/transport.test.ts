@@ -7,7 +7,7 @@ import test from 'node:test';
 import { mutate, randomPacket, seededRandom } from '../../support/dns/fuzzing.ts';
 import { randomQuestion, randomRecords } from '../../support/dns/random-zone.ts';
 import { question, readReply } from '../../support/dns/testing.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { askAll } from './ask.ts';
 import { startOurs } from './server.ts';
 

@@ -4,8 +4,8 @@ import test from 'node:test';
 import { serveText, readReply } from '../../support/dns/testing.ts';
 import { startWorker } from '../../../src/dns/worker-link.ts';
 import { createLog } from '../../../src/ops/log.ts';
-import { reservePorts } from '../../support/ports.ts';
-import { waitFor } from '../../support/process.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { askAll } from './ask.ts';
 import type { Update } from '../../../src/dns/zones.ts';
 

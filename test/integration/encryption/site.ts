@@ -9,8 +9,8 @@ import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { kroxyliciousConfig, startKroxylicious } from '../../support/kroxylicious.ts';
 import type { FilterDefinition, Kroxylicious } from '../../support/kroxylicious.ts';
-import { reservePorts } from '../../support/ports.ts';
-import { waitFor } from '../../support/process.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 export const KEK = {
   uuid: '11111111-2222-3333-4444-555555555555',

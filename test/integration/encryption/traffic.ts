@@ -4,7 +4,7 @@ import { ERRORS } from '../../../src/kafka/errors.ts';
 import { readBatches } from '../../../src/kafka/records/batch.ts';
 import type { KafkaRecord, RecordBatch } from '../../../src/kafka/records/batch.ts';
 import { connectTo } from './site.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 async function topicIdOf(client: KafkaClient, topic: string): Promise<string> {
   const { topics } = await client.metadata([topic]);

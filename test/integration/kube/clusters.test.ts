@@ -13,7 +13,7 @@ import type { KubeObject } from '../../../src/kube/object.ts';
 import { IsthmusError } from '../../../src/ops/errors.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { CONFIG_MAP, NAMESPACE, configMap, connect, log, waitUntilEqual } from './harness.ts';
 import type { ConfigMap } from './harness.ts';
 

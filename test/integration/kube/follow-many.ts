@@ -4,7 +4,7 @@ import { createCache, trimManagedFields } from '../../../src/kube/cache.ts';
 import { createClient } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { CONFIG_MAP, log } from './harness.ts';
 
 const [kubeconfig = '', mode = ''] = process.argv.slice(2);

@@ -16,7 +16,7 @@ import { ApiError } from '../../../src/kube/errors.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import {
   CONFIG_MAP,
   NAMESPACE,

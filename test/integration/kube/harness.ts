@@ -11,7 +11,7 @@ import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { createLog } from '../../../src/ops/log.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 export const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
 

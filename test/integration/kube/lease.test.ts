@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { clientOf } from './harness.ts';
 
 const LEASE_MS = 2000;

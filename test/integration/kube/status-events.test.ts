@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../src/kube/object.ts';
 import { writeStatus } from '../../../src/kube/status.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { clientOf, configMap, log } from './harness.ts';
 import type { ConfigMap } from './harness.ts';
 

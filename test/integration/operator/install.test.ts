@@ -9,7 +9,7 @@ import { ROADS } from '../../../src/control/roads.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 const NAMESPACE = 'isthmus-system';

@@ -8,7 +8,7 @@ import { encodeBatch } from '../../../src/kafka/records/write.ts';
 import { consume, produce } from '../../support/clients.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';
 

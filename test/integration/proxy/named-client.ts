@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { consume, produce } from '../../support/clients.ts';
 import type { ClientName } from '../../support/clients.ts';
 import type { ConsumeRequest, ProduceRequest, TestRecord } from '../../support/clients/types.ts';
-import { excerpt, run } from '../../support/process.ts';
+import { excerpt, run } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 type Order =

@@ -13,7 +13,7 @@ import type { ClientName } from '../../support/clients.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { BOB } from '../../support/kafka/security.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { hostsFile, runNamed } from './named-client.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';

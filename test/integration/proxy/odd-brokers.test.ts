@@ -12,7 +12,7 @@ import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
 import { checkProxyConfig } from '../../../src/proxy/config/load.ts';
 import { createLocalCrew } from '../../../src/proxy/crew.ts';
 import type { Crew } from '../../../src/proxy/crew.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startFakeBroker } from './fake-broker.ts';
 import type { FakeBroker } from './fake-broker.ts';
 import { portGateway, reserveBlock } from './proxy-process.ts';

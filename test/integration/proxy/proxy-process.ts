@@ -4,10 +4,10 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { tryLock } from '../../support/mutex.ts';
-import type { Lock } from '../../support/mutex.ts';
-import { startServer, waitFor } from '../../support/process.ts';
-import type { Server } from '../../support/process.ts';
+import { tryLock } from '../../../src/store/embedded/mutex.ts';
+import type { Lock } from '../../../src/store/embedded/mutex.ts';
+import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
+import type { Server } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');

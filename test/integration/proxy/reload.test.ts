@@ -10,7 +10,7 @@ import { connectKafka } from '../../../src/kafka/client.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startControlPlane } from '../../support/control-plane.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 test('a control plane serves, and refuses who has no role', async () => {
   await using plane = await startControlPlane();

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { stagingReplaces } from '../../support/install/kubernetes.ts';
-import { requireTools } from '../../support/install/store.ts';
-import { run } from '../../support/process.ts';
+import { requireTools } from '../../../src/store/embedded/cache.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
-const STORE = join(import.meta.dirname, '../../support/install/store.ts');
+const STORE = join(import.meta.dirname, '../../../src/store/embedded/cache.ts');
 
 /** Runs a script in a process of its own, with the cache in this directory. */
 async function script(cache: string, text: string) {

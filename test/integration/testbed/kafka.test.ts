@@ -7,7 +7,7 @@ import type { TestRecord } from '../../support/clients/types.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { ALICE, BOB } from '../../support/kafka/security.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 function records(count: number, prefix: string): TestRecord[] {
   return Array.from({ length: count }, (_, n) => ({

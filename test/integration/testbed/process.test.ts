@@ -6,9 +6,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { lock, tryLock } from '../../support/mutex.ts';
-import { reservePorts } from '../../support/ports.ts';
-import { run, startServer, waitFor } from '../../support/process.ts';
+import { lock, tryLock } from '../../../src/store/embedded/mutex.ts';
+import { reservePorts } from '../../../src/store/embedded/ports.ts';
+import { run, startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 const SUPPORT = join(import.meta.dirname, '../../support');

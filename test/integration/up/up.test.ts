@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { consume, produce } from '../../support/clients.ts';
-import { waitFor } from '../../support/process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
 const RECORDS = ['one', 'two', 'three'].map((value) => ({ key: null, value }));

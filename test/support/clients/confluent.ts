@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ensureConfluentKafka } from '../install/python.ts';
-import { excerpt, run } from '../process.ts';
+import { excerpt, run } from '../../../src/store/embedded/process.ts';
 import { librdkafkaSecurity } from './librdkafka.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, Target, TestRecord } from './types.ts';

@@ -1,6 +1,6 @@
 /** kcat. Debian 12's librdkafka 2.0.2 fails at SCRAM, with the right password too: use PLAIN with it. */
 import { ensureKcat } from '../install/kcat.ts';
-import { excerpt, run } from '../process.ts';
+import { excerpt, run } from '../../../src/store/embedded/process.ts';
 import { librdkafkaSecurity } from './librdkafka.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, Target, TestRecord } from './types.ts';

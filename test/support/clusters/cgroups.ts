@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { waitFor } from '../process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 
 const ROOT = '/sys/fs/cgroup';
 /** Hierarchies of v1 that kubelet and runc use; the unified one beside them has no controllers. */

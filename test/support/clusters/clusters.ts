@@ -14,7 +14,7 @@ import { ensurePause } from '../images/small.ts';
 import { ensureEtcd } from '../install/etcd.ts';
 import { ensureKubernetes } from '../install/kubernetes.ts';
 import { ensureNodeTools } from '../install/node-tools.ts';
-import { requireTools } from '../install/store.ts';
+import { requireTools } from '../../../src/store/embedded/cache.ts';
 import { workspace } from '../workspace.ts';
 import { addCoreDns } from './addons/coredns.ts';
 import { MAX_CLUSTERS, MAX_NODES, clusterAddresses } from './addresses.ts';

@@ -1,8 +1,8 @@
 /** Faults between clusters, and between a cluster and the outside: silence, and delay. They happen in the hub. */
 import { join } from 'node:path';
 import { ensureC } from '../install/c.ts';
-import { startServer } from '../process.ts';
-import type { Server } from '../process.ts';
+import { startServer } from '../../../src/store/embedded/process.ts';
+import type { Server } from '../../../src/store/embedded/process.ts';
 import { OUTSIDE } from './addresses.ts';
 import type { ClusterAddresses } from './addresses.ts';
 import type { Hub } from './hub.ts';

@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startServer, waitFor } from '../process.ts';
-import type { Finished, Server } from '../process.ts';
+import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
+import type { Finished, Server } from '../../../src/store/embedded/process.ts';
 import { must } from './namespaces.ts';
 import type { Namespace } from './namespaces.ts';
 

@@ -1,8 +1,8 @@
 /** Network namespaces of a run, each held open by a file in the run's folder. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run as runCommand } from '../process.ts';
-import type { Finished, RunOptions } from '../process.ts';
+import { run as runCommand } from '../../../src/store/embedded/process.ts';
+import type { Finished, RunOptions } from '../../../src/store/embedded/process.ts';
 import type { Run } from './run.ts';
 
 /** A network namespace: a machine, as far as the network is concerned. */

@@ -2,8 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NodeTools } from '../install/node-tools.ts';
-import { waitFor } from '../process.ts';
-import type { Server } from '../process.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import type { Server } from '../../../src/store/embedded/process.ts';
 import { ALL_POD_NETWORKS, OUTSIDE } from './addresses.ts';
 import type { NodeAddresses } from './addresses.ts';
 import { makeCgroup, removeCgroup } from './cgroups.ts';

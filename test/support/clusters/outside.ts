@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureCoreDns } from '../install/coredns.ts';
-import { run as runCommand, startServer, waitFor } from '../process.ts';
-import type { Finished, RunOptions, Server } from '../process.ts';
+import { run as runCommand, startServer, waitFor } from '../../../src/store/embedded/process.ts';
+import type { Finished, RunOptions, Server } from '../../../src/store/embedded/process.ts';
 import { OUTSIDE } from './addresses.ts';
 import { ended } from './machine.ts';
 import type { Namespace } from './namespaces.ts';

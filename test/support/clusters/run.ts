@@ -6,8 +6,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { cached } from '../install/store.ts';
-import { run as command } from '../process.ts';
+import { cached } from '../../../src/store/embedded/cache.ts';
+import { run as command } from '../../../src/store/embedded/process.ts';
 import { cgroupsNamed, removeCgroup } from './cgroups.ts';
 
 export interface Run {

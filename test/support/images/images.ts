@@ -6,7 +6,7 @@ import { writeArchive } from '../../../deploy/image/archive.ts';
 import type { Image } from '../../../deploy/image/archive.ts';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 import { treeOf } from '../../../deploy/image/tree.ts';
-import { cached, install, step } from '../install/store.ts';
+import { cached, install, step } from '../../../src/store/embedded/cache.ts';
 import { workspace } from '../workspace.ts';
 import { KAFKA_IMAGE, kafkaImage } from './kafka.ts';
 import { REFERENCES, SMALL_IMAGES } from './small.ts';

@@ -10,7 +10,7 @@ import type { Image } from '../../../deploy/image/archive.ts';
 import type { Content } from '../../../deploy/image/tree.ts';
 import { KAFKA_VERSION, ensureKafka } from '../install/kafka.ts';
 import { ensureNodeTools } from '../install/node-tools.ts';
-import { install, step } from '../install/store.ts';
+import { install, step } from '../../../src/store/embedded/cache.ts';
 import { busyboxContents } from './small.ts';
 
 export const KAFKA_IMAGE = `docker.io/apache/kafka:${KAFKA_VERSION}`;

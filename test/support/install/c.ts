@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { install, step } from './store.ts';
+import { install, step } from '../../../src/store/embedded/cache.ts';
 
 /** The path of the program built from this source file. */
 export async function ensureC(source: string): Promise<string> {

@@ -1,7 +1,7 @@
 /** CoreDNS, the DNS server of nearly every cluster, built from source with its default set of plugins. */
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export const COREDNS_VERSION = '1.15.0';
 const MODULE = 'github.com/coredns/coredns';

@@ -1,8 +1,8 @@
 /** Debian packages, unpacked into a directory instead of installed: no root needed, the system stays as it is. */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { run } from '../process.ts';
-import { cached, step } from './store.ts';
+import { run } from '../../../src/store/embedded/process.ts';
+import { cached, step } from '../../../src/store/embedded/cache.ts';
 
 export const DEBIAN_TOOLS = {
   'apt-get': 'this part of the testbed is for Debian and its relatives',

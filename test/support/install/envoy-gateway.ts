@@ -5,7 +5,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export const ENVOY_GATEWAY_VERSION = '1.9.1';
 export const GATEWAY_API_VERSION = '1.6.1';

@@ -2,7 +2,7 @@
 import { chmod, rename } from 'node:fs/promises';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { install, step } from './store.ts';
+import { install, step } from '../../../src/store/embedded/cache.ts';
 
 export const ENVOY_VERSION = '1.40.0';
 

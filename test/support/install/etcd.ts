@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo } from './go.ts';
 import { fromAssets } from './kubernetes.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export const ETCD_VERSION = '3.6.16';
 const MODULE = 'go.etcd.io/etcd/server/v3';

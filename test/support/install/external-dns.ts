@@ -2,7 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 /** Newer ones want a newer Go than is out. */
 export const EXTERNAL_DNS_VERSION = '0.22.0';

@@ -1,6 +1,6 @@
 /** Programs built from modules of the Go module proxy, through a small wrapper module of our own. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { cached, step } from './store.ts';
+import { cached, step } from '../../../src/store/embedded/cache.ts';
 
 export const GO_TOOLS = {
   go: 'install Go 1.21 or newer (it fetches a newer toolchain by itself where one is needed)',

@@ -1,9 +1,9 @@
 /** kcat, the C client's command line: the one on the PATH, or Debian's. */
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { DEBIAN_TOOLS, unpackDebian } from './debian.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export interface Kcat {
   program: string;

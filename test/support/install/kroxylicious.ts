@@ -1,7 +1,7 @@
 /** Kroxylicious 0.12.0, the newest in Maven Central: the peer of our encryption and of our benchmark. */
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cached, install, step } from './store.ts';
+import { cached, install, step } from '../../../src/store/embedded/cache.ts';
 
 const VERSION = '0.12.0';
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export const KUBERNETES_VERSION = '1.35.4';
 const MODULE = 'k8s.io/kubernetes';

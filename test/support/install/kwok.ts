@@ -2,7 +2,7 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, buildGo, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 export const KWOK_VERSION = '0.8.0';
 const MODULE = 'sigs.k8s.io/kwok';

@@ -2,7 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 const VERSION = 'v0.0.0-20251015095338-264e80a2b6e7';
 const FILE = 'operator/v1/zz_generated.crd-manifests/0000_70_dns_00_dnses.crd.yaml';

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GO_TOOLS, downloadModule } from './go.ts';
-import { install } from './store.ts';
+import { install } from '../../../src/store/embedded/cache.ts';
 
 /** The newest that the module proxy has. */
 const VERSION = 'v0.0.0-20251015095338-264e80a2b6e7';

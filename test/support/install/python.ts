@@ -1,9 +1,9 @@
 /** The Python client confluent-kafka (librdkafka), in a directory of its own. */
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from '../process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 import { unpackDebian } from './debian.ts';
-import { install, requireTools, step } from './store.ts';
+import { install, requireTools, step } from '../../../src/store/embedded/cache.ts';
 
 export const CONFLUENT_KAFKA_VERSION = '2.16.1';
 const PYTHON_TOOLS = { python3: 'install Python 3, e.g. `apt-get install python3`' };

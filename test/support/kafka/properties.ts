@@ -1,5 +1,5 @@
 /** The configuration of the testbed's brokers, with every kind of listener: data in, properties out. */
-import type { Properties } from './storage.ts';
+import type { Properties } from '../../../src/store/embedded/kafka-storage.ts';
 
 export type Protocol = 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL';
 

@@ -1,9 +1,9 @@
 /** Kafka's command-line tools by the names everyone knows, and the classes behind them. */
 import { ensureKafka } from '../install/kafka.ts';
-import { run } from '../process.ts';
-import type { Finished } from '../process.ts';
+import { run } from '../../../src/store/embedded/process.ts';
+import type { Finished } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../workspace.ts';
-import { toolJava } from './java.ts';
+import { toolJava } from '../../../src/store/embedded/kafka-java.ts';
 
 const TOOLS = 'org.apache.kafka.tools';
 

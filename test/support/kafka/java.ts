@@ -1,1 +1,0 @@
-export * from '../../../src/store/embedded/kafka-java.ts';

@@ -1,1 +1,0 @@
-export * from '../../src/store/embedded/mutex.ts';

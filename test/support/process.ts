@@ -1,1 +1,0 @@
-export * from '../../src/store/embedded/process.ts';
