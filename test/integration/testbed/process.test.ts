@@ -11,7 +11,7 @@ import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { run, startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 
-const SUPPORT = join(import.meta.dirname, '../../support');
+const ROOT = join(import.meta.dirname, '../../..');
 
 function isAlive(pid: number): boolean {
   try {
@@ -45,7 +45,7 @@ test('stopping a server waits for its end, and kills one that will not end', asy
 test('a server does not outlive a test process that was killed', async () => {
   const directory = workspace('orphan');
   const text = `
-    import { startServer } from '${SUPPORT}/process.ts';
+    import { startServer } from '${ROOT}/src/store/embedded/process.ts';
     const server = startServer('orphan', 'sleep', ['600'], { logFile: '${directory}/log' });
     console.log(server.pid);
     setInterval(() => {}, 1000);`;
@@ -54,7 +54,7 @@ test('a server does not outlive a test process that was killed', async () => {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
-    const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+    const [line] = (await once(parent.stdout, 'data', { signal: AbortSignal.timeout(60_000) })) as [Buffer];
     const orphan = Number(line.toString());
     await waitFor('the server', async () => isAlive(orphan));
     parent.kill('SIGKILL');
@@ -69,7 +69,7 @@ test('the logs of a failed test are kept and their place is printed; those of a 
   const file = join(directory, 'inner.test.ts');
   const text = (verdict: string) => `
     import { test } from 'node:test';
-    import { workspace } from '${SUPPORT}/workspace.ts';
+    import { workspace } from '${ROOT}/test/support/workspace.ts';
     test('inner', () => { console.log('at ' + workspace('logs')); ${verdict} });`;
   const inner = async (verdict: string) => {
     await writeFile(file, text(verdict));
