@@ -38,7 +38,8 @@ const filesOf = (pattern: string) =>
     .filter((file) => filter.every((word) => file.includes(word)));
 
 async function integration(): Promise<boolean> {
-  const files = filesOf('test/integration/**/*.test.ts');
+  // The testbed's own tests come first: if they fail no other means anything, and being long they leave no core idle at the end.
+  const files = filesOf('test/integration/**/*.test.ts').toReversed();
   if (files.length > 0) {
     const { ensureTestbed } = await import('../test/support/install/testbed.ts');
     await ensureTestbed();

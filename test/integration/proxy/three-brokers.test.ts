@@ -14,7 +14,7 @@ import { waitFor } from '../../../src/store/embedded/process.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';
 
-const SECONDS = Number(process.env['ISTHMUS_CHAOS_SECONDS'] ?? 40);
+const SECONDS = Number(process.env['ISTHMUS_CHAOS_SECONDS'] ?? 25);
 
 interface Verdict {
   acked: number;
