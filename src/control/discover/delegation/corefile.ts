@@ -192,6 +192,9 @@ function checkedPattern(reader: Reader, pattern: string): string {
   const wildcards = (char: string) => pattern.split(char).length - 1;
   if (wildcards('*') > 1 || wildcards('?') > 1 || (wildcards('[') > 0 && wildcards(']') > 0))
     throw misread(reader, `import ${pattern} has more than one wildcard`);
+  // What is left when escaped characters are gone must have no open bracket, and no backslash with nothing behind it.
+  if (/\[|\\$/.test(pattern.replaceAll(/\\[^]/g, '')))
+    throw misread(reader, `import ${pattern} is no pattern`);
   return pattern;
 }
 
