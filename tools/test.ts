@@ -4,6 +4,9 @@
  *   npm test                       all of it
  *   npm test -- unit               one step (format, lint, types, unit, integration)
  *   npm test -- integration kube   only the files whose path contains a word
+ *   npm test -- --again            a file of the integration tests that failed runs once more by itself at the end, and is
+ *                                  named as unsteady if it passes then: two files share the cores with real servers, and
+ *                                  a change should not be refused for its neighbour's race
  *   npm run format                 writes the formatting instead of checking it
  */
 import { spawnSync } from 'node:child_process';
@@ -45,7 +48,8 @@ async function integration(): Promise<boolean> {
     await ensureTestbed();
   }
   // Tests wait for servers as often as they compute, so one file a core keeps the cores busy.
-  return runTestFiles(files, { concurrency: availableParallelism() });
+  const again = process.argv.includes('--again');
+  return runTestFiles(files, { concurrency: availableParallelism(), again });
 }
 
 const run: Record<Step, () => boolean | Promise<boolean>> = {
