@@ -68,6 +68,8 @@ export interface ProxyProcess extends AsyncDisposable {
   usage(): { rss: number; cpuSeconds: number };
   workerPids(): number[];
   log(): string;
+  /** Waits for a line of the log, after the place that `after` says. Clients often learn of a thing before it is logged. */
+  logged(pattern: RegExp, after?: number): Promise<string>;
 }
 
 /** Starts the proxy and waits until it is ready. `management` and its port are added to the document. */
@@ -100,6 +102,13 @@ export async function startProxyProcess(
     managementPort: ports.first,
     write,
     log,
+    logged: (pattern, after = 0) =>
+      waitFor(`${pattern} in the log`, async () =>
+        log()
+          .slice(after)
+          .split('\n')
+          .find((line) => pattern.test(line)),
+      ),
     async reload(content) {
       const before = await outcomes();
       write(content);

@@ -223,7 +223,7 @@ describe('reload', () => {
     assert.equal((await poll).errorCode, 0);
     await stopped;
     assert.equal(await isAlive(client), false);
-    assert.match(last.log(), /draining/);
+    await last.logged(/draining/);
     await last[Symbol.asyncDispose]();
   });
 });

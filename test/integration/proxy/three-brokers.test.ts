@@ -107,7 +107,7 @@ describe('three brokers', () => {
       ],
     );
     assert.equal(topics[0]?.partitions.length, 3);
-    assert.match(proxy.log(), /"node":3,.*no place in nodeIdRanges/);
+    await proxy.logged(/"node":3,.*no place in nodeIdRanges/);
     assert.ok((await proxy.metric('isthmus_proxy_unadvertised_brokers_total')) > 0);
   });
 
