@@ -6,7 +6,7 @@ import type { PlannedConfig } from './planned-config.ts';
 function configOf(parts: Record<string, string[]>): PlannedConfig {
   const entries = Object.entries(parts).map(([name, filters]) => {
     const filterDefinitions = filters.map((filter) => ({ name: filter, type: filter, config: {} }));
-    return [name, { document: { filterDefinitions, name }, hash: name }] as const;
+    return [name, { document: { filterDefinitions, virtualClusters: [], name }, hash: name }] as const;
   });
   return { text: '', hash: '', parts: new Map(entries) };
 }

@@ -44,9 +44,8 @@ export function createChecker(checks: ProxyChecks | undefined): Checker {
     async config({ parts }) {
       const refusals: Refusals = { filters: new Map(), clusters: new Map() };
       for (const [name, { document, hash }] of parts) {
-        const { filterDefinitions = [] } = document as { filterDefinitions?: FilterDefinition[] };
         let isBad = false;
-        for (const { name: filterName, type, config } of filterDefinitions) {
+        for (const { name: filterName, type, config } of document.filterDefinitions) {
           const problem = await filter(type, config);
           if (problem !== undefined) refusals.filters.set(filterName, problem);
           isBad ||= problem !== undefined;
@@ -57,10 +56,4 @@ export function createChecker(checks: ProxyChecks | undefined): Checker {
       return refusals;
     },
   };
-}
-
-interface FilterDefinition {
-  name: string;
-  type: string;
-  config: unknown;
 }

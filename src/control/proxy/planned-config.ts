@@ -1,9 +1,9 @@
 /** The configuration of a proxy as one text, and each virtual cluster's part of it. */
 import { createHash } from 'node:crypto';
-import { hashOf } from '../../kube/json.ts';
+import { hashOf, isJsonObject } from '../../kube/json.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { proxyConfig } from './config.ts';
-import type { ProxySettings, ServedCluster } from './config.ts';
+import type { ProxyDocument, ProxySettings, ServedCluster } from './config.ts';
 import { MANAGEMENT_PORT } from './names.ts';
 
 export interface PlannedConfig {
@@ -15,7 +15,7 @@ export interface PlannedConfig {
 }
 
 export interface ConfigPart {
-  document: object;
+  document: ProxyDocument;
   hash: string;
 }
 
@@ -24,32 +24,43 @@ export function plannedConfig(
   proxy: KafkaProxy | undefined,
   served: readonly ServedCluster[],
 ): PlannedConfig {
-  const text = `${JSON.stringify(proxyConfig(served, settingsOf(proxy)))}\n`;
-  const parts = served.map((cluster) => {
-    const document = proxyConfig([cluster], {});
-    return [cluster.cluster.metadata.name, { document, hash: hashOf(document) }] as const;
-  });
-  return { text, hash: createHash('sha256').update(text).digest('hex'), parts: new Map(parts) };
+  const document = proxyConfig(served, settingsOf(proxy));
+  const text = `${JSON.stringify(document)}\n`;
+  const hash = createHash('sha256').update(text).digest('hex');
+  return { text, hash, parts: partsOf(document) };
 }
 
 /** The hashes of the parts of a configuration that was written before. */
 export function configPartsOf(text: string): Map<string, string> {
   try {
-    const { virtualClusters, filterDefinitions } = JSON.parse(text) as WrittenConfig;
-    return new Map(
-      virtualClusters.map((cluster) => {
-        const own = filterDefinitions.filter(({ name }) => cluster.filters.includes(name));
-        return [cluster.name, hashOf({ filterDefinitions: own, virtualClusters: [cluster] })];
-      }),
-    );
+    const parts = partsOf(JSON.parse(text) as ProxyDocument);
+    return new Map([...parts].map(([name, { hash }]) => [name, hash]));
   } catch {
     return new Map(); // written by hand, or by another version: then nothing of it is known
   }
 }
 
-interface WrittenConfig {
-  virtualClusters: { name: string; filters: string[] }[];
-  filterDefinitions: { name: string }[];
+function partsOf({ virtualClusters, filterDefinitions, pem = {} }: ProxyDocument): Map<string, ConfigPart> {
+  const definitions = new Map(filterDefinitions.map((one) => [one.name, one]));
+  const parts = virtualClusters.map((cluster) => {
+    const filters = [...new Set(cluster.filters)].toSorted().flatMap((name) => definitions.get(name) ?? []);
+    const own = { filterDefinitions: filters, virtualClusters: [cluster] };
+    const pems = [...namesIn(cluster)].map((name) => [name, pem[name]] as const);
+    // What is in `pem` has names that change with it, and need not be hashed once more.
+    const document = { ...own, ...(pems.length > 0 && { pem: Object.fromEntries(pems) as typeof pem }) };
+    return [cluster.name, { document, hash: hashOf(own) }] as const;
+  });
+  return new Map(parts);
+}
+
+/** The names in `pem` that a part of the document refers to. */
+function namesIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) namesIn(item, names);
+  else if (isJsonObject(value)) {
+    if (typeof value['pem'] === 'string') names.add(value['pem']);
+    else for (const inner of Object.values(value)) namesIn(inner, names);
+  }
+  return names;
 }
 
 function settingsOf(proxy: KafkaProxy | undefined): ProxySettings {

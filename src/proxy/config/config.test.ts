@@ -22,6 +22,8 @@ function problemsOf(document: unknown): string {
   return 'none';
 }
 
+const PEM_NAMES = { certificate: { pem: 'c' }, privateKey: { pem: 'k' } };
+
 const ORIGINAL = `
 management:
   bindAddress: 127.0.0.1
@@ -101,6 +103,34 @@ suite('configuration', () => {
   const sni = { bootstrapAddress: 'h:1', advertisedBrokerAddressPattern: 'b.x' };
   const key = { certificate: 'c', privateKey: 'k' };
 
+  test('keys and certificates that have a name are what that name stands for, wherever it is used', () => {
+    const trust = { certificates: { pem: 'c' } };
+    const document = {
+      pem: { c: 'C', k: 'K' },
+      virtualClusters: [
+        {
+          name: 'a',
+          targetCluster: { bootstrapServers: 'k:9092', tls: { key: PEM_NAMES, trust } },
+          gateways: [{ ...gateway, tls: { key: [PEM_NAMES, key], trust } }],
+        },
+      ],
+    };
+    const inPlace = { certificate: 'C', privateKey: 'K' };
+    const spelled = {
+      virtualClusters: [
+        {
+          name: 'a',
+          targetCluster: {
+            bootstrapServers: 'k:9092',
+            tls: { key: inPlace, trust: { certificates: 'C' } },
+          },
+          gateways: [{ ...gateway, tls: { key: [inPlace, key], trust: { certificates: 'C' } } }],
+        },
+      ],
+    };
+    assert.deepEqual(check(document), check(spelled));
+  });
+
   const WRONG: [string, unknown, RegExp][] = [
     ['a misspelt key', only({ gatways: [] }), /virtualClusters\.0: .*gatways/],
     ['no port', only({ targetCluster: { bootstrapServers: 'k' } }), /bootstrapServers\.0: must be host:port/],
@@ -115,6 +145,21 @@ suite('configuration', () => {
       'two kinds of gateway',
       only({ gateways: [{ ...gateway, sniHostIdentifiesNode: sni }] }),
       /exactly one of/,
+    ],
+    [
+      'a key that is not in pem',
+      { pem: { c: 'C' }, ...only({ gateways: [{ ...gateway, tls: { key: PEM_NAMES } }] }) },
+      /gateways\.0\.tls\.key\.privateKey: nothing in pem is named "k"/,
+    ],
+    [
+      'what every object inherits for a name in pem',
+      {
+        pem: {},
+        ...only({
+          gateways: [{ ...gateway, tls: { key, trust: { certificates: { pem: 'constructor' } } } }],
+        }),
+      },
+      /tls\.trust\.certificates: nothing in pem is named "constructor"/,
     ],
     [
       'names without TLS',

@@ -6,6 +6,7 @@ import type {
   AllowDeny,
   ClientTlsDocument,
   KeyDocument,
+  PemDocument,
   SecretDocument,
   ServerTlsDocument,
   TrustDocument,
@@ -17,6 +18,8 @@ export type ReadFile = (path: string) => Buffer;
 /** Where in the configuration we are, and the way to say that something there is wrong. */
 export interface Place {
   readFile: ReadFile;
+  /** What the configuration has under a name in `pem`. */
+  pem(name: string): string | undefined;
   problem(key: string, message: string): void;
 }
 
@@ -61,7 +64,11 @@ function rulesOf(
 function keyOf(document: KeyDocument, place: Place): KeyMaterial {
   const passphrase = secretOf(document.keyPassword, 'tls.key.keyPassword', place);
   if ('privateKey' in document)
-    return { certificate: document.certificate, privateKey: document.privateKey, passphrase };
+    return {
+      certificate: pemOf(document.certificate, 'tls.key.certificate', place),
+      privateKey: pemOf(document.privateKey, 'tls.key.privateKey', place),
+      passphrase,
+    };
   if ('privateKeyFile' in document) {
     return {
       certificate: text(document.certificateFile, 'tls.key.certificateFile', place),
@@ -86,7 +93,7 @@ function keyOf(document: KeyDocument, place: Place): KeyMaterial {
 
 function trustOf(document: TrustDocument, place: Place): string | undefined {
   if ('insecure' in document) return undefined;
-  if ('certificates' in document) return document.certificates;
+  if ('certificates' in document) return pemOf(document.certificates, 'tls.trust.certificates', place);
   const store = bytes(document.storeFile, 'tls.trust.storeFile', place);
   const password = secretOf(document.storePassword, 'tls.trust.storePassword', place);
   try {
@@ -95,6 +102,13 @@ function trustOf(document: TrustDocument, place: Place): string | undefined {
     place.problem('tls.trust.storeFile', `${document.storeFile}: ${messageOf(error)}`);
     return '';
   }
+}
+
+function pemOf(document: PemDocument, key: string, place: Place): string {
+  if (typeof document === 'string') return document;
+  const found = place.pem(document.pem);
+  if (found === undefined) place.problem(key, `nothing in pem is named "${document.pem}"`);
+  return found ?? '';
 }
 
 function secretOf(document: SecretDocument | undefined, key: string, place: Place): string | undefined {

@@ -36,8 +36,10 @@ type TargetDocument = NonNullable<ClusterDocument['targetCluster']>;
 /** Fills in defaults, resolves names, reads key material, and checks what a schema cannot. */
 export function normalise(document: ConfigDocument, readFile: ReadFile): Normalised {
   const problems: string[] = [];
+  const pems = new Map(Object.entries(document.pem ?? {}));
   const place = (path: string): Place => ({
     readFile,
+    pem: (name) => pems.get(name),
     problem: (key, message) => void problems.push(`${path}${path && key ? '.' : ''}${key}: ${message}`),
   });
   const virtualClusters = document.virtualClusters.map((cluster, i) =>
@@ -150,7 +152,7 @@ function target(document: TargetDocument | undefined, place: Place): TargetConfi
 }
 
 const inside = (path: string, place: Place): Place => ({
-  readFile: place.readFile,
+  ...place,
   problem: (key, message) => place.problem(`${path}${key ? '.' : ''}${key}`, message),
 });
 

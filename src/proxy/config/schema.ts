@@ -49,6 +49,9 @@ const secretValue = z.union([
   z.strictObject({ passwordFile: z.string() }),
 ]);
 
+/** + PEM in place, or the name of one in `pem`: a certificate that many virtual clusters use is then there only once. */
+const pem = z.union([z.string(), z.strictObject({ pem: z.string() })], 'must be PEM, or {pem: NAME}');
+
 const key = z.union(
   [
     z.strictObject({
@@ -62,8 +65,7 @@ const key = z.union(
       certificateFile: z.string(),
       keyPassword: secretValue.optional(),
     }),
-    // + PEM in place
-    z.strictObject({ privateKey: z.string(), certificate: z.string(), keyPassword: secretValue.optional() }),
+    z.strictObject({ privateKey: pem, certificate: pem, keyPassword: secretValue.optional() }),
   ],
   'must have storeFile, or privateKeyFile and certificateFile, or privateKey and certificate (PEM)',
 );
@@ -78,8 +80,7 @@ const trust = z.union(
       storeType: z.string().optional(),
       trustOptions: trustOptions.optional(),
     }),
-    // + PEM in place
-    z.strictObject({ certificates: z.string(), trustOptions: trustOptions.optional() }),
+    z.strictObject({ certificates: pem, trustOptions: trustOptions.optional() }),
     z.strictObject({ insecure: z.boolean() }),
   ],
   'must have storeFile, or certificates (PEM), or insecure',
@@ -199,6 +200,7 @@ export const configSchema = z.strictObject({
   workers: z.int().min(1).max(256).optional(),
   limits: limits.optional(),
   unknownApis: z.enum(['pass', 'refuse']).optional(),
+  pem: z.record(z.string(), z.string()).optional(),
 });
 
 export type ConfigDocument = z.output<typeof configSchema>;
@@ -207,5 +209,6 @@ export type ServerTlsDocument = z.output<typeof serverTls>;
 export type ClientTlsDocument = z.output<typeof clientTls>;
 export type KeyDocument = z.output<typeof key>;
 export type TrustDocument = z.output<typeof trust>;
+export type PemDocument = z.output<typeof pem>;
 export type SecretDocument = z.output<typeof secretValue>;
 export type AllowDeny = z.output<typeof allowDeny>;

@@ -8,6 +8,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { readAnswer } from '../../../src/control/proxy/ask-pod.ts';
 import type { PodAnswer } from '../../../src/control/proxy/ask-pod.ts';
+import type { ProxyDocument } from '../../../src/control/proxy/config.ts';
 import type { Findings } from '../../../src/control/proxy/observed.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
 import type { ForeignName } from '../../../src/control/proxy/sources.ts';
@@ -104,10 +105,10 @@ async function fill(object: AnyObject, authority: Authority, masks: Map<string, 
   if (asked?.startsWith('@certificate')) {
     const issued = await authority.issue(requestOf(asked));
     data['tls.crt'] = issued.certPem;
-    masks.set(issued.certPem, asked);
+    masks.set(issued.certPem, asked.trim());
     const key = written['tls.key'] === '@key' ? issued : await authority.issue(requestOf(asked));
     data['tls.key'] = key.keyPem;
-    masks.set(key.keyPem, '@key');
+    masks.set(key.keyPem, asked.replace('@certificate', '@key').trim());
   }
   for (const [name, text] of Object.entries(data)) if (text === '@authority') data[name] = authority.certPem;
   if (object.kind === 'ConfigMap') return { ...rest, data };
@@ -128,9 +129,10 @@ export function render(
   masks: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const files = new Map<string, string>();
+  const pems = pemMasks(config.text, masks);
   const mask = (text: string) => {
     let masked = text.replaceAll(config.hash, '@config').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '@time');
-    for (const [secret, name] of masks) masked = masked.replaceAll(secret, name);
+    for (const [secret, name] of [...masks, ...pems]) masked = masked.replaceAll(secret, name);
     return masked;
   };
   const add = (name: string, value: unknown) =>
@@ -138,6 +140,18 @@ export function render(
   for (const object of objects) add(`${object.kind}-${object.metadata.name}`, readable(object));
   for (const { kind, name, status } of statuses) add(`status-${kind}-${name}`, status);
   return files;
+}
+
+/** What stands for the names in `pem`, which are different each time as what is in it is. */
+function pemMasks(text: string, masks: ReadonlyMap<string, string>): Map<string, string> {
+  const { pem = {} } = JSON.parse(text) as ProxyDocument;
+  const found = Object.entries(pem).map(([name, secret]) => {
+    const masked = [...masks].reduce((rest, [one, mask]) => rest.replaceAll(one, mask), secret);
+    return [name, `@name of ${masked.replaceAll('\n', ' ')}`] as const;
+  });
+  const distinct = new Set(found.map(([, mask]) => mask)).size;
+  if (distinct < found.length) throw new Error('two certificates of this scenario cannot be told apart');
+  return new Map(found);
 }
 
 /** The configuration is worth reading, so it is not left in base64. */
@@ -154,7 +168,10 @@ function deepMap(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => deepMap(item, change));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deepMap(inner, change)]));
+  const entries = Object.entries(value).map(([key, inner]) => [change(key), deepMap(inner, change)] as const);
+  // Names that are masked were in the order of what they stood for.
+  const isMasked = entries.some(([key]) => !Object.hasOwn(value, key));
+  return Object.fromEntries(isMasked ? entries.toSorted(([a], [b]) => (a < b ? -1 : 1)) : entries);
 }
 
 /** The expected files of a folder. */

@@ -6,7 +6,10 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
+import { configPartsOf } from '../../../src/control/proxy/planned-config.ts';
 import { loadProxyConfig } from '../../../src/proxy/config/load.ts';
+import { diffConfigs } from '../../../src/proxy/reload.ts';
+import { createAuthority } from '../../support/pki.ts';
 import { workspace } from '../../support/workspace.ts';
 import { createMemoryCluster } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
@@ -20,6 +23,11 @@ const resource = (kind: string, name: string, spec: object, group = 'kroxyliciou
   metadata: { name, namespace: 'default', uid: `uid-${name}`, generation: 1 },
   spec,
 });
+
+const CLUSTER = '$(virtualClusterName)';
+const BROKERS = `${CLUSTER}-$(nodeId).example.com`;
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** A virtual cluster by its essentials; some refer to what is not there. */
 interface Model {
@@ -166,6 +174,58 @@ suite('plans of the proxy road', () => {
     const file = join(workspace('plan'), 'proxy.yaml');
     writeFileSync(file, config.text);
     assert.equal(loadProxyConfig(file).hash, config.hash);
+  });
+
+  test('who uses a certificate that is renewed gets the new one, and nobody else notices', async () => {
+    const authority = await createAuthority('plan');
+    const issue = async (name: string) => {
+      const { certPem, keyPem } = await authority.issue({ commonName: name, dns: ['*.example.com'] });
+      const data = { 'tls.crt': base64(certPem), 'tls.key': base64(keyPem) };
+      return { ...resource('Secret', name, {}), apiVersion: 'v1', data };
+    };
+    const memory = start([{ name: 'plain', ingresses: ['inside'], target: 'one', filters: ['log'] }]);
+    const outside = { bootstrapAddressPattern: `${CLUSTER}.example.com`, brokerAddressPattern: BROKERS };
+    memory.put(resource('KafkaProxyIngress', 'outside', { proxyRef: { name: 'p' }, loadBalancer: outside }));
+    const used = { a: ['wildcard'], b: ['wildcard', 'other'], c: ['other'], d: ['third'] };
+    for (const secret of ['wildcard', 'other', 'third']) memory.put(await issue(secret));
+    for (const [name, secrets] of Object.entries(used)) {
+      const tls = { certificateRefs: secrets.map((secret) => ({ name: secret })) };
+      const cluster = clusterOf({ name, ingresses: [], target: 'one', filters: [] });
+      memory.put({
+        ...cluster,
+        spec: { ...(cluster.spec as object), ingresses: [{ name: 'outside', tls }] },
+      });
+    }
+    const directory = workspace('renewed');
+    const load = ({ config }: Plan) => {
+      writeFileSync(join(directory, 'proxy.yaml'), config.text);
+      return loadProxyConfig(join(directory, 'proxy.yaml')).config;
+    };
+    const before = settle(memory);
+    memory.put(await issue('wildcard'));
+    const after = settle(memory);
+    assert.notEqual(after.config.hash, before.config.hash);
+    const { certificates, untouched, ...others } = diffConfigs(load(before), load(after));
+    assert.deepEqual(
+      [certificates, untouched],
+      [
+        ['a', 'b'],
+        ['c', 'd', 'plain'],
+      ],
+    );
+    assert.deepEqual(others, { added: [], removed: [], changed: [] });
+    const changed = [...after.config.parts].filter(
+      ([name, { hash }]) => hash !== before.config.parts.get(name)?.hash,
+    );
+    assert.deepEqual(
+      changed.map(([name]) => name),
+      ['a', 'b'],
+    );
+    // As the operator reads it back from the Secret, to tell who has yet to be served anew.
+    assert.deepEqual(
+      [...configPartsOf(after.config.text)],
+      [...after.config.parts].map(([name, { hash }]) => [name, hash]),
+    );
   });
 
   test('pods are never rolled because of a virtual cluster', () => {

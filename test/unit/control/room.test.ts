@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import type { ProxyDocument } from '../../../src/control/proxy/config.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
 import { MAX_CONFIG_BYTES } from '../../../src/control/proxy/room.ts';
 import { createAuthority } from '../../support/pki.ts';
@@ -25,16 +26,25 @@ const object = (
 
 const nameOf = (index: number) => `cluster-${String(index).padStart(4, '0')}`;
 
-/** Virtual clusters of which each is older than the next, with so many bytes of certificates each. */
-async function crowded(count: number, protocol: 'TCP' | 'TLS', certificateBytes = 0): Promise<MemoryCluster> {
+interface Crowd {
+  count: number;
+  /** How many bytes a certificate has, and how many different ones there are; without it, they speak TCP. */
+  certificates?: { bytes: number; different: number };
+}
+
+/** Virtual clusters of which each is older than the next. */
+async function crowded({ count, certificates }: Crowd): Promise<MemoryCluster> {
+  const protocol = certificates ? 'TLS' : 'TCP';
   const memory = createMemoryCluster();
   const proxyRef = { name: 'p' };
   memory.put(object('KafkaProxy', 'p', { spec: {} }));
   memory.put(object('KafkaProxyIngress', 'in', { spec: { proxyRef, clusterIP: { protocol } } }));
   memory.put(object('KafkaClusterRef', 'kafka', { spec: { bootstrap: 'kafka-bootstrap.kafka.svc:9092' } }));
-  if (protocol === 'TLS') memory.put(await certificate(certificateBytes));
-  const tls = protocol === 'TLS' ? { tls: { certificateRefs: [{ name: 'cert' }] } } : {};
+  const { bytes = 0, different = 0 } = certificates ?? {};
+  const issued = certificates ? await issue(bytes) : undefined;
+  for (let index = 0; index < different; index++) memory.put(secret(index, issued!));
   for (let index = 0; index < count; index++) {
+    const tls = certificates && { tls: { certificateRefs: [{ name: `cert-${index % different}` }] } };
     const targetCluster = { clusterRef: { name: 'kafka' } };
     const cluster = object('VirtualKafkaCluster', nameOf(index), {
       spec: { proxyRef, ingresses: [{ name: 'in', ...tls }], targetCluster },
@@ -45,15 +55,25 @@ async function crowded(count: number, protocol: 'TCP' | 'TLS', certificateBytes 
   return memory;
 }
 
-async function certificate(bytes: number): Promise<AnyObject> {
+interface Issued {
+  chain: string;
+  key: string;
+}
+
+async function issue(bytes: number): Promise<Issued> {
   const authority = await createAuthority('room');
   const { certPem, keyPem } = await authority.issue({
     commonName: 'x',
     dns: ['*.default.svc.cluster.local'],
   });
-  const chain = certPem.repeat(Math.ceil(bytes / certPem.length));
-  const encode = (text: string) => Buffer.from(text).toString('base64');
-  return object('Secret', 'cert', { data: { 'tls.crt': encode(chain), 'tls.key': encode(keyPem) } }, 'v1');
+  return { chain: certPem.repeat(Math.ceil(bytes / certPem.length)), key: keyPem };
+}
+
+/** A comment tells one from the other: to issue each would take long. */
+function secret(index: number, { chain, key }: Issued): AnyObject {
+  const encode = (text: string) => Buffer.from(`# ${index}\n${text}`).toString('base64');
+  const data = { 'tls.crt': encode(chain), 'tls.key': encode(key) };
+  return object('Secret', `cert-${index}`, { data }, 'v1');
 }
 
 const sizeOf = ({ config }: Plan) => Buffer.byteLength(config.text);
@@ -66,14 +86,14 @@ function acceptedOf(plan: Plan, name: string): { status: string; reason: string 
 
 suite('room in a Secret', () => {
   test('a thousand virtual clusters over TCP have room in one proxy', async (t) => {
-    const plan = (await crowded(1000, 'TCP')).plan(PROXY, NOW);
+    const plan = (await crowded({ count: 1000 })).plan(PROXY, NOW);
     t.diagnostic(`${Math.round(sizeOf(plan) / 1000)} bytes a virtual cluster`);
     assert.equal(plan.config.parts.size, 1000);
     assert.ok(sizeOf(plan) < MAX_CONFIG_BYTES, `${sizeOf(plan)} bytes`);
   });
 
   test('of more than have room the oldest are served, as many as have; and the next when one goes', async (t) => {
-    const memory = await crowded(300, 'TLS', 5000);
+    const memory = await crowded({ count: 300, certificates: { bytes: 5000, different: 300 } });
     const plan = memory.plan(PROXY, NOW);
     const served = plan.config.parts.size;
     t.diagnostic(`${served} virtual clusters with 5 kB of certificates each`);
@@ -92,5 +112,26 @@ suite('room in a Secret', () => {
     const next = memory.plan(PROXY, NOW);
     assert.equal(acceptedOf(next, nameOf(served)).status, 'True');
     assert.equal(next.config.parts.size, served);
+  });
+
+  test('a certificate that all of them use is there once, and a thousand of them have room', async (t) => {
+    const plan = (await crowded({ count: 2000, certificates: { bytes: 5000, different: 1 } })).plan(
+      PROXY,
+      NOW,
+    );
+    t.diagnostic(`${plan.config.parts.size} virtual clusters with one certificate of 5 kB`);
+    assert.ok(plan.config.parts.size > 1000);
+    assert.ok(sizeOf(plan) <= MAX_CONFIG_BYTES);
+    const { pem = {} } = JSON.parse(plan.config.text) as ProxyDocument;
+    assert.equal(Object.keys(pem).length, 2);
+  });
+
+  test('with few large ones and many who wait for room, it never has more than it may', async () => {
+    for (const bytes of [20_000, 103_000, 400_000]) {
+      const memory = await crowded({ count: 150, certificates: { bytes, different: 150 } });
+      const plan = memory.plan(PROXY, NOW);
+      assert.ok(sizeOf(plan) <= MAX_CONFIG_BYTES, `${sizeOf(plan)} bytes`);
+      assert.ok(sizeOf(plan) > MAX_CONFIG_BYTES - bytes * 1.5, `only ${sizeOf(plan)} bytes`);
+    }
   });
 });
