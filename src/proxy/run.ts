@@ -12,6 +12,7 @@ import { createProxy } from './proxy.ts';
 import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
 import { canonical } from './reload.ts';
 import { watchFiles } from './watch-files.ts';
+import type { FileWatch } from './watch-files.ts';
 
 /** A proxy that runs from a file. */
 export interface RunningProxy {
@@ -28,14 +29,13 @@ type Good = GoodConfig & { warnings: string[] };
 
 /** Runs the proxy from a configuration file, and follows its changes. Throws if the file is not good at the start. */
 export async function runProxy(configFile: string, { log }: { log: Log }): Promise<RunningProxy> {
-  const files = new Set([resolve(configFile)]);
-  const load = () => loadGood(configFile, files);
   const running = Promise.withResolvers<(() => Promise<void>) | undefined>();
   let working: Promise<unknown> = running.promise;
   // From before the first reading on, so that no change is missed.
-  const watch = watchFiles(files, () => {
+  const watch = watchFiles([resolve(configFile)], () => {
     working = working.then(async () => (await running.promise)?.());
   });
+  const load = () => loadGood(configFile, watch);
   try {
     const good = await load();
     const metrics = createMetrics();
@@ -72,8 +72,8 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
   }
 }
 
-async function loadGood(configFile: string, files: Set<string>): Promise<Good> {
-  const { config, hash, warnings } = loadProxyConfig(configFile, files);
+async function loadGood(configFile: string, watch: FileWatch): Promise<Good> {
+  const { config, hash, warnings } = loadProxyConfig(configFile, watch);
   return { config, hash, warnings, certificates: await checkUsable(config, configFile) };
 }
 

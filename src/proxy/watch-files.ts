@@ -3,6 +3,8 @@ import type { FSWatcher } from 'node:fs';
 import { dirname } from 'node:path';
 
 export interface FileWatch {
+  /** Watches this file, too, from now on: whoever adds it and then reads it misses no change. */
+  add(file: string): void;
   close(): void;
 }
 
@@ -13,18 +15,17 @@ function stateOf(file: string): string {
 }
 
 /**
- * Calls back when any of the files changes from what it is now; a file that is added to the set later counts from the
- * next look on. Looks every `everyMs`, and at once where the system tells of changes.
+ * Calls back when any of the files changes from what it is now. Looks every `everyMs`, and at once where the system
+ * tells of changes.
  */
-export function watchFiles(files: ReadonlySet<string>, onChange: () => void, everyMs = 1000): FileWatch {
-  const states = new Map([...files].map((file) => [file, stateOf(file)]));
+export function watchFiles(files: readonly string[], onChange: () => void, everyMs = 1000): FileWatch {
+  const states = new Map(files.map((file) => [file, stateOf(file)]));
   const look = () => {
     let changed = false;
-    for (const file of files) {
-      const before = states.get(file);
+    for (const [file, before] of states) {
       const now = stateOf(file);
       states.set(file, now);
-      changed ||= before !== undefined && before !== now;
+      changed ||= before !== now;
     }
     if (changed) onChange();
   };
@@ -34,7 +35,7 @@ export function watchFiles(files: ReadonlySet<string>, onChange: () => void, eve
     soon = setTimeout(look, 20);
   };
   const watchers: FSWatcher[] = [];
-  for (const directory of new Set([...files].map((file) => dirname(file)))) {
+  for (const directory of new Set(files.map((file) => dirname(file)))) {
     try {
       watchers.push(watch(directory, { persistent: false }, lookSoon).on('error', () => {}));
     } catch {
@@ -44,6 +45,9 @@ export function watchFiles(files: ReadonlySet<string>, onChange: () => void, eve
   const timer = setInterval(look, everyMs);
   timer.unref();
   return {
+    add(file) {
+      if (!states.has(file)) states.set(file, stateOf(file));
+    },
     close() {
       clearInterval(timer);
       clearTimeout(soon);

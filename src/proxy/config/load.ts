@@ -15,8 +15,11 @@ export interface LoadedConfig {
   warnings: string[];
 }
 
-/** Reads a configuration file and every file that it names; `files` has their names afterwards, come what may. */
-export function loadProxyConfig(file: string, files: Set<string> = new Set()): LoadedConfig {
+/** Reads a configuration file and every file that it names; `files` is told of each before it is read. */
+export function loadProxyConfig(
+  file: string,
+  files: { add(path: string): void } = { add() {} },
+): LoadedConfig {
   const path = resolve(file);
   files.add(path);
   let text: Buffer;

@@ -5,11 +5,11 @@ import type { Snapshot } from '../../ops/metrics.ts';
 import type { Address, ProxyConfig } from '../config/model.ts';
 import type { FromWorker } from './crew-messages.ts';
 import type { Crew } from '../crew.ts';
-import type { Counts } from '../data-plane.ts';
+import type { Counts, Problem } from '../data-plane.ts';
 import { canonical } from '../reload.ts';
 import { sameAddress } from '../cluster/topology.ts';
 import { startWorker } from './worker-process.ts';
-import type { WorkerProcess } from './worker-process.ts';
+import type { Answer, WorkerProcess } from './worker-process.ts';
 
 /** A worker that ran so long and then died was not broken from the start. */
 const PROVEN_MS = 10_000;
@@ -35,6 +35,7 @@ export function createWorkerCrew(count: number, log: Log): Crew {
   const known = new Map<string, Map<number, Address>>();
   const ticketKeys = randomBytes(48).toString('base64');
   let config: ProxyConfig | undefined;
+  let lastProblems: Problem[] = [];
   let stopping = false;
 
   function tellOthers(place: Place, cluster: string, nodes: [number, Address][]): void {
@@ -94,6 +95,11 @@ export function createWorkerCrew(count: number, log: Log): Crew {
     departed = departed.then((sum) => sumOfSnapshots([sum, counters]));
   }
 
+  /** They are the same in all workers; if none is free to answer, those of before stand. */
+  function noteProblems(answers: readonly (Answer | undefined)[]): void {
+    lastProblems = answers.find((answer) => answer !== undefined)?.problems ?? lastProblems;
+  }
+
   /** Tells a new worker all that it has to know. */
   async function brief(place: Place): Promise<void> {
     if (!config) return;
@@ -115,7 +121,8 @@ export function createWorkerCrew(count: number, log: Log): Crew {
     async apply(next) {
       forgetMoved(known, config, next);
       config = next;
-      await Promise.all(places.map(({ worker }) => worker.ask({ type: 'apply', config: next }, APPLY_MS)));
+      const question = { type: 'apply', config: next } as const;
+      noteProblems(await Promise.all(places.map(({ worker }) => worker.ask(question, APPLY_MS))));
     },
     async report() {
       const reports = await Promise.all(
@@ -126,10 +133,11 @@ export function createWorkerCrew(count: number, log: Log): Crew {
           return answer;
         }),
       );
+      noteProblems(reports);
       return {
         // Of a worker that is too busy to answer, what it said last: its counters must not vanish for a scrape.
         snapshots: [...places.map(({ lastSnapshot }) => lastSnapshot), await departed],
-        problems: reports.find((answer) => answer !== undefined)?.problems ?? [], // the same in all
+        problems: lastProblems,
       };
     },
     learn(cluster, nodes) {
