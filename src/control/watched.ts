@@ -26,6 +26,10 @@ function unionOf(type: Cache['type'], members: ReadonlyMap<string, Cache>): Cach
     get isSynced() {
       return all.every(({ isSynced }) => isSynced);
     },
+    answered: Promise.all(all.map(({ answered }) => answered)).then(() => undefined),
+    get isForbidden() {
+      return all.some(({ isForbidden }) => isForbidden);
+    },
     get size() {
       return sum(({ size }) => size);
     },

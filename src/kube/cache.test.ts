@@ -229,6 +229,35 @@ suite('cache', () => {
   });
 });
 
+test('no right to a kind is told from no answer, and from none of it; it is asked for again', async () => {
+  const server = createFakeServer();
+  server.change('a', 1);
+  let refusal: ApiError | undefined = localError('Unreachable', 'nobody there');
+  const listPages = server.client.listPages.bind(server.client);
+  const client = Object.assign(server.client, {
+    listPages: (...given: Parameters<Client['listPages']>) => {
+      if (refusal) throw refusal;
+      return listPages(...given);
+    },
+  });
+  const { cache, clock } = open({ ...server, client });
+  let isAnswered = false;
+  void cache.answered.then(() => (isAnswered = true));
+  await clock.advance(60_000);
+  assert.deepEqual([isAnswered, cache.isForbidden], [false, false], 'no answer is none');
+  refusal = new ApiError(403, 'Forbidden', 'things is forbidden');
+  await clock.advance(120_000);
+  assert.deepEqual([isAnswered, cache.isForbidden, cache.isSynced], [true, true, false]);
+  assert.equal(cache.problem, 'things is forbidden');
+  refusal = localError('Unreachable', 'nobody there');
+  await clock.advance(120_000);
+  assert.equal(cache.isForbidden, true, 'who does not answer has not changed their mind');
+  refusal = undefined;
+  await clock.advance(120_000);
+  assert.deepEqual([cache.isForbidden, cache.isSynced, cache.size], [false, true, 1]);
+  await cache.stop();
+});
+
 suite('store', () => {
   const thing = (name: string, version: number, labels: Record<string, string> = {}): KubeObject => ({
     apiVersion: 'v1',

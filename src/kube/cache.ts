@@ -35,6 +35,10 @@ export interface Cache<T extends KubeObject = AnyObject> {
   /** Resolves when the first list is complete; never rejects. */
   readonly synced: Promise<void>;
   readonly isSynced: boolean;
+  /** Resolves when the first list is complete, or the server has refused it (403): for kinds that one can do without. */
+  readonly answered: Promise<void>;
+  /** Whether the server last said that we have no right to it. It is asked again all the same. */
+  readonly isForbidden: boolean;
   readonly size: number;
   /** `clock.now()` when the server last said anything; bookmarks count. */
   readonly lastEventAt: number | undefined;
@@ -80,7 +84,14 @@ export function createCache<T extends KubeObject = AnyObject>(
   const store = createStore<T>();
   const subscribers = new Set<(change: Change<T>) => void>();
   const synced = Promise.withResolvers<void>();
-  const state = { isSynced: false, lists: 0, lastEventAt: 0, problem: undefined as string | undefined };
+  const answered = Promise.withResolvers<void>();
+  const state = {
+    isSynced: false,
+    isForbidden: false,
+    lists: 0,
+    lastEventAt: 0,
+    problem: undefined as string | undefined,
+  };
 
   /** Indexes, trims and subscribers are others' code: an object they choke on must not stop the cache. */
   function guard(key: string, step: () => void): void {
@@ -113,6 +124,7 @@ export function createCache<T extends KubeObject = AnyObject>(
       state.lists += 1;
       state.isSynced = true;
       synced.resolve();
+      answered.resolve();
     },
     onEvent(event) {
       if (event.type === 'BOOKMARK') return;
@@ -120,11 +132,14 @@ export function createCache<T extends KubeObject = AnyObject>(
       change(key, () => (event.type === 'DELETED' ? store.delete(key) : store.set(trim(event.object))));
     },
     onHeard: () => void (state.lastEventAt = clock.now()),
-    onProblem(problem) {
+    onProblem(problem, isForbidden = false) {
       if (problem !== undefined && problem !== state.problem)
         log.warn({ problem }, 'cache is not up to date');
       if (problem === undefined && state.problem !== undefined) log.info('cache is up to date again');
       state.problem = problem;
+      // A server that is gone for a while has not changed its mind.
+      state.isForbidden = isForbidden || (state.isForbidden && problem !== undefined);
+      if (isForbidden) answered.resolve();
     },
   };
   const reflector = runReflector(options, { client, clock, random, listener });
@@ -134,6 +149,10 @@ export function createCache<T extends KubeObject = AnyObject>(
     synced: synced.promise,
     get isSynced() {
       return state.isSynced;
+    },
+    answered: answered.promise,
+    get isForbidden() {
+      return state.isForbidden;
     },
     get size() {
       return store.size;

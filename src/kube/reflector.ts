@@ -2,7 +2,7 @@ import { messageOf } from '../ops/errors.ts';
 import { CONNECTION_BACKOFF, backoffMs } from './backoff.ts';
 import type { Client } from './client.ts';
 import type { Clock } from './clock.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, hasStatus } from './errors.ts';
 import type { Selection } from './list.ts';
 import type { KubeObject, ResourceType } from './object.ts';
 import { SILENT } from './watch.ts';
@@ -17,8 +17,8 @@ export interface Listener<T> {
   onEvent(event: WatchEvent<T>): void;
   /** The server said something. */
   onHeard(): void;
-  /** What keeps us from following; undefined when nothing does any more. */
-  onProblem(problem: string | undefined): void;
+  /** What keeps us from following, and whether it is that we have no right to; undefined when nothing does any more. */
+  onProblem(problem: string | undefined, isForbidden?: boolean): void;
 }
 
 export interface ReflectorOptions extends Selection {
@@ -125,7 +125,7 @@ export function runReflector<T extends KubeObject>(
       losses += 1;
       return backoffMs(losses, CONNECTION_BACKOFF, random());
     }
-    listener.onProblem(messageOf(error));
+    listener.onProblem(messageOf(error), hasStatus(error, 403));
     failures += 1;
     const askedMs = (error instanceof ApiError ? error.retryAfterMs : undefined) ?? 0;
     return Math.max(askedMs, backoffMs(failures, CONNECTION_BACKOFF, random()));

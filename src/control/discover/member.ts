@@ -33,6 +33,8 @@ export interface Member {
   readonly settled: Promise<void>;
   /** Why it is not up to date at the moment. */
   problem(): string | undefined;
+  /** Why it is not known what the cluster calls itself, if that may not be read. */
+  idProblem(): string | undefined;
   /** When the cluster last said anything, on the clock of its caches. */
   lastHeardAt(): number | undefined;
   /** How it is reached from now on. */
@@ -85,6 +87,8 @@ export function openMember({ cluster, log, reach: first, wake, wakeAll }: Member
     kind: CLUSTER_PROPERTY,
     trim: trimOther,
     log,
+    // Without, it is called by the name it was joined under. Of the other kinds no right must never look like none of them.
+    isDispensable: true,
     onOpen: (cache) => void ends.push(cache.subscribe(wakeAll)),
   });
   const ifExported = (keys: readonly string[]) => keys.filter((key) => exports.current?.get(key));
@@ -118,8 +122,11 @@ export function openMember({ cluster, log, reach: first, wake, wakeAll }: Member
     wakeAll();
   }
 
-  const opened = () =>
-    [services, slices, exports.current, properties.current, nodes].filter((cache) => cache !== undefined);
+  const required = () => [services, slices, exports.current, nodes].filter((cache) => cache !== undefined);
+  const followed = () => {
+    const { current } = properties;
+    return current && !current.isForbidden ? [...required(), current] : required();
+  };
   return {
     cluster,
     get id() {
@@ -130,14 +137,17 @@ export function openMember({ cluster, log, reach: first, wake, wakeAll }: Member
     slices,
     exports,
     get isSettled() {
-      return opened().every(({ isSynced }) => isSynced) && exports.isSettled && properties.isSettled;
+      return required().every(({ isSynced }) => isSynced) && exports.isSettled && properties.isSettled;
     },
-    settled: Promise.all([...opened().map(({ synced }) => synced), exports.settled, properties.settled]).then(
-      () => undefined,
-    ),
-    problem: () => opened().find(({ problem }) => problem !== undefined)?.problem,
+    settled: Promise.all([
+      ...required().map(({ synced }) => synced),
+      exports.settled,
+      properties.settled,
+    ]).then(() => undefined),
+    problem: () => followed().find(({ problem }) => problem !== undefined)?.problem,
+    idProblem: () => (properties.current?.isForbidden ? properties.current.problem : undefined),
     lastHeardAt() {
-      const times = opened().map(({ lastEventAt }) => lastEventAt ?? 0);
+      const times = followed().map(({ lastEventAt }) => lastEventAt ?? 0);
       return times.includes(0) ? undefined : Math.min(...times);
     },
     reachBy,

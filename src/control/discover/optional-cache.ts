@@ -1,4 +1,4 @@
-/** A cache of a kind that a cluster may not have, or get only later. */
+/** A cache of a kind that a cluster may not have, or get only later; or may not let be read. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cache } from '../../kube/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
@@ -11,7 +11,7 @@ import type { Kind } from '../../resources/kind.ts';
 export interface OptionalCache<T extends KubeObject> {
   /** Undefined as long as the cluster does not have the kind. */
   readonly current: Cache<T> | undefined;
-  /** Resolves when it is known that there is none, or all of it has been read. */
+  /** Resolves when it is known that there is none, or all of it has been read; once settled, it stays so. */
   readonly settled: Promise<void>;
   readonly isSettled: boolean;
   stop(): void;
@@ -25,6 +25,8 @@ export interface OptionalCacheOptions<T extends KubeObject> {
   kind: OptionalKind;
   trim: (object: T) => T;
   log: Log;
+  /** Whether one can do without: then to have no right to it is as good as to have none of it. */
+  isDispensable?: boolean;
   /** Called once, when the kind is there. */
   onOpen: (cache: Cache<T>) => void;
 }
@@ -33,7 +35,7 @@ export interface OptionalCacheOptions<T extends KubeObject> {
 const ASK_AGAIN_MS = 5000;
 
 export function openOptional<T extends KubeObject>(options: OptionalCacheOptions<T>): OptionalCache<T> {
-  const { cluster, kind, trim, log, onOpen } = options;
+  const { cluster, kind, trim, log, isDispensable = false, onOpen } = options;
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
   let current: Cache<T> | undefined;
@@ -51,7 +53,7 @@ export function openOptional<T extends KubeObject>(options: OptionalCacheOptions
     log.info({ cluster: cluster.name, kind: type.kind, version: type.version }, 'kind is watched');
     current = cluster.cache<T>({ type, trim });
     onOpen(current);
-    void current.synced.then(settle);
+    void (isDispensable ? current.answered : current.synced).then(settle);
   }
 
   async function run(): Promise<void> {

@@ -17,28 +17,56 @@ export interface ReachOptions {
 }
 
 const LOOK_MS = 1000;
+const ACTION = 'FollowCluster';
 
 /** Watches over the members until the signal is aborted. */
 export async function watchReach(options: ReachOptions, signal: AbortSignal): Promise<void> {
   const { members, clock } = options;
   reportAges(options);
-  const lost = new Set<string>();
+  const looks = [
+    changesOf(
+      members,
+      (member) => member.problem(),
+      (name, problem) => tellReach(options, name, problem),
+    ),
+    changesOf(
+      members,
+      (member) => member.idProblem(),
+      (name, problem) => tellId(options, name, problem),
+    ),
+  ];
   while (!signal.aborted) {
-    for (const name of lost) if (!members.has(name)) lost.delete(name);
-    for (const [name, member] of members) {
-      const problem = member.problem();
-      if ((problem !== undefined) === lost.has(name)) continue;
-      if (problem === undefined) lost.delete(name);
-      else lost.add(name);
-      tell(options, name, problem);
-    }
+    for (const look of looks) look();
     await clock.wait(LOOK_MS, signal);
   }
 }
 
-function tell({ objectOf, events, log }: ReachOptions, cluster: string, problem: string | undefined): void {
+/** Tells of each member when it gets a problem of one sort, and when it has it no more. */
+function changesOf(
+  members: ReachOptions['members'],
+  problemOf: (member: Member) => string | undefined,
+  tell: (name: string, problem: string | undefined) => void,
+): () => void {
+  const troubled = new Set<string>();
+  return () => {
+    for (const name of troubled) if (!members.has(name)) troubled.delete(name);
+    for (const [name, member] of members) {
+      const problem = problemOf(member);
+      if ((problem !== undefined) === troubled.has(name)) continue;
+      if (problem === undefined) troubled.delete(name);
+      else troubled.add(name);
+      tell(name, problem);
+    }
+  };
+}
+
+function tellReach(
+  { objectOf, events, log }: ReachOptions,
+  cluster: string,
+  problem: string | undefined,
+): void {
   const object = objectOf(cluster);
-  const action = 'FollowCluster';
+  const action = ACTION;
   if (problem === undefined) {
     log.info({ cluster }, 'cluster is followed again');
     const note = `cluster ${cluster} answers again`;
@@ -48,6 +76,20 @@ function tell({ objectOf, events, log }: ReachOptions, cluster: string, problem:
   log.warn({ cluster, problem }, 'cluster cannot be followed; its last known names stay');
   const note = `cluster ${cluster} cannot be followed, its last known names stay: ${problem}`;
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterUnreachable', action, note });
+}
+
+function tellId(
+  { members, objectOf, events, log }: ReachOptions,
+  cluster: string,
+  problem: string | undefined,
+): void {
+  const id = members.get(cluster)?.id;
+  if (problem === undefined)
+    return log.info({ cluster, id }, 'what the cluster calls itself may be read now');
+  log.warn({ cluster, id, problem }, 'what the cluster calls itself may not be read; it is called as before');
+  const object = objectOf(cluster);
+  const note = `what cluster ${cluster} calls itself may not be read, so that it is called ${id}: ${problem}`;
+  if (object) events.record(object, { type: 'Warning', reason: 'ClusterIdForbidden', action: ACTION, note });
 }
 
 function reportAges({ members, metrics, clock }: ReachOptions): void {
