@@ -64,6 +64,18 @@ suite('exports that disagree', () => {
     assert.equal(expectConflict(pair({}, { ports }), 'PortConflict').ports.length, 2);
   });
 
+  test('about a port without a name: a Service cannot have another beside it, so that the oldest counts', () => {
+    const ports = [
+      { name: 'http', port: 80 },
+      { name: 'admin', port: 9000 },
+    ];
+    const nameless = [{ port: 80 }];
+    const portsOf = (west: Spec['ports'], east: Spec['ports']) =>
+      expectConflict(pair({ ports: west! }, { ports: east! }), 'PortConflict').ports.map(({ port }) => port);
+    assert.deepEqual(portsOf(nameless, ports), [80]);
+    assert.deepEqual(portsOf(ports, [{ port: 8080 }]), [80, 9000]);
+  });
+
   test('about session affinity, and how long it lasts', () => {
     const { sessionAffinity } = expectConflict(
       pair({ sessionAffinity: 'ClientIP' }, {}),
@@ -76,7 +88,10 @@ suite('exports that disagree', () => {
   });
 
   test('about the internal traffic policy', () => {
-    expectConflict(pair({}, { internalTrafficPolicy: 'Local' }), 'InternalTrafficPolicyConflict');
+    const all = pair({ internalTrafficPolicy: 'Local' }, {});
+    assert.equal(expectConflict(all, 'InternalTrafficPolicyConflict').internalTrafficPolicy, 'Local');
+    const same = pair({}, { internalTrafficPolicy: 'Cluster' });
+    assert.equal(conflictOf(same[0], same).status, 'False', 'what is not said is Cluster');
   });
 
   test('about the distribution of traffic', () => {

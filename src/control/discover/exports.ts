@@ -35,6 +35,7 @@ export interface Resolved {
   ports: ServicePort[];
   sessionAffinity: string;
   sessionAffinityConfig: object | undefined;
+  internalTrafficPolicy: string | undefined;
   trafficDistribution: string | undefined;
   ipFamilies: string[];
   labels: Record<string, string>;
@@ -100,6 +101,7 @@ export function resolveExports(all: readonly Exported[]): Resolved | undefined {
     ports: ports.merged,
     sessionAffinity: affinityOf(oldest),
     sessionAffinityConfig: oldest.service?.spec?.sessionAffinityConfig,
+    internalTrafficPolicy: oldest.service?.spec?.internalTrafficPolicy,
     trafficDistribution: oldest.service?.spec?.trafficDistribution,
     ipFamilies: families.common,
     labels: labelsOf(oldest),
@@ -119,7 +121,7 @@ export function conflictsAgainst(cluster: string, resolved: Resolved | undefined
   return resolved?.conflicts.filter(({ clusters }) => clusters.includes(cluster)) ?? [];
 }
 
-/** The ports of all. As in a Service, no two may have one name, or one number and protocol. */
+/** The ports of all, as far as one Service can have them. */
 function mergePorts(taking: readonly Exported[]): { merged: ServicePort[]; differing: Exported[] } {
   const merged: ServicePort[] = [];
   for (const port of taking.flatMap(portsOf))
@@ -134,9 +136,10 @@ function mergePorts(taking: readonly Exported[]): { merged: ServicePort[]; diffe
   return { merged, differing: taking.filter((one) => shape(one) !== shape(oldest!)) };
 }
 
+/** In a Service, no two ports may have one name, or one number and protocol; and one without a name is the only one. */
 function excludes(a: ServicePort, b: ServicePort): boolean {
   const sameNumber = a.port === b.port && (a.protocol ?? 'TCP') === (b.protocol ?? 'TCP');
-  return (a.name ?? '') === (b.name ?? '') || sameNumber;
+  return !a.name || !b.name || a.name === b.name || sameNumber;
 }
 
 /** Without what is only true in the cluster that exports it. */

@@ -61,6 +61,62 @@ suite('an imported service', () => {
     });
   });
 
+  test('has from the exported Service what concerns it as a whole, and so has the Service that stands for it', () => {
+    const common = {
+      ports: [{ name: 'http', port: 80, protocol: 'TCP', appProtocol: 'kubernetes.io/h2c' }],
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+      internalTrafficPolicy: 'Local',
+      trafficDistribution: 'PreferClose',
+    };
+    const own = { type: 'NodePort', externalTrafficPolicy: 'Local', selector: { app: 'web' } };
+    const port = { ...common.ports[0]!, targetPort: 'web', nodePort: 30_080 };
+    const clusterIPs = ['10.0.0.1', 'fd00::1'];
+    const full = exported('east', '2020', { ...common, ...own, clusterIPs, ports: [port] });
+    const addressed = service({ clusterIPs: ['fd00:96::9', '10.96.0.9'] });
+    const [derived, found] = planImport(web, seen(full), addressed, settings).objects as unknown as [
+      { spec: object },
+      { spec: object },
+    ];
+    assert.deepEqual(derived.spec, { type: 'ClusterIP', ...common, ipFamilyPolicy: 'PreferDualStack' });
+    assert.deepEqual(found.spec, {
+      type: 'ClusterSetIP',
+      ...common,
+      ips: ['fd00:96::9', '10.96.0.9'],
+      ipFamilies: ['IPv6', 'IPv4'],
+    });
+  });
+
+  test('whose traffic stays on a node leads to pods of this cluster there, and says so', () => {
+    const placed = [
+      { addresses: ['10.1.0.1'], nodeName: 'node-1', zone: 'a', hints: { forZones: [{ name: 'a' }] } },
+    ];
+    const spec = { clusterIP: '10.0.0.1', ports, internalTrafficPolicy: 'Local' };
+    const [here, there] = ['west', 'east'].map((cluster) => exported(cluster, '2020', spec, [slice(placed)]));
+    const derived = service({ clusterIPs: ['10.96.0.9'] });
+    const { objects, ready } = planImport(web, seen(here!, there!), derived, settings);
+    const endpointOf = (cluster: string) =>
+      (objects as EndpointSlice[]).find(
+        ({ metadata }) => metadata.labels?.['multicluster.kubernetes.io/source-cluster'] === cluster,
+      )?.endpoints?.[0];
+    const common = { addresses: ['10.1.0.1'], zone: 'a', conditions: { ready: true } };
+    assert.deepEqual(endpointOf('west'), { ...common, nodeName: 'node-1' });
+    assert.deepEqual(endpointOf('east'), common, 'a node of that name here is another one');
+    assert.match(ready.message, /internal traffic policy is Local/);
+  });
+
+  test('whose traffic stays near has the hints of the exporter, those about nodes only from here', () => {
+    const hints = { forZones: [{ name: 'a' }], forNodes: [{ name: 'node-1' }] };
+    const spec = { clusterIP: '10.0.0.1', ports, trafficDistribution: 'PreferSameNode' };
+    const hintsFor = (cluster: string) => {
+      const one = exported(cluster, '2020', spec, [slice([{ addresses: ['10.1.0.1'], hints }])]);
+      return (planImport(web, seen(one), undefined, settings).objects[2] as EndpointSlice).endpoints?.[0]
+        ?.hints;
+    };
+    assert.deepEqual(hintsFor('west'), hints);
+    assert.deepEqual(hintsFor('east'), { forZones: hints.forZones });
+  });
+
   test('does not take the name from the Service that has it where it came from', () => {
     const { objects } = planImport(web, seen(east), undefined, { ...settings, local: 'east' });
     assert.deepEqual(objects[0]?.metadata.annotations, {});

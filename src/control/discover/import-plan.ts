@@ -19,7 +19,7 @@ import {
 import { nodeSlices } from './node-ports.ts';
 import type { SliceContents } from './node-ports.ts';
 import { familyOf, familySpec, publishedEndpoints } from './objects.ts';
-import type { Service, ServiceImport } from './objects.ts';
+import type { Endpoint, Service, ServiceImport } from './objects.ts';
 
 export interface ImportSettings {
   /** The id of the cluster that imports. */
@@ -60,9 +60,14 @@ export function planImport(
   const slices = found.flatMap(({ one, contents }) =>
     typeof contents === 'string'
       ? []
-      : Object.entries(contents).map(([suffix, content]) =>
-          importedSlice(service, one.cluster, suffix, content, resolved, seen.imported),
-        ),
+      : Object.entries(contents).map(([suffix, content]) => {
+          const isLocal = one.cluster === settings.local;
+          const endpoints = (content.endpoints ?? []).map((each) =>
+            importedEndpoint(each, resolved, isLocal),
+          );
+          const copy = { ...content, endpoints };
+          return importedSlice(service, one.cluster, suffix, copy, resolved, seen.imported);
+        }),
   );
   const objects = [importOf(service, resolved, derived, settings), ...slices];
   if (resolved.type === 'ClusterSetIP')
@@ -81,7 +86,6 @@ function derivedService(
   local: string,
 ): KubeObject {
   const fqdn = fqdnOf(seen, resolved, local);
-  const { ports, sessionAffinity, sessionAffinityConfig, trafficDistribution } = resolved;
   const { namespace } = service;
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
@@ -91,13 +95,23 @@ function derivedService(
     metadata: { name: derivedName(service), namespace, labels, annotations },
     spec: {
       type: 'ClusterIP',
-      ports,
-      sessionAffinity,
-      ...(sessionAffinityConfig && { sessionAffinityConfig }),
-      ...(trafficDistribution && { trafficDistribution }),
+      ...commonSpec(resolved),
       ...familySpec(resolved.ipFamilies),
     },
   } as KubeObject;
+}
+
+/** What the import and the Service that stands for it have from the exported Service alike (KEP-1645, global properties). */
+function commonSpec(resolved: Resolved): object {
+  const { ports, sessionAffinity, sessionAffinityConfig } = resolved;
+  const { internalTrafficPolicy, trafficDistribution } = resolved;
+  return {
+    ports,
+    sessionAffinity,
+    ...(sessionAffinityConfig && { sessionAffinityConfig }),
+    ...(internalTrafficPolicy && { internalTrafficPolicy }),
+    ...(trafficDistribution && { trafficDistribution }),
+  };
 }
 
 /** The name that the oldest exporter gave it; where that Service itself is, it answers to the name already. */
@@ -114,15 +128,11 @@ function importOf(
   derived: Service | undefined,
   { apiVersion }: ImportSettings,
 ): KubeObject {
-  const { type, ports, sessionAffinity, sessionAffinityConfig, trafficDistribution } = resolved;
-  const { labels, annotations } = resolved;
+  const { type, labels, annotations } = resolved;
   const ips = type === 'ClusterSetIP' ? addressesOf(derived) : [];
   const spec = {
     type,
-    ports,
-    sessionAffinity,
-    ...(sessionAffinityConfig && { sessionAffinityConfig }),
-    ...(trafficDistribution && { trafficDistribution }),
+    ...commonSpec(resolved),
     ...(ips.length > 0 && { ips, ipFamilies: ips.map(familyOf) }),
   };
   const metadata = { name, namespace, labels, annotations };
@@ -172,13 +182,28 @@ function importedSlice(
     kind: 'EndpointSlice',
     metadata: { name, namespace: service.namespace, labels, ...ownedBy(imported) },
     addressType,
-    endpoints: (endpoints ?? []).map(({ addresses, hostname }) => ({
-      addresses,
-      ...(hostname !== undefined && { hostname }),
-      conditions: { ready: true },
-    })),
+    endpoints,
     ports: ports ?? [],
   } as KubeObject;
+}
+
+/**
+ * Whoever keeps traffic on a node, or near it, goes by what slices say of where endpoints are. A node of the same name in another
+ * cluster is another node, so that only endpoints of this cluster have one; hints count only where the service asks for them.
+ */
+function importedEndpoint(endpoint: Endpoint, { trafficDistribution }: Resolved, isLocal: boolean): Endpoint {
+  const { addresses, hostname, nodeName, zone, hints } = endpoint;
+  const { forZones, forNodes } = hints ?? {};
+  const kept = { ...(forZones && { forZones }), ...(forNodes && isLocal && { forNodes }) };
+  const isHinted = trafficDistribution !== undefined && Object.keys(kept).length > 0;
+  return {
+    addresses,
+    ...(hostname !== undefined && { hostname }),
+    ...(nodeName !== undefined && isLocal && { nodeName }),
+    ...(zone !== undefined && { zone }),
+    ...(isHinted && { hints: kept }),
+    conditions: { ready: true },
+  };
 }
 
 /** The specification wants slices to belong to the import; its id is known only when it is there. */
@@ -189,13 +214,17 @@ function ownedBy(imported: ServiceImport | undefined): object {
 }
 
 function readiness(
-  { type, clusters }: Resolved,
+  { type, clusters, internalTrafficPolicy }: Resolved,
   derived: Service | undefined,
   problems: readonly string[],
 ): PlannedCondition {
   if (type === 'ClusterSetIP' && addressesOf(derived).length === 0) return pending('it has no address yet');
   if (problems.length === clusters.length) return pending(problems.join('; '));
-  const message = problems.length === 0 ? 'it can be used' : problems.join('; ');
+  const isLocal = type === 'ClusterSetIP' && internalTrafficPolicy === 'Local';
+  const usable = isLocal
+    ? 'it can be used on nodes that have pods of it: its internal traffic policy is Local'
+    : 'it can be used';
+  const message = problems.length === 0 ? usable : problems.join('; ');
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 

@@ -41,6 +41,10 @@ export interface Service extends KubeObject {
 export interface Endpoint {
   addresses: string[];
   hostname?: string;
+  nodeName?: string;
+  zone?: string;
+  /** Whom an endpoint is meant for, where traffic is to stay near. */
+  hints?: { forZones?: object[]; forNodes?: object[] };
   conditions?: { ready?: boolean | null; serving?: boolean | null; terminating?: boolean | null };
 }
 

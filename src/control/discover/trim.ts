@@ -53,9 +53,9 @@ export function trimSlice({
   endpoints,
   ports,
 }: EndpointSlice): EndpointSlice {
-  const kept = (endpoints ?? []).map(({ addresses, hostname, conditions }) => ({
+  const kept = (endpoints ?? []).map(({ addresses, hostname, nodeName, zone, hints, conditions }) => ({
     addresses,
-    ...(hostname !== undefined && { hostname }),
+    ...defined({ hostname, nodeName, zone, hints }),
     ...(conditions?.ready === false && { conditions: { ready: false } }),
   }));
   return {
