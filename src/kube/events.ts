@@ -57,7 +57,10 @@ const SERIES_MS = 6 * 60_000;
 /** Counts are told this often. */
 const TELL_MS = 30_000;
 const MAX_SERIES = 1000;
-const MAX_NOTE = 1024;
+/** The server counts bytes. */
+const MAX_NOTE_BYTES = 1024;
+/** How long a stop waits for what has not been told yet. */
+const LAST_WORDS_MS = 5000;
 /** Different events about one object: so many at once, then one each so often. */
 const BURST = 25;
 const REFILL_MS = 60_000;
@@ -81,18 +84,23 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       // An event about something without a namespace lives in `default`: the server insists.
-      metadata: { name: `${name.slice(0, 200)}.${id}`, namespace: namespace ?? 'default' },
+      metadata: {
+        name: `${name.slice(0, 200).replace(/[-.]+$/, '')}.${id}`,
+        namespace: namespace ?? 'default',
+      },
       eventTime: microTime(),
       reportingController,
       reportingInstance,
       regarding: { apiVersion, kind, name, namespace, uid, resourceVersion },
       ...notice,
-      note: notice.note.slice(0, MAX_NOTE),
+      note: cut(notice.note, MAX_NOTE_BYTES),
     };
   }
 
+  /** Tells what has not been told: whoever was first in the queue has perhaps done it. */
   async function tell(entry: Series): Promise<void> {
     const { count, sent } = entry;
+    if (entry.told === count) return;
     entry.told = count;
     const series = { count, lastObservedTime: microTime() };
     try {
@@ -118,7 +126,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   function tellAll(): Promise<void> {
     sending = sending.then(async () => {
       for (const [id, entry] of series) {
-        if (entry.told < entry.count) await tell(entry);
+        await tell(entry);
         if (clock.now() - entry.lastAt > SERIES_MS) series.delete(id);
       }
     });
@@ -159,9 +167,16 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
     flush: tellAll,
     async stop() {
       stopped.abort();
-      await tellAll();
+      const done = new AbortController();
+      await Promise.race([tellAll(), clock.wait(LAST_WORDS_MS, done.signal)]);
+      done.abort();
     },
   };
+}
+
+/** The beginning of a text, in whole characters. */
+function cut(text: string, maxBytes: number): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 }
 
 /** A bucket of permissions for each object, so that one that goes wild cannot flood the server. */

@@ -71,26 +71,35 @@ function run(plugin: ExecPlugin, info: string, timeoutMs: number): Promise<Ended
   const child = spawn(plugin.command, plugin.args, {
     env: { ...process.env, ...plugin.env, KUBERNETES_EXEC_INFO: info },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
   });
   const chunks: Buffer[] = [];
   let size = 0;
   let complaint = '';
   let problem: string | undefined;
+  // What a script has started may outlive it and hold its output open: to kill the script is not enough.
+  const giveUp = () => {
+    child.kill('SIGKILL');
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  const timer = setTimeout(giveUp, timeoutMs);
   child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size <= MAX_OUTPUT_BYTES) chunks.push(chunk);
     else {
       problem = `printed more than ${MAX_OUTPUT_BYTES} bytes`;
-      child.kill('SIGKILL');
+      giveUp();
     }
   });
   child.stderr.on('data', (chunk: Buffer) => {
     if (complaint.length < 500) complaint = (complaint + chunk.toString()).slice(0, 500);
   });
-  child.on('error', (error) => resolve({ code: null, stdout: '', problem: messageOf(error) }));
+  child.on('error', (error) => {
+    clearTimeout(timer);
+    resolve({ code: null, stdout: '', problem: messageOf(error) });
+  });
   child.on('close', (code, signal) => {
+    clearTimeout(timer);
     if (signal) problem ??= `killed by ${signal}, its time is ${timeoutMs / 1000} s`;
     else if (code !== 0) problem ??= `ended with code ${code}: ${complaint.trim()}`;
     resolve({

@@ -81,7 +81,7 @@ export function createRequests(connection: Connection, options: RequestsOptions)
     call: Call,
     { lane, signal }: Attempt,
   ): Promise<{ answer: HttpAnswer; refused: Refused }> {
-    const identity = await credentials.current();
+    const identity = await orAborted(credentials.current(), signal);
     counts[call.verb] += 1;
     const answer = await transport.send(lane, identity, { ...httpRequestOf(call), signal });
     reach.lastAnswerAt = clock.now();
@@ -114,7 +114,7 @@ export function createRequests(connection: Connection, options: RequestsOptions)
       if (answer.status < 400) return answer;
       const body = await readBody(answer.body, MAX_ERROR_BYTES).catch(() => '');
       const error = apiErrorOf(answer.status, body, answer.header('retry-after'));
-      if (answer.status === 401 && !renewed && (await refused())) {
+      if (answer.status === 401 && !renewed && (await orAborted(refused(), context.signal))) {
         renewed = true;
         continue;
       }
@@ -167,6 +167,15 @@ export function createRequests(connection: Connection, options: RequestsOptions)
 }
 
 type Refused = () => Promise<boolean>;
+
+/** A credential plugin has a minute; whoever makes a request may have less. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort));
+}
 
 /** Only what the server itself asks to repeat is repeated: it has not done anything then. */
 function waitBefore(error: ApiError, attempts: number, random: number): number | undefined {
