@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createLog } from '../ops/log.ts';
-import { createController } from './controller.ts';
+import { GRACE_MS, createController } from './controller.ts';
 import type { Outcome } from './controller.ts';
 import { ApiError } from './errors.ts';
+import { TIMES } from './lease.ts';
 import { createManualClock, settle } from './manual-clock.ts';
 
 const log = createLog('silent');
@@ -121,5 +122,9 @@ suite('controller', () => {
     controller.enqueue('late');
     await settle();
     assert.equal(controller.active, 0);
+  });
+
+  test('who has lost the lead has stopped before another one may begin', () => {
+    assert.ok(GRACE_MS < TIMES.leaseDurationMs - TIMES.renewDeadlineMs);
   });
 });

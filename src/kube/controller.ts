@@ -48,7 +48,11 @@ export interface Controller {
   stop(graceMs?: number): Promise<void>;
 }
 
-const GRACE_MS = 10_000;
+/**
+ * Shorter than the time between the end of one leader and the beginning of the next: whoever has lost the lead must not be at work
+ * when another one has begun.
+ */
+export const GRACE_MS = 4000;
 
 export function createController(options: ControllerOptions): Controller {
   const { name, reconcile, concurrency = 4, clock = systemClock, random = Math.random } = options;

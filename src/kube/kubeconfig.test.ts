@@ -142,6 +142,10 @@ suite('kubeconfig', () => {
     assert.equal(inPod.server, 'https://[fd00::1]:443');
     assert.equal(inPod.namespace, 'pod-namespace');
     assert.equal(inPod.user.tokenFile, join(pod, 'token'));
+    assert.throws(
+      () => loadConnection({ env, home, serviceAccountDirectory: pod, context: 'prod' }),
+      /config does not exist, and so there is no context "prod"/,
+    );
     write('home/.kube/config', config({ server: 'https://home' }, {}));
     assert.equal(loadConnection({ env, home, serviceAccountDirectory: pod }).server, 'https://home');
     assert.equal(inClusterConnection({}, pod), undefined);
@@ -154,6 +158,7 @@ suite('kubeconfig', () => {
   test('every problem names the entry', () => {
     refused('a: [', /test.yaml: not YAML/);
     refused('[]', /test.yaml: \(top level\)/);
+    refused('\n', /test.yaml: it is empty/);
     refused('{}', /current-context is not set \(contexts: none\)/);
     refused('current-context: nope', /context "nope" does not exist/);
     refused(config({}, {}, { cluster: 'gone' }), /cluster "gone" does not exist \(there are: c\)/);

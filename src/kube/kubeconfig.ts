@@ -37,6 +37,7 @@ function invalid(particulars: string, cause?: unknown): IsthmusError {
  */
 export function parseKubeconfig(text: string, where: string, directory?: string): Kubeconfig {
   if (text.length > MAX_BYTES) throw invalid(`${where}: larger than ${MAX_BYTES} bytes`);
+  if (text.trim() === '') throw invalid(`${where}: it is empty`);
   let document: unknown;
   try {
     document = parse(text);
@@ -145,9 +146,12 @@ export function loadConnection(options: LoadOptions = {}): Connection {
     existsSync(file),
   );
   if (files.length > 0) return connectionOf(mergeKubeconfigs(files.map(readKubeconfig)), context);
+  const missing = `${listed.join(', ') || '~/.kube/config'} does not exist`;
+  // Whoever names a context means that one, and not the cluster that this happens to run in.
+  if (context !== undefined) throw invalid(`${missing}, and so there is no context "${context}"`);
   const inCluster = inClusterConnection(env, options.serviceAccountDirectory);
   if (inCluster) return inCluster;
-  throw invalid(`${listed.join(', ') || '~/.kube/config'} does not exist, and this is no pod in a cluster`);
+  throw invalid(`${missing}, and this is no pod in a cluster`);
 }
 
 /** The connection of a pod, from its service account; undefined outside a cluster. */

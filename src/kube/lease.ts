@@ -44,7 +44,7 @@ export interface Election {
 
 const LEASE = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' };
 const EMPTY = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' };
-const TIMES: ElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
+export const TIMES: ElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 /** Times in a Lease have microseconds. */
 const microTime = (ms: number) => new Date(ms).toISOString().replace('Z', '000Z');
