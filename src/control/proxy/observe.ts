@@ -14,6 +14,7 @@ import { ingressController } from '../../resources/openshift/ingress-controller.
 import { route } from '../../resources/openshift/route.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
+import { createHostIndex } from './host-index.ts';
 import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
 import type { Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
 import { configPartsOf } from './planned-config.ts';
@@ -204,7 +205,7 @@ function liveOf(
     services: byName(sources.services.find('proxy', key)),
     routes: owned(route, sources.routes),
     tlsRoutes: owned(tlsRoute, sources.tlsRoutes),
-    hostsElsewhere: hasHosts ? hostsElsewhere(sources, key) : new Map(),
+    hostsElsewhere: hasHosts ? hostsElsewhere(sources, key) : createHostIndex(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,
     pods: byName(sources.pods.find('proxy', key)).flatMap((pod) => livePod(pod, answers)),

@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/object.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { PodProblem } from './ask-pod.ts';
+import type { HostIndex } from './host-index.ts';
 import type { ClusterWorld, ProxyWorld } from './world.ts';
 
 /** Everything the decision depends on, read before it is made. The world holds only what this proxy has to do with. */
@@ -30,18 +31,11 @@ export interface Live {
   routes: readonly Route[];
   tlsRoutes: readonly TlsRoute[];
   /** Host names at load balancers and Gateways that virtual clusters of other proxies have. */
-  hostsElsewhere: ReadonlyMap<string, HostElsewhere>;
+  hostsElsewhere: Pick<HostIndex, 'find'>;
   /** For each virtual cluster in the configuration that was written last: the hash of its part. */
   configParts: ReadonlyMap<string, string>;
   replicas: number;
   pods: readonly LivePod[];
-}
-
-export interface HostElsewhere {
-  /** Who has it, for people. */
-  holder: string;
-  /** How old it is, or at a Gateway its route, see `ageOf`. */
-  age: string;
 }
 
 /** Which kinds of others this cluster serves. */

@@ -4,34 +4,31 @@ import type { AnyObject } from '../../kube/object.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { ageOf } from './age.ts';
+import { createHostIndex } from './host-index.ts';
+import type { HostIndex } from './host-index.ts';
 import { CLUSTER_LABEL, PROXY_LABEL, namedPattern } from './names.ts';
-import type { HostElsewhere, Live } from './observed.ts';
 import { read } from './read.ts';
 import { BALANCED, proxyKeyOf } from './sources.ts';
 import type { Sources } from './sources.ts';
 
 /**
- * The host names that virtual clusters of other proxies have: at load balancers by their patterns (of brokers the pattern
- * stands for all), and at Gateways, which may be shared by namespaces, by the routes made for them.
+ * The host names that virtual clusters of other proxies have: at load balancers by their patterns, and at Gateways, which may be
+ * shared by namespaces, by the routes made for them.
  */
-export function hostsElsewhere(sources: Sources, key: string): Live['hostsElsewhere'] {
-  const hosts = new Map<string, HostElsewhere>();
-  const add = (host: string, elsewhere: HostElsewhere) => {
-    const known = hosts.get(host);
-    if (!known || elsewhere.age < known.age) hosts.set(host, elsewhere);
-  };
+export function hostsElsewhere(sources: Sources, key: string): HostIndex {
+  const hosts = createHostIndex();
   for (const { metadata, spec } of sources.tlsRoutes?.list() ?? []) {
     const { namespace, name, labels = {} } = metadata;
     if (keyOf({ namespace, name: labels[PROXY_LABEL] ?? '' }) === key) continue;
     const { hostnames = [] } = (spec ?? {}) as { hostnames?: string[] };
     const holder = holderText(labels[CLUSTER_LABEL] ?? name, namespace);
-    for (const host of hostnames) add(host, { holder, age: ageOf(metadata) });
+    for (const host of hostnames) hosts.add(host, { holder, age: ageOf(metadata) });
   }
   for (const ingress of sources.ingresses.find('way', BALANCED)) {
     if (proxyKeyOf(ingress) === key || !sources.proxies.get(proxyKeyOf(ingress))) continue;
     for (const { metadata } of clustersAt(ingress, sources)) {
       const holder = holderText(metadata.name, metadata.namespace);
-      for (const host of hostsAt(ingress, metadata.name)) add(host, { holder, age: ageOf(metadata) });
+      for (const host of hostsAt(ingress, metadata.name)) hosts.add(host, { holder, age: ageOf(metadata) });
     }
   }
   return hosts;
@@ -75,7 +72,10 @@ export function rivalsOfIngress(ingress: AnyObject, sources: Sources): string[] 
   );
 }
 
-/** Other proxies where one of these hosts, which a virtual cluster of this name has, is wanted too. */
+/**
+ * Other proxies where one of these hosts, which a virtual cluster of this name has, is wanted too. Where a host only is among those
+ * that a pattern covers, the other proxy is not woken: it finds out when it looks at its pods again, within a minute.
+ */
 function proxiesWith(hosts: readonly string[], name: string, proxy: string, sources: Sources): string[] {
   if (hosts.length === 0) return [];
   return sources.ingresses.find('way', BALANCED).flatMap((ingress) => {
