@@ -20,6 +20,8 @@ export interface DnsInstallOptions {
 
 /** The name of the Deployment and all that goes with it, and of the Lease of the replica that writes. */
 export const DNS_NAME = 'isthmus-dns';
+/** Where it is unless somebody says otherwise. */
+export const DNS_NAMESPACE = 'isthmus-system';
 const COMPONENT = 'dns';
 const SELECTOR = selectorOf(COMPONENT);
 const LABELS = labelsOf(COMPONENT);
@@ -71,11 +73,16 @@ export const HOME_RULES: PolicyRule[] = [
   },
 ];
 
+/** What is outside of our namespace is called after it, so that another one of us in the cluster has its own. */
+export function nameOutside(name: string, namespace: string): string {
+  return namespace === DNS_NAMESPACE ? name : `${name}-${namespace}`;
+}
+
 /** All objects, in the order in which they are applied. The namespace must be there. */
 export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   const { namespace, image, replicas, config, imports, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
-  const global = { name: DNS_NAME, labels: LABELS };
+  const global = { name: nameOutside(DNS_NAME, namespace), labels: LABELS };
   const ports = ['UDP', 'TCP'].map((protocol) => ({
     name: `dns-${protocol.toLowerCase()}`,
     port: 53,
@@ -96,11 +103,12 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
 
 /** The account for kubeconfigs that other clusters get of this one. */
 function readerManifests(namespace: string, reach: Reach): Manifest[] {
-  const global = { name: READER_NAME, labels: LABELS };
+  const account = { name: READER_NAME, namespace };
+  const global = { name: nameOutside(READER_NAME, namespace), labels: LABELS };
   const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];
   return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...global, namespace } },
-    ...boundRole(global, rules, { name: READER_NAME, namespace }),
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels: LABELS } },
+    ...boundRole(global, rules, account),
   ];
 }
 

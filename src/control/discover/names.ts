@@ -12,6 +12,9 @@ export const REACH_ANNOTATION = `${TANZU}/reach`;
 /** On a Service that is there only to give an exported one node ports: the name of the exported one. */
 export const NODE_PORTS_LABEL = `${TANZU}/node-ports-of`;
 
+/** On OpenShift's description of its DNS: which of us wrote our server there. */
+export const DELEGATED_BY_ANNOTATION = `${TANZU}/delegated-by`;
+
 /** Which Service an EndpointSlice belongs to. */
 export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** On imported EndpointSlices (KEP-1645): which service, and which cluster they came from. */

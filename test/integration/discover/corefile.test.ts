@@ -186,7 +186,8 @@ suite('CoreDNS and we', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 5 }), server, async (pieces, address) => {
         const zones = ['xcc.test', 'clusterset.local'];
-        const edited = delegate(pieces.join('').replaceAll(':0', ':53'), { zones, server: address });
+        const delegation = { zones, server: address, owner: 'isthmus-system/isthmus-dns' };
+        const edited = delegate(pieces.join('').replaceAll(':0', ':53'), delegation);
         if ('problem' in edited) return;
         const said = await complaint(edited.text.replaceAll(':53 ', ':0 '));
         assert.ok(said === undefined || said === UNCLEAR, `${edited.text}\n${said}`);

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { delegate, undelegate } from './block.ts';
 import { KUBEADM } from './testing.ts';
 
-const delegation = { zones: ['xcc.test', 'clusterset.local'], server: '10.96.0.20' };
+const owner = 'isthmus-system/isthmus-dns';
+const delegation = { zones: ['xcc.test', 'clusterset.local'], server: '10.96.0.20', owner };
 
 function textOf(edited: ReturnType<typeof delegate>): string {
   if ('problem' in edited) assert.fail(edited.problem);
@@ -50,7 +51,7 @@ suite('our block in a Corefile', () => {
     const moved = textOf(delegate(`${first}# by hand\n`, { ...delegation, server: 'fd00::20' }));
     assert.match(moved, /forward \. fd00::20\n/);
     assert.ok(moved.endsWith('# by hand\n'));
-    assert.equal(textOf(undelegate(moved)), `${KUBEADM}# by hand\n`);
+    assert.equal(textOf(undelegate(moved, owner)), `${KUBEADM}# by hand\n`);
   });
 
   test('is on the port of the others, and uses no plugin that they do not', () => {
@@ -72,6 +73,34 @@ suite('our block in a Corefile', () => {
     assert.equal(problemOf(KUBEADM, ['xcc.cluster.local']), undefined);
   });
 
+  const rival = { zones: ['other.test'], server: '10.96.0.30', owner: 'other/isthmus-dns' };
+
+  test('of another Isthmus is left alone, whatever is done beside it', () => {
+    const theirs = textOf(delegate(KUBEADM, rival));
+    assert.match(problemOf(theirs, ['other.test'])!, /by another Isthmus already, other\/isthmus-dns;/);
+    assert.equal(textOf(undelegate(theirs, owner)), theirs);
+    const both = textOf(delegate(theirs, delegation));
+    assert.ok(both.startsWith(theirs));
+    assert.equal(textOf(delegate(both, rival)), both);
+    assert.equal(textOf(undelegate(both, owner)), theirs);
+    assert.equal(textOf(undelegate(textOf(undelegate(both, rival.owner)), owner)), KUBEADM);
+  });
+
+  test('that does not say whose it is is taken over, by the first who comes', () => {
+    const nameless = textOf(delegate(KUBEADM, delegation)).replace(`# By ${owner}.\n`, '');
+    assert.equal(textOf(delegate(nameless, delegation)), textOf(delegate(KUBEADM, delegation)));
+    assert.equal(textOf(undelegate(nameless, owner)), KUBEADM);
+    const taken = textOf(delegate(nameless, { ...rival, zones: delegation.zones }));
+    assert.match(problemOf(taken)!, /other\/isthmus-dns/);
+  });
+
+  test('is named as the first version named it, so that a return to that finds it', () => {
+    const lines = textOf(delegate('. {\n}', delegation)).split('\n');
+    const begin = lines.indexOf('### BEGIN CROSS CLUSTER CONNECTIVITY');
+    assert.equal(lines[begin + 1], '# The line above had no end.');
+    assert.equal(lines.indexOf('### END CROSS CLUSTER CONNECTIVITY'), lines.length - 2);
+  });
+
   test('in any Corefile: in and out again gives back what was there, byte for byte', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
@@ -80,7 +109,7 @@ suite('our block in a Corefile', () => {
         if ('problem' in edited) return;
         assert.ok(edited.text.startsWith(text));
         assert.equal(textOf(delegate(edited.text, delegation)), edited.text, 'twice is once');
-        assert.equal(textOf(undelegate(edited.text)), text);
+        assert.equal(textOf(undelegate(edited.text, owner)), text);
       }),
       { numRuns: 500 },
     );

@@ -1,4 +1,8 @@
-/** Our part of someone else's Corefile: between two markers, and nothing outside of them is ever changed. */
+/**
+ * Our part of someone else's Corefile: between two markers, and nothing outside of them is ever changed. A block says whose it is, since
+ * there may be several of us in one cluster; one that does not say it is from the days before, or of somebody who was here before us,
+ * and is taken over.
+ */
 import { isIP, isIPv6 } from 'node:net';
 import { normalKey, parseCorefile } from './corefile.ts';
 import type { Corefile, ServerBlock } from './corefile.ts';
@@ -7,6 +11,8 @@ const BEGIN = '### BEGIN CROSS CLUSTER CONNECTIVITY';
 const END = '### END CROSS CLUSTER CONNECTIVITY';
 /** The end of line before our block is ours then, and goes with it. */
 const UNENDED = '# The line above had no end.';
+const OWNER_LINE = /^# By (\S+)\.$/;
+const OWNER = /^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/;
 /** Words that mean the same in a Corefile, in JSON and to an operator. */
 const ZONE = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 /**
@@ -23,12 +29,15 @@ export interface Delegation {
   zones: readonly string[];
   /** The address of our DNS server's Service, with a port if that is not 53; undefined where it is gone. */
   server: string | undefined;
+  /** Whose they are: `<namespace>/<name>` of our Service. */
+  owner: string;
 }
 
 export type Edited = { text: string } | { problem: string };
 
 /** Why something cannot be delegated wherever that would be written; undefined if it can. */
-export function problemOf({ zones, server }: Delegation): string | undefined {
+export function problemOf({ zones, server, owner }: Delegation): string | undefined {
+  if (!OWNER.test(owner)) return `${JSON.stringify(owner)} is no name of a Service`;
   const odd = zones.find((zone) => !ZONE.test(zone) || zone.length > 253);
   if (odd !== undefined) return `${JSON.stringify(odd)} cannot be delegated`;
   const host = server === undefined ? '' : hostOf(server);
@@ -50,25 +59,52 @@ export function delegationBlocks({ zones, server = '' }: Delegation, { blocks }:
     .join('');
 }
 
+/** The line by which one of us knows its own part from another's. */
+export function ownerLine(owner: string): string {
+  return `# By ${owner}.\n`;
+}
+
+/** Whose a text is that begins with such a line; undefined if it does not say. */
+export function ownerIn(text: string): string | undefined {
+  return OWNER_LINE.exec(text.split('\n', 1)[0]?.trim() ?? '')?.[1];
+}
+
+/** Why zones that another one of us delegates are left alone. */
+export function ownedElsewhere(owner: string): string {
+  return `zones are delegated by another Isthmus already, ${owner}; to take that out: isthmus dns undelegate -n ${owner.split('/')[0]}`;
+}
+
 /** The Corefile with the delegation in it. Refuses one that it does not understand, or that serves a zone already. */
 export function delegate(corefile: string, delegation: Delegation): Edited {
-  const parts = split(corefile);
+  const { zones, owner } = delegation;
+  const parts = split(corefile, owner);
   if ('problem' in parts) return parts;
   const outside = parseCorefile(parts.before + parts.after);
   if ('problem' in outside) return { problem: `the Corefile is not understood: ${outside.problem}` };
-  const collision = collisionOf(delegation.zones, outside.blocks);
-  if (collision !== undefined) return { problem: collision };
+  const collision = collisionOf(zones, outside.blocks);
+  if (collision !== undefined) return { problem: rivalOf(delegation, outside, parts.others) ?? collision };
   const isUnended = parts.before !== '' && !parts.before.endsWith('\n');
-  const note = isUnended ? `${UNENDED}\n` : '';
+  const notes = `${isUnended ? `${UNENDED}\n` : ''}${ownerLine(owner)}`;
   const blocks = delegationBlocks(delegation, outside);
-  const text = `${parts.before}${isUnended ? '\n' : ''}${BEGIN}\n${note}${blocks}${END}\n${parts.after}`;
-  return checked(text, outside.blocks.length + delegation.zones.length);
+  const text = `${parts.before}${isUnended ? '\n' : ''}${BEGIN}\n${notes}${blocks}${END}\n${parts.after}`;
+  return checked(text, outside.blocks.length + zones.length);
 }
 
 /** The Corefile as it would be without us. It is none of our business whether that makes sense. */
-export function undelegate(corefile: string): Edited {
-  const parts = split(corefile);
+export function undelegate(corefile: string, owner: string): Edited {
+  const parts = split(corefile, owner);
   return 'problem' in parts ? parts : { text: parts.before + parts.after };
+}
+
+/** Whether it is another one of us who stands in the way. */
+function rivalOf({ zones }: Delegation, { blocks }: Corefile, others: readonly Block[]): string | undefined {
+  const port = portOf(blocks);
+  const rival = others.find(({ text, owner }) => {
+    const parsed = parseCorefile(text);
+    const keys = 'blocks' in parsed ? parsed.blocks.flatMap((block) => block.keys.map(normalKey)) : [];
+    return owner !== undefined && zones.some((zone) => keys.includes(normalKey(`${zone}:${port}`)));
+  });
+  return rival?.owner && ownedElsewhere(rival.owner);
 }
 
 /** Why zones cannot be served beside these blocks. */
@@ -111,19 +147,57 @@ function hostOf(server: string): string {
   return isIPv6(server) ? server : (/^\[?(.*?)\]?(:\d+)?$/.exec(server)?.[1] ?? '');
 }
 
-function split(corefile: string): { before: string; after: string } | { problem: string } {
+/** A block between markers. */
+interface Block {
+  begin: number;
+  end: number;
+  owner: string | undefined;
+  text: string;
+}
+
+/** The text around our block, and the blocks of others like us. */
+interface Parts {
+  before: string;
+  after: string;
+  others: readonly Block[];
+}
+
+const DAMAGED = { problem: 'the markers of our block are damaged; take them out by hand' };
+
+function split(corefile: string, owner: string): Parts | { problem: string } {
   const lines = corefile.split('\n');
-  const begins = lines.flatMap((line, i) => (line.trim() === BEGIN ? [i] : []));
-  const ends = lines.flatMap((line, i) => (line.trim() === END ? [i] : []));
-  if (begins.length === 0 && ends.length === 0) return { before: corefile, after: '' };
-  const [begin = -1, end = -1] = [begins[0], ends[0]];
-  if (begins.length !== 1 || ends.length !== 1 || end < begin)
-    return { problem: 'the markers of our block are damaged; take them out by hand' };
-  const after = lines.slice(end + 1).join('\n');
+  const blocks = blocksIn(lines);
+  if (!blocks) return DAMAGED;
+  const own = blocks.filter((block) => block.owner === owner);
+  const candidates = own.length > 0 ? own : blocks.filter((block) => block.owner === undefined);
+  const [ours, ...more] = candidates;
+  if (more.length > 0) return DAMAGED;
+  const others = blocks.filter((block) => block !== ours);
+  if (!ours) return { before: corefile, after: '', others };
+  const after = lines.slice(ours.end + 1).join('\n');
   const before = lines
-    .slice(0, begin)
+    .slice(0, ours.begin)
     .map((line) => `${line}\n`)
     .join('');
-  const isUnended = lines[begin + 1]?.trim() === UNENDED && after === '';
-  return { before: isUnended ? before.slice(0, -1) : before, after };
+  const isUnended = lines[ours.begin + 1]?.trim() === UNENDED && after === '';
+  return { before: isUnended ? before.slice(0, -1) : before, after, others };
+}
+
+/** All blocks between markers; undefined if these do not come in pairs. */
+function blocksIn(lines: readonly string[]): Block[] | undefined {
+  const blocks: Block[] = [];
+  let begin: number | undefined;
+  for (const [i, line] of lines.entries()) {
+    const word = line.trim();
+    if (word !== BEGIN && word !== END) continue;
+    if ((word === BEGIN) !== (begin === undefined)) return undefined;
+    if (word === BEGIN) begin = i;
+    else {
+      const inner = lines.slice(begin! + 1, i);
+      const notes = inner[0]?.trim() === UNENDED ? inner.slice(1) : inner;
+      blocks.push({ begin: begin!, end: i, owner: ownerIn(notes[0] ?? ''), text: inner.join('\n') });
+      begin = undefined;
+    }
+  }
+  return begin === undefined ? blocks : undefined;
 }

@@ -1,5 +1,13 @@
 /** The two ways by CoreDNS: our block in the Corefile, or a file of ours that the platform's Corefile imports. */
-import { collisionOf, delegate, delegationBlocks, undelegate } from './block.ts';
+import {
+  collisionOf,
+  delegate,
+  delegationBlocks,
+  ownedElsewhere,
+  ownerIn,
+  ownerLine,
+  undelegate,
+} from './block.ts';
 import { parseCorefile } from './corefile.ts';
 import type { Corefile } from './corefile.ts';
 import type { ClusterDns, ConfigMap, Wanted, WayChange } from './platform.ts';
@@ -24,7 +32,7 @@ export function corefileChange(object: ConfigMap | undefined, wanted: Wanted): W
   const before = object?.data?.[KEY];
   if (!object || before === undefined)
     return wanted.zones.length === 0 ? NOTHING : { problem: 'there is no Corefile' };
-  const edited = wanted.zones.length === 0 ? undelegate(before) : delegate(before, wanted);
+  const edited = wanted.zones.length === 0 ? undelegate(before, wanted.owner) : delegate(before, wanted);
   if ('problem' in edited) return edited;
   if (wanted.zones.length > 0 && !reloads(before)) return { problem: NO_RELOAD };
   return dataChange(object, KEY, edited.text);
@@ -32,7 +40,10 @@ export function corefileChange(object: ConfigMap | undefined, wanted: Wanted): W
 
 /** A key of ours in the ConfigMap for additions, which is made if there is none and taken away again if nothing else is in it. */
 export function customChange({ coredns, custom }: ClusterDns, wanted: Wanted): WayChange {
-  if (wanted.zones.length === 0) return customRemoval(custom);
+  const owner = ownerIn(custom?.data?.[CUSTOM_KEY] ?? '');
+  const isElsewhere = owner !== undefined && owner !== wanted.owner;
+  if (wanted.zones.length === 0) return isElsewhere ? NOTHING : customRemoval(custom);
+  if (isElsewhere) return { problem: ownedElsewhere(owner) };
   const main = coredns?.data?.[KEY] ?? '';
   const others = Object.entries(custom?.data ?? {}).filter(
     ([key]) => key.endsWith('.server') && key !== CUSTOM_KEY,
@@ -42,7 +53,7 @@ export function customChange({ coredns, custom }: ClusterDns, wanted: Wanted): W
   const collision = collisionOf(wanted.zones, outside.blocks);
   if (collision !== undefined) return { problem: collision };
   if (main !== '' && !reloads(main)) return { problem: NO_RELOAD };
-  const text = delegationBlocks(wanted, outside);
+  const text = ownerLine(wanted.owner) + delegationBlocks(wanted, outside);
   if (custom) return dataChange(custom, CUSTOM_KEY, text);
   const namespace = coredns?.metadata.namespace ?? 'kube-system';
   const metadata = { name: CUSTOM_NAME, namespace, labels: MADE_BY };

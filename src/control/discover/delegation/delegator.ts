@@ -6,6 +6,7 @@ import { createController } from '../../../kube/controller.ts';
 import type { Outcome } from '../../../kube/controller.ts';
 import { hasStatus } from '../../../kube/errors.ts';
 import type { EventRecorder } from '../../../kube/events.ts';
+import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
@@ -79,7 +80,7 @@ export function createDelegator(given: DelegatorOptions): Delegator {
     const seen = await lookAt(view);
     const server = options.server ?? addressOf(seen.service);
     if (server !== undefined) servers.add(server);
-    return { seen, wanted: { zones, server, formerServers: [...servers] } };
+    return { seen, wanted: { zones, server, owner: keyOf(service), formerServers: [...servers] } };
   }
 
   /** Takes over from the replica that led before. */

@@ -2,6 +2,7 @@
 import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
 import type { PolicyRule } from '../../install/rbac.ts';
+import { nameOutside } from '../install.ts';
 import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './cluster-dns.ts';
 import { STATUS_NAME } from './report.ts';
 import type { DelegationOptions } from './settings.ts';
@@ -17,14 +18,17 @@ export interface Account {
 
 /** What is to be applied beside the DNS server's manifests, so that it can delegate zones or take that out again. */
 export function delegationManifests(account: Account, { corefile }: DelegationOptions): Manifest[] {
+  const dnsRules = [
+    configMaps([corefile.name, CUSTOM_NAME, KUBE_DNS_NAME], EDIT),
+    // Platforms that read it do not all have it from the start.
+    configMaps([CUSTOM_NAME], ['create', 'delete']),
+  ];
+  const outside = nameOutside(NAME, account.namespace);
+  const isAtHome = corefile.namespace === account.namespace;
   return [
-    ...role(account, account.namespace, STATUS_RULES),
-    ...role(account, corefile.namespace, [
-      configMaps([corefile.name, CUSTOM_NAME, KUBE_DNS_NAME], EDIT),
-      // Platforms that read it do not all have it from the start.
-      configMaps([CUSTOM_NAME], ['create', 'delete']),
-    ]),
-    ...role(account, undefined, OPERATOR_RULES),
+    ...role(NAME, account, account.namespace, isAtHome ? [...STATUS_RULES, ...dnsRules] : STATUS_RULES),
+    ...(isAtHome ? [] : role(outside, account, corefile.namespace, dnsRules)),
+    ...role(outside, account, undefined, OPERATOR_RULES),
   ];
 }
 
@@ -45,11 +49,12 @@ function configMaps(resourceNames: string[], verbs: string[]): PolicyRule {
   return { apiGroups: [''], resources: ['configmaps'], resourceNames, verbs };
 }
 
-function role(account: Account, namespace: string | undefined, rules: PolicyRule[]): Manifest[] {
-  const metadata = {
-    name: NAME,
-    labels: selectorOf('dns'),
-    ...(namespace === undefined ? {} : { namespace }),
-  };
-  return boundRole(metadata, rules, account);
+function role(
+  name: string,
+  account: Account,
+  namespace: string | undefined,
+  rules: PolicyRule[],
+): Manifest[] {
+  const labels = selectorOf('dns');
+  return boundRole({ name, labels, ...(namespace !== undefined && { namespace }) }, rules, account);
 }

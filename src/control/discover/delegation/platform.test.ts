@@ -5,7 +5,7 @@ import { choosePlatform, planDelegation, planRemoval } from './platform.ts';
 import type { ClusterDns, ConfigMap, DnsOperator, Write } from './platform.ts';
 import { KUBEADM } from './testing.ts';
 
-const wanted = { zones: ['xcc.test'], server: '10.96.0.20' };
+const wanted = { zones: ['xcc.test'], server: '10.96.0.20', owner: 'isthmus-system/isthmus-dns' };
 const none = { ...wanted, zones: [] };
 
 function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
@@ -14,7 +14,7 @@ function configMap(name: string, data: Record<string, string> = {}): ConfigMap {
 }
 
 function operator(...servers: object[]): DnsOperator {
-  const metadata = { name: 'default', resourceVersion: '1' };
+  const metadata = { name: 'default', resourceVersion: '1', annotations: { theirs: 'too' } };
   const spec = servers.length > 0 ? { servers } : {};
   return { apiVersion: 'operator.openshift.io/v1', kind: 'DNS', metadata, spec } as DnsOperator;
 }
@@ -93,6 +93,17 @@ suite('the way to delegate', () => {
     });
   }
 
+  for (const [name, object, found] of ways) {
+    test(`${name}: what one Isthmus wrote another never touches`, () => {
+      const rival = { ...wanted, server: '10.96.0.30', owner: 'other/isthmus-dns' };
+      const written = found(merged(object, writeOf(found(object as never))?.patch) as never);
+      assert.match(problemOf(written, rival)!, /isthmus-system\/isthmus-dns; to take that out|somebody else/);
+      assert.equal(writeOf(written, { ...rival, zones: [] }), undefined);
+      assert.deepEqual(planRemoval(written, rival), []);
+      assert.equal(problemOf(written), undefined);
+    });
+  }
+
   test('coredns-custom is made where it is missing, and taken away again if nobody else uses it', () => {
     const write = writeOf({ coredns: k3s });
     assert.equal(write?.object.metadata.resourceVersion, undefined);
@@ -114,7 +125,10 @@ suite('the way to delegate', () => {
       zones: ['xcc.test'],
       forwardPlugin: { upstreams: ['10.96.0.20'], policy: 'Sequential' },
     };
-    assert.deepEqual(writeOf(found)?.patch, { spec: { servers: [ours, acme] } });
+    assert.deepEqual(writeOf(found)?.patch, {
+      metadata: { annotations: { 'connectivity.tanzu.vmware.com/delegated-by': wanted.owner } },
+      spec: { servers: [ours, acme] },
+    });
   });
 
   test('is not taken over what others have there', () => {

@@ -60,5 +60,6 @@ async function lookForRemoval(cluster: Cluster, { service, zones, options }: Rem
   const server = options.server ?? addressOf(own);
   // The table of kube-dns says of nobody whose an entry is, but where it leads; without our Service only the zones are left to go by.
   const formerServers = server === undefined ? serversOf(found.kubeDns, zones) : [];
-  return { changes: planRemoval(found satisfies ClusterDns, { zones: [], server, formerServers }) };
+  const wanted = { zones: [], server, owner: keyOf(service), formerServers };
+  return { changes: planRemoval(found satisfies ClusterDns, wanted) };
 }

@@ -22,7 +22,7 @@ export async function writeChange(
     if (resourceVersion === undefined)
       // Applied, not created: the right to create an object of one name only can be given for this alone.
       return (await client.apply({ ...object, ...patch }, { fieldManager: FIELD_MANAGER })).object;
-    const guarded = { ...patch, metadata: { resourceVersion } };
+    const guarded = { ...patch, metadata: { ...(patch as Partial<KubeObject>).metadata, resourceVersion } };
     return await client.mergePatch(type, { name, namespace }, guarded, { fieldManager: FIELD_MANAGER });
   } catch (error) {
     if (hasStatus(error, 409) || hasStatus(error, 404)) return 'changed';
