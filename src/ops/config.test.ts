@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { z } from 'zod';
-import { loadConfig } from './config.ts';
+import { checkConfig, loadConfig } from './config.ts';
 
 const schema = z.strictObject({
   leaseDurationSeconds: z.int().positive().default(15),
@@ -51,6 +51,28 @@ suite('config', () => {
         return true;
       },
     );
+  });
+
+  test('a key that must be there is said to be required, also where there is nothing at all', () => {
+    const strict = z.strictObject({ a: z.array(z.strictObject({ b: z.string() })) });
+    const refused = (text: string, pattern: RegExp) =>
+      assert.throws(() => loadConfig(strict, { file: file(text) }), pattern);
+    refused('', /\n {2}a: is required$/);
+    refused('a: [{}]', /\n {2}a\.0\.b: is required$/);
+    refused('a: [{ b: 1 }]', /\n {2}a\.0\.b: .*expected string/);
+    assert.throws(() => checkConfig(strict, null, 'x'), /a: is required$/);
+  });
+
+  test('what is wrong with YAML is named by its place; a line may hold a secret', () => {
+    const refused = (text: string, pattern: RegExp) =>
+      assert.throws(
+        () => loadConfig(schema, { file: file(text) }),
+        (error: Error) => pattern.test(error.message) && !error.message.includes('sesame'),
+      );
+    refused('password: "sesame\n', /config\.yaml: Missing closing .* at line 2, column 1$/);
+    refused('a: sesame\n---\nb: 1\n', /config\.yaml: one YAML document is expected, not several at line 2, /);
+    const source = { env: { X_ROADS: '[sesame' }, envPrefix: 'X' };
+    assert.throws(() => loadConfig(schema, source), /X_ROADS: .* at line 1, column \d+$/);
   });
 
   test('broken YAML, a missing file and a bare list say so', () => {

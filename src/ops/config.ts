@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { YAMLParseError, parse } from 'yaml';
 import type { z } from 'zod';
 import { IsthmusError, messageOf } from './errors.ts';
 
@@ -18,14 +18,35 @@ export function loadConfig<S extends z.ZodObject>(schema: S, source: ConfigSourc
   return checkConfig(schema, merged, source.file ?? 'environment');
 }
 
-/** Checks a document; `where` names it in the message. */
+/** Checks a document; `where` names it in the message. An empty one lacks everything that is required. */
 export function checkConfig<S extends z.ZodType>(schema: S, document: unknown, where: string): z.output<S> {
-  const result = schema.safeParse(document);
+  const result = schema.safeParse(document ?? {});
   if (result.success) return result.data;
-  const lines = result.error.issues.map(
-    (issue) => `${issue.path.join('.') || '(top level)'}: ${issue.message}`,
-  );
+  const lines = result.error.issues.map(({ path, code, message }) => {
+    const isMissing = code === 'invalid_type' && valueAt(document, path) === undefined;
+    return `${path.join('.') || '(top level)'}: ${isMissing ? 'is required' : message}`;
+  });
   throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${lines.join('\n  ')}`);
+}
+
+function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
+  let value = document;
+  for (const step of path) value = (value as Record<PropertyKey, unknown> | null | undefined)?.[step];
+  return value;
+}
+
+/** Reads one YAML document. What is wrong is named by its place and never quoted: the line may hold a secret. */
+export function parseYaml(text: string, where: string): unknown {
+  try {
+    return parse(text);
+  } catch (cause) {
+    const [message = ''] = messageOf(cause).split('\n');
+    const isSeveral = cause instanceof YAMLParseError && cause.code === 'MULTIPLE_DOCS';
+    const what = isSeveral
+      ? message.replace(/^.*(?= at line)/, 'one YAML document is expected, not several')
+      : message;
+    throw new IsthmusError('CONFIG_INVALID', `${where}: ${what.replace(/:$/, '')}`);
+  }
 }
 
 function readYaml(file: string): Record<string, unknown> {
@@ -35,12 +56,8 @@ function readYaml(file: string): Record<string, unknown> {
   } catch (cause) {
     throw new IsthmusError('CONFIG_UNREADABLE', `${file} (${messageOf(cause)})`, { cause });
   }
-  try {
-    const document: unknown = parse(text) ?? {};
-    if (typeof document === 'object' && !Array.isArray(document)) return document as Record<string, unknown>;
-  } catch (cause) {
-    throw new IsthmusError('CONFIG_INVALID', `${file}: ${messageOf(cause)}`, { cause });
-  }
+  const document = parseYaml(text, file) ?? {};
+  if (typeof document === 'object' && !Array.isArray(document)) return document as Record<string, unknown>;
   throw new IsthmusError('CONFIG_INVALID', `${file}: a mapping of keys is expected at the top level`);
 }
 
@@ -51,12 +68,7 @@ function fromEnvironment(schema: z.ZodObject, source: ConfigSource): Record<stri
   for (const key of Object.keys(schema.shape)) {
     const name = `${source.envPrefix}_${key.replace(/[A-Z]/g, (upper) => `_${upper}`).toUpperCase()}`;
     const text = source.env[name];
-    if (text === undefined) continue;
-    try {
-      found[key] = parse(text);
-    } catch (cause) {
-      throw new IsthmusError('CONFIG_INVALID', `${name}: ${messageOf(cause)}`, { cause });
-    }
+    if (text !== undefined) found[key] = parseYaml(text, name);
   }
   return found;
 }

@@ -29,11 +29,11 @@ export const ERRORS = {
   },
   CLUSTER_UNKNOWN: {
     message: 'there is no cluster of this name',
-    hint: 'Join it with `isthmus join`, or correct the name; a name that is not known never means the local cluster.',
+    hint: 'Join it (docs/dns.md says how), or correct the name; a name that is not known never means the local cluster.',
   },
   CLUSTER_REFUSED: {
     message: 'the Kubernetes API server refused the request',
-    hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` prints.',
+    hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` or `isthmus dns manifests` prints.',
   },
   KAFKA_UNREACHABLE: {
     message: 'the Kafka broker cannot be reached',

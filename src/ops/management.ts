@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { IsthmusError } from './errors.ts';
 import type { Health, Report } from './health.ts';
 
 export interface ManagementOptions {
@@ -29,7 +30,9 @@ export async function serveManagement(options: ManagementOptions): Promise<Manag
   server.requestTimeout = 10_000;
   server.headersTimeout = 10_000;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (cause) =>
+      reject(new IsthmusError('LISTEN_FAILED', `management: ${cause.message}`, { cause })),
+    );
     server.listen(options.port, options.host, () => resolve());
   });
   return {
