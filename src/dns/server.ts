@@ -16,6 +16,7 @@ import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { Problem } from './claims.ts';
 import type { DnsConfig } from './config.ts';
+import type { Counters } from './counters.ts';
 import type { CookieSecrets } from './cookie.ts';
 import type { Explanation } from './explain.ts';
 import type { DnsRecord } from './record.ts';
@@ -70,13 +71,8 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
 
   const cookies = cookieSecrets(config);
   const counters = createCounters();
-  const { services, endpoints } = await listenTcp(config, zones, cookies, counters);
-  try {
-    await startWorkers(config, { cookies, endpoints, store, log, workers });
-  } catch (cause) {
-    await Promise.all(services.map((service) => service.close(0)));
-    throw cause;
-  }
+  const open = () => openEndpoints(config, { zones, cookies, counters, store, log, workers });
+  const { services, endpoints } = await withChosenPort(config, open);
   reportCounters(metrics, () => [counters, ...workers.map((worker) => worker.counters)]);
   reportRecords(metrics, store, services);
   log.info({ endpoints, udp: workers[0]!.mode, workers: workers.length }, 'DNS server listens');
@@ -138,6 +134,41 @@ interface WorkerParts {
   workers: WorkerLink[];
 }
 
+interface Listening {
+  services: TcpService[];
+  endpoints: Endpoint[];
+}
+
+type EndpointParts = Omit<WorkerParts, 'endpoints'> & { zones: Zones; counters: Counters };
+
+/** Listens on TCP and UDP, or on nothing and says why. */
+async function openEndpoints(config: DnsConfig, parts: EndpointParts): Promise<Listening> {
+  const { zones, cookies, counters } = parts;
+  const { services, endpoints } = await listenTcp(config, zones, cookies, counters);
+  try {
+    await startWorkers(config, { ...parts, endpoints });
+    return { services, endpoints };
+  } catch (cause) {
+    await Promise.all(services.map((service) => service.close(0)));
+    throw cause;
+  }
+}
+
+const ATTEMPTS = 5;
+
+/** A port that the system chose for TCP may be somebody's for UDP, or at another address: then it chooses again. */
+async function withChosenPort<T>(config: DnsConfig, open: () => Promise<T>): Promise<T> {
+  const isChosen = config.listen.some(({ port }) => port === 0);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await open();
+    } catch (error) {
+      const isTaken = error instanceof IsthmusError && error.code === 'LISTEN_FAILED';
+      if (!isTaken || !isChosen || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
 /** Starts all workers, each with the whole data; from then on `workers` gets every update. */
 async function startWorkers(config: DnsConfig, parts: WorkerParts): Promise<void> {
   const { cookies, endpoints, store, log, workers } = parts;
@@ -158,7 +189,7 @@ async function startWorkers(config: DnsConfig, parts: WorkerParts): Promise<void
   const failed = (await Promise.allSettled(launches)).find((result) => result.status === 'rejected');
   const slow = config.udp === 'fast' && workers.some((worker) => worker.mode !== 'fast');
   if (!failed && !slow) return;
-  await Promise.all(workers.map((worker) => worker.close()));
+  await Promise.all(workers.splice(0).map((worker) => worker.close()));
   if (failed) throw new IsthmusError('LISTEN_FAILED', messageOf(failed.reason), { cause: failed.reason });
   throw new IsthmusError('CONFIG_INVALID', 'udp: "fast" needs Linux and a Node with node:ffi; take "auto"');
 }
@@ -178,8 +209,8 @@ async function listenTcp(
   config: DnsConfig,
   zones: Zones,
   cookies: CookieSecrets,
-  counters: ReturnType<typeof createCounters>,
-): Promise<{ services: TcpService[]; endpoints: Endpoint[] }> {
+  counters: Counters,
+): Promise<Listening> {
   const options: TcpOptions = {
     maxUdpPayload: config.maxUdpPayload,
     cookies,
