@@ -88,6 +88,7 @@ export function observeProxy(
       ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
     now,
+    podsSince: now, // as long as nobody says otherwise
   };
 }
 

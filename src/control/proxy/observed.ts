@@ -16,6 +16,8 @@ export interface Observed {
   live: Live;
   /** Milliseconds since 1970. */
   now: number;
+  /** Since when nothing about the pods has changed, nor about what they should serve. */
+  podsSince: number;
 }
 
 export interface Unreadable {

@@ -18,6 +18,7 @@ import {
   serviceAccount,
 } from './objects/workload.ts';
 import type { Findings, Observed, PlanSettings, ServedKinds } from './observed.ts';
+import { patienceMs } from './patience.ts';
 import { QUARANTINE_MS } from './ports.ts';
 import type { Allocation, Block } from './ports.ts';
 import { plannedConfig } from './planned-config.ts';
@@ -38,8 +39,8 @@ export interface Plan {
 
 /** How soon to look again at what somebody else has to change, where no watch tells of it. */
 const TAKEN_MS = 30_000;
+/** How soon to ask pods again: at first where they are about to load something or stumble, and where all is well. */
 const PENDING_MS = 1000;
-/** How soon to ask pods again what they stumble over: soon where they do, now and then where all is well. */
 const PROBLEM_MS = 5000;
 const ASK_MS = 60_000;
 
@@ -52,12 +53,14 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
   const objects = wanted.filter((object) => !findings.taken.has(referenceOf(object)));
   const portBlocks = portBlocksOf(allocation);
   const { statuses, pending } = statusesOf({ observed, judgement, config, portBlocks, findings });
+  const { live, now } = observed;
+  const unchangedMs = now - observed.podsSince;
   const times = [
-    ...(pending ? [PENDING_MS] : []),
-    ...observed.live.pods.map(({ problems }) => (problems ? PROBLEM_MS : ASK_MS)),
+    ...(pending ? [patienceMs(unchangedMs, PENDING_MS)] : []),
+    ...live.pods.map(({ problems }) => (problems ? patienceMs(unchangedMs, PROBLEM_MS) : ASK_MS)),
     ...(findings.taken.size > 0 || isHostTaken(judgement) ? [TAKEN_MS] : []),
-    ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - observed.now]),
-    ...allocation.released.map(({ at }) => at + QUARANTINE_MS - observed.now),
+    ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - now]),
+    ...allocation.released.map(({ at }) => at + QUARANTINE_MS - now),
   ];
   const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
   return { objects, statuses, portBlocks, config, lookAgainInMs };

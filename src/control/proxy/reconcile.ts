@@ -18,7 +18,9 @@ import { SIGNATURE, ownerLabels } from './names.ts';
 import { observeProxy } from './observe.ts';
 import type { PodAnswers } from './observe.ts';
 import { NO_FINDINGS } from './observed.ts';
-import type { Findings, PlanSettings } from './observed.ts';
+import type { Findings, Observed, PlanSettings } from './observed.ts';
+import { lookAt } from './patience.ts';
+import type { Look } from './patience.ts';
 import { planProxy } from './plan.ts';
 import type { Plan } from './plan.ts';
 import type { PodTalk } from './pods.ts';
@@ -59,7 +61,7 @@ export function createReconciler(options: ReconcilerOptions) {
     () => ({ client: cluster.client, cacheOf: (type) => caches.cacheOf(type) }),
     SIGNATURE,
   );
-  const lastAnswers = new Map<string, PodAnswers>();
+  const lastLooks = new Map<string, Look & { answers: PodAnswers }>();
 
   /** Plans, finds out what the proxy or the names of others stand against, and plans around that. */
   async function plan(
@@ -68,7 +70,7 @@ export function createReconciler(options: ReconcilerOptions) {
     now: number,
     signal: AbortSignal,
   ): Promise<{ plan: Plan; findings: Findings }> {
-    const answers = lastAnswers.get(keyOf(proxy)) ?? new Map();
+    const { answers } = lastLooks.get(keyOf(proxy)) ?? { answers: new Map() };
     const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
     let findings = NO_FINDINGS;
     let planned = planProxy(observed, settings, findings);
@@ -155,12 +157,14 @@ export function createReconciler(options: ReconcilerOptions) {
 
     const live = sources.pods.find('proxy', key);
     const answers = await pods.ask(live, signal);
-    lastAnswers.set(key, answers);
-    if (live.length === 0) lastAnswers.delete(key);
     metrics.wrote('pod', await pods.nudge(live, first.config.hash, answers, signal));
     // Said again with what the pods answered.
     const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
-    const last = planProxy(observed, settings, { ...findings, denied: denialsIn(summary) });
+    const look = lookAtPods(observed, first, lastLooks.get(key));
+    if (live.length > 0) lastLooks.set(key, { ...look, answers });
+    else lastLooks.delete(key);
+    const seen = { ...observed, podsSince: look.since };
+    const last = planProxy(seen, settings, { ...findings, denied: denialsIn(summary) });
     await writeStatuses(proxy, last.statuses, now, signal);
     if (summary.errors.length > 0) return { outcome: 'error', error: failureOf(summary) };
     const { lookAgainInMs } = last;
@@ -175,6 +179,12 @@ export function createReconciler(options: ReconcilerOptions) {
       throw error;
     }
   };
+}
+
+function lookAtPods({ world, live, name, now }: Observed, { config }: Plan, before: Look | undefined): Look {
+  const proxy = world.proxies.find(({ metadata }) => metadata.name === name);
+  const sight = { generation: proxy?.metadata.generation, configVersion: config.hash, pods: live.pods };
+  return lookAt(sight, before, now);
 }
 
 interface StatusWithPorts {

@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
+import { planProxy } from '../../../src/control/proxy/plan.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
 import { configPartsOf } from '../../../src/control/proxy/planned-config.ts';
 import { loadProxyConfig } from '../../../src/proxy/config/load.ts';
 import { diffConfigs } from '../../../src/proxy/reload.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { workspace } from '../../support/workspace.ts';
-import { createMemoryCluster } from './memory.ts';
+import { SETTINGS, createMemoryCluster } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
@@ -225,6 +227,42 @@ suite('plans of the proxy road', () => {
     assert.deepEqual(
       [...configPartsOf(after.config.text)],
       [...after.config.parts].map(([name, { hash }]) => [name, hash]),
+    );
+  });
+
+  test('pods that are not ready are asked often at first, and then less and less', () => {
+    const memory = start([{ name: 'a', ingresses: ['inside'], target: 'one', filters: [] }]);
+    const { hash } = settle(memory).config;
+    const pod = (status: string) => ({
+      ...resource('Pod', 'p-1', {}),
+      metadata: { name: 'p-1', namespace: 'default', labels: { 'kroxylicious.io/proxy': 'p' } },
+      status: { conditions: [{ type: 'Ready', status }] },
+    });
+    const problems = new Map([['a', { isTarget: true, message: 'gone' }]]);
+    const lookAgain = (unchangedMs: number, answer: object = {}) => {
+      const answers = new Map([['p-1', answer]]);
+      const observed = { ...memory.observe(PROXY, NOW, answers), podsSince: NOW - unchangedMs };
+      return planProxy(observed, SETTINGS, NO_FINDINGS).lookAgainInMs;
+    };
+    memory.put(pod('False'));
+    const times = [0, 8000, 60_000, 3_600_000];
+    assert.deepEqual(
+      times.map((time) => lookAgain(time)),
+      [1000, 2000, 15_000, 30_000],
+    );
+    memory.put(pod('True'));
+    assert.deepEqual(
+      times.map((time) => lookAgain(time)),
+      [1000, 2000, 15_000, 30_000],
+    );
+    const stumbling = { configVersion: hash, problems };
+    assert.deepEqual(
+      times.map((time) => lookAgain(time, stumbling)),
+      [5000, 5000, 15_000, 30_000],
+    );
+    assert.deepEqual(
+      times.map((time) => lookAgain(time, { configVersion: hash })),
+      times.map(() => 60_000),
     );
   });
 
