@@ -8,3 +8,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await runProgram(process.argv.slice(2));
+// A command that failed half way has perhaps opened what would keep the process alive, with nobody left to close it.
+if (process.exitCode !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

@@ -18,15 +18,15 @@ interface Finding {
 /** `isthmus analyze -f DIR`: what is wrong with resources before anything is applied. */
 export function analyzeCommand(terminal: Terminal): Command {
   return new Command('analyze')
-    .description('check a folder of resources without applying them; exit code 1 if anything is wrong')
-    .requiredOption('-f, --filename <folder>', 'the folder with YAML files')
+    .description('check resources without applying them; exit code 1 if anything is wrong')
+    .requiredOption('-f, --filename <path>', 'a folder with YAML files, a file, or - for standard input')
     .addOption(outputOption())
     .action(async ({ filename, output }: AnalyzeFlags) => {
       const { analyzeFolder } = await import('../store/analyze.ts');
-      const findings = analyzeFolder(filename);
-      if (findings.length > 0) terminal.exitCode = EXIT.problems;
-      if (findings.length === 0 && output === 'table') terminal.err(`${filename}: nothing wrong\n`);
-      else terminal.out(render(findings, COLUMNS, output));
+      const { problems, counts } = analyzeFolder(filename);
+      if (problems.length > 0) terminal.exitCode = EXIT.problems;
+      if (problems.length === 0 && output === 'table') terminal.err(`${summary(counts)}\n`);
+      else terminal.out(render(problems, COLUMNS, output));
     });
 }
 
@@ -34,3 +34,11 @@ const COLUMNS = {
   where: ({ file, line }: Finding) => `${file}:${line}`,
   problem: ({ message }: Finding) => message,
 };
+
+/** To find nothing wrong means little where nothing was found at all. */
+function summary({ ours, foreign }: { ours: number; foreign: number }): string {
+  const others = foreign > 0 ? ` (${foreign} of other kinds passed over)` : '';
+  return ours === 0
+    ? `there are no resources to check${others}`
+    : `nothing wrong in ${ours} ${ours === 1 ? 'resource' : 'resources'}${others}`;
+}

@@ -1,10 +1,16 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { LOG_LEVELS } from '../ops/log.ts';
+import type { LogLevel } from '../ops/log.ts';
+
+/** The `--log-level` option, the same on every command that runs on. */
+export function logLevelOption(fallback: LogLevel = 'info'): Option {
+  return new Option('--log-level <level>', 'how much is logged').choices(LOG_LEVELS).default(fallback);
+}
 
 /** Reads a port number; anything else is a usage error. */
 export function parsePort(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('a port is 0 to 65535.');
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
   return port;
 }
 
@@ -13,4 +19,38 @@ export function parseCount(text: string): number {
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a whole number of at least 1.');
   return count;
+}
+
+/** Reads `one,two`: each once, and at least one of them. */
+export function parseList(text: string): string[] {
+  const words = text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+  if (words.length === 0) throw new InvalidArgumentError('name at least one, several separated by commas.');
+  return [...new Set(words)];
+}
+
+/** Reads the name of a namespace. */
+export function parseNamespace(text: string): string {
+  if (text.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text))
+    throw new InvalidArgumentError(
+      `"${text}" cannot be a namespace: at most 63 lower-case letters, digits and hyphens inside.`,
+    );
+  return text;
+}
+
+/**
+ * Reads the names of namespaces. None at all, as of a variable that is not set, is an error: it must not be taken for all
+ * of them, to which it would grant rights.
+ */
+export function parseNamespaces(text: string): string[] {
+  return parseList(text).map(parseNamespace);
+}
+
+/** Reads the reference of a container image. */
+export function parseImage(text: string): string {
+  if (!/^\S+$/.test(text))
+    throw new InvalidArgumentError('name an image, e.g. registry.example.com/isthmus:1.0.');
+  return text;
 }

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
 import type { Manifest } from '../control/install/objects.ts';
 import { VERSION } from '../ops/version.ts';
-import { parseCount } from './arguments.ts';
+import { parseCount, parseImage, parseNamespace } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 
 interface ManifestFlags {
@@ -20,8 +20,8 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
     .description(
       'print what runs the DNS server in a cluster with this configuration, for `kubectl apply -f -`',
     )
-    .option('-n, --namespace <name>', 'where it runs', 'isthmus-system')
-    .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
+    .option('-n, --namespace <name>', 'where it runs; it must be there', parseNamespace, 'isthmus-system')
+    .option('--image <reference>', 'the container image', parseImage, `isthmus:${VERSION}`)
     .option('--replicas <n>', 'how many pods answer', parseCount, 2)
     .action(async (_flags: object, command: Command) => {
       const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
+import { parseNamespace } from './arguments.ts';
 import { EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,7 +18,7 @@ const COMES_BACK_MS = 3000;
 export function dnsUndelegateCommand(terminal: Terminal): Command {
   return new Command('undelegate')
     .description("take the zones out of the cluster's own DNS, when the DNS server has been removed")
-    .option('-n, --namespace <name>', 'where the DNS server runs, or ran', 'isthmus-system')
+    .option('-n, --namespace <name>', 'where the DNS server runs, or ran', parseNamespace, 'isthmus-system')
     .action(async (_flags: object, command: Command) => {
       const { config, namespace } = command.optsWithGlobals<UndelegateFlags>();
       const { loadDnsCommandConfig } = await import('./dns-config.ts');

@@ -7,11 +7,12 @@ import type { DnsConfig } from '../dns/config.ts';
 import type { DnsServer } from '../dns/server.ts';
 import type { Election } from '../kube/lease.ts';
 import { createHealth } from '../ops/health.ts';
-import { createLog, LOG_LEVELS } from '../ops/log.ts';
+import { createLog } from '../ops/log.ts';
 import type { Log, LogLevel } from '../ops/log.ts';
 import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import { logLevelOption } from './arguments.ts';
 import { dnsManifestsCommand } from './dns-manifests.ts';
 import { dnsQueryCommand } from './dns-query.ts';
 import { dnsUndelegateCommand } from './dns-undelegate.ts';
@@ -28,7 +29,7 @@ export function dnsCommand(terminal: Terminal): Command {
   return new Command('dns')
     .description('run the DNS server, from a configuration file and the clusters that it names')
     .requiredOption('--config <file>', 'the configuration, YAML')
-    .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
+    .addOption(logLevelOption())
     .addCommand(dnsQueryCommand(terminal))
     .addCommand(dnsManifestsCommand(terminal))
     .addCommand(dnsUndelegateCommand(terminal))

@@ -1,10 +1,9 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
-import { ROADS } from '../control/roads.ts';
 import type { Road } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
-import { parseCount } from './arguments.ts';
-import { parseNames, parseRoads } from './operator.ts';
+import { parseCount, parseImage, parseNamespace } from './arguments.ts';
+import { namespacesOption, roadsOption } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -21,16 +20,11 @@ interface InstallFlags {
 export function installCommand(terminal: Terminal): Command {
   return new Command('install')
     .description('print the CRDs and manifests of the operator, to pipe into `kubectl apply -f -`')
-    .option('-n, --namespace <name>', 'the operator’s namespace', 'isthmus-system')
-    .option('--image <reference>', 'the container image', `isthmus:${VERSION}`)
+    .option('-n, --namespace <name>', 'the operator’s namespace', parseNamespace, 'isthmus-system')
+    .option('--image <reference>', 'the container image', parseImage, `isthmus:${VERSION}`)
     .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
-    .option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`, parseRoads, [...ROADS])
-    .option(
-      '--watch-namespaces <list>',
-      'look only into these, which must be there, and have rights nowhere else (default: everywhere)',
-      parseNames,
-      [],
-    )
+    .addOption(roadsOption())
+    .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(
       new Option('--crds <which>', 'own; all: those of Strimzi, Redpanda, external-dns and MCS too; none')
         .choices(['own', 'all', 'none'])

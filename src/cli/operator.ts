@@ -1,9 +1,9 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ROADS } from '../control/roads.ts';
 import type { Road } from '../control/roads.ts';
-import { createLog, LOG_LEVELS } from '../ops/log.ts';
+import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
-import { parsePort } from './arguments.ts';
+import { logLevelOption, parseList, parseNamespace, parseNamespaces, parsePort } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 import { untilStopped } from './terminal.ts';
 
@@ -24,27 +24,25 @@ interface OperatorFlags {
 export function operatorCommand(_terminal: Terminal): Command {
   return new Command('operator')
     .description('run the control plane, in a cluster or with a kubeconfig')
-    .option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`, parseRoads, [...ROADS])
+    .addOption(roadsOption())
     .option(
       '-n, --namespace <name>',
       'where the leader Lease lives (default: $POD_NAMESPACE, then the context’s)',
+      parseNamespace,
     )
     .option(
       '--kubeconfig <file>',
-      'how to reach the cluster (default: in-cluster, then $KUBECONFIG, then ~/.kube/config)',
+      'how to reach the cluster (default: $KUBECONFIG, then ~/.kube/config, then the pod’s own account)',
     )
     .option('--context <name>', 'the kubeconfig context to use')
     .option('--management-host <address>', 'where /livez, /readyz and /metrics are served', '::')
     .option('--management-port <port>', 'and on which port', parsePort, 8080)
     .option('--proxy-image <reference>', 'what proxies run (default: $ISTHMUS_IMAGE)')
     .option('--cluster-domain <name>', 'the domain of the cluster’s Services', 'cluster.local')
-    .option(
-      '--watch-namespaces <list>',
-      'look for resources, and for what they refer to, only in these (default: everywhere)',
-      parseNames,
-      [],
+    .addOption(
+      namespacesOption('look for resources, and for what they refer to, only in these, separated by commas'),
     )
-    .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
+    .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
       const stopped = untilStopped(); // from the start on: a pod may be told to go before it has come up
@@ -61,14 +59,23 @@ export function operatorCommand(_terminal: Terminal): Command {
     });
 }
 
-/** Reads `one,two`. */
-export function parseNames(text: string): string[] {
-  return text.split(',').filter((name) => name !== '');
+/** The `--roads` option. */
+export function roadsOption(): Option {
+  return new Option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`)
+    .argParser(parseRoads)
+    .default([...ROADS], 'all');
+}
+
+/** The `--watch-namespaces` option. */
+export function namespacesOption(description: string): Option {
+  return new Option('--watch-namespaces <list>', description)
+    .argParser(parseNamespaces)
+    .default([], 'everywhere');
 }
 
 /** Reads `proxy,discover`; an unknown road is a usage error. */
-export function parseRoads(text: string): Road[] {
-  const roads = text.split(',').filter((word) => word !== '');
+function parseRoads(text: string): Road[] {
+  const roads = parseList(text);
   const unknown = roads.filter((word) => !ROADS.includes(word as Road));
   if (unknown.length > 0)
     throw new InvalidArgumentError(`unknown road ${unknown.join(', ')}; choose of ${ROADS.join(', ')}.`);

@@ -42,12 +42,31 @@ suite('the program', () => {
       ['install', '--boat'],
       ['install', '--roads', 'rail'],
       ['install', '--replicas', '0'],
+      ['install', '--roads', ''],
+      ['install', '--image', ''],
+      ['install', '--namespace', 'Not_A_Name'],
+      ['install', '--watch-namespaces', ''],
+      ['install', '--watch-namespaces', 'a,B'],
+      ['operator', '--management-port', ''],
+      ['proxy', '--config', 'x', '--log-level', 'loud'],
     ]) {
       const { code, out, err } = await isthmus(...args);
       assert.equal(code, 2, args.join(' '));
       assert.equal(out, '');
       assert.match(err, /--help/);
     }
+  });
+
+  test('the help of a command below another one has the options of that one', async () => {
+    assert.match((await isthmus('dns', 'query', '--help')).out, /--config <file>/);
+  });
+
+  test('lists may have blanks, and repetitions count once', async () => {
+    const roles = async (list: string) => {
+      const { out } = await isthmus('install', '--crds', 'none', '--watch-namespaces', list);
+      return out.split('kind: Role\n').length - 1;
+    };
+    assert.equal(await roles('team-a, team-b,team-a'), await roles('team-a,team-b'));
   });
 
   test('install prints documents that can be piped on, and nothing else', async () => {

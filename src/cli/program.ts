@@ -19,6 +19,8 @@ export function createProgram(terminal: Terminal): Command {
   const program = new Command(asPlugin ? 'kubectl isthmus' : 'isthmus')
     .description('Joins Kafka to everything on the far side of a Kubernetes boundary.')
     .version(VERSION)
+    // An option of `dns` is one of `dns query`, too, and must be given there.
+    .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(run with --help for what is possible)')
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .exitOverride();

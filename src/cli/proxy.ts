@@ -1,6 +1,7 @@
 import { Command } from 'commander';
-import { createLog, LOG_LEVELS } from '../ops/log.ts';
+import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
+import { logLevelOption } from './arguments.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,7 +17,7 @@ export function proxyCommand(_terminal: Terminal): Command {
       'run the Kafka proxy alone, from a configuration file; a change of the file takes effect at once',
     )
     .requiredOption('--config <file>', 'the configuration, YAML; files for Kroxylicious are understood')
-    .option('--log-level <level>', LOG_LEVELS.join(', '), 'info')
+    .addOption(logLevelOption())
     .action(async (flags: ProxyFlags) => {
       const { runProxy } = await import('../proxy/run.ts');
       const stopped = untilStopped();

@@ -20,9 +20,11 @@ export function processTerminal(): Terminal {
 /** Resolves when the process is asked to stop (Ctrl-C, or SIGTERM from Kubernetes). A second signal ends it at once. */
 export function untilStopped(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let isAsked = false;
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
+      process.on(signal, () => {
+        if (isAsked) process.exit(1);
+        isAsked = true;
         resolve(signal);
       });
     }

@@ -1,8 +1,9 @@
 import { Command } from 'commander';
-import { createLog, LOG_LEVELS } from '../ops/log.ts';
+import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
 import type { Listing } from '../store/local-plan.ts';
 import type { UpState } from '../store/up.ts';
+import { logLevelOption } from './arguments.ts';
 import { render } from './output.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +20,7 @@ export function upCommand(terminal: Terminal): Command {
       'serve a folder of resources on this machine, no Kubernetes needed; follows changes of the files',
     )
     .requiredOption('-f, --filename <folder>', 'the folder with YAML files')
-    .option('--log-level <level>', LOG_LEVELS.join(', '), 'warn')
+    .addOption(logLevelOption('warn'))
     .action(async ({ filename, logLevel }: UpFlags) => {
       const { startUp } = await import('../store/up.ts');
       const stopped = untilStopped();

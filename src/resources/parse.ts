@@ -34,6 +34,24 @@ export function parseResource(document: unknown, options: ParseOptions = {}): Pa
   return { ...refused([unknownKind(String(apiVersion), String(kind))]), unknownKind: true };
 }
 
+/**
+ * Whether a document is of a kind that is none of our business, such as a Deployment. What looks like one of ours in a group
+ * or a spelling that we do not know is not: somebody has made a mistake.
+ */
+export function isForeignKind(document: unknown): boolean {
+  const { apiVersion, kind } = (document ?? {}) as Record<string, unknown>;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string' || findKind(apiVersion, kind)) return false;
+  if (apiVersion === 'v1') return kind !== 'Secret' && kind !== 'ConfigMap';
+  const group = apiVersion.slice(0, Math.max(0, apiVersion.indexOf('/')));
+  const candidates = KINDS.filter((known) => known.install === 'default' || known.group === group);
+  return (
+    nearest(
+      kind,
+      candidates.map((known) => known.kind),
+    ) === undefined
+  );
+}
+
 /** Validates and normalises a document of a kind that is known already. */
 export function parseAs<R extends Resource>(
   kind: Kind<R>,

@@ -1,26 +1,42 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
 import { IsthmusError } from '../ops/errors.ts';
-import type { Problem } from './folder.ts';
+import { readText } from './folder.ts';
+import type { FolderContents, Problem } from './folder.ts';
 import { planLocally } from './local-plan.ts';
 import type { LocalPlan } from './local-plan.ts';
-import { readResources } from './resources.ts';
+import { readResources, resourcesOf } from './resources.ts';
 import type { FolderResources } from './resources.ts';
 
-/** Everything wrong in a folder: files, fields, references. */
-export function analyzeFolder(folder: string): Problem[] {
-  if (!existsSync(folder)) throw new IsthmusError('USAGE', `there is no folder ${folder}`);
-  const resources = readResources(folder);
+export interface Analysis {
+  problems: Problem[];
+  counts: FolderResources['counts'];
+}
+
+/** Everything wrong in a folder, a file, or with `-` on standard input: files, fields, references. */
+export function analyzeFolder(folder: string): Analysis {
+  const resources = folder === '-' ? readStandardInput() : readResources(existing(folder));
   // Whether a way in can be had on this machine says nothing about the cluster that the resources are meant for.
   const plan = planLocally(resources.world, NOTHING_ALLOCATED, 0);
   const faults = plan.faults.filter(({ reason }) => reason !== 'NotSupported');
-  return [...resources.problems, ...locateFaults(faults, resources)];
+  return { problems: [...resources.problems, ...locateFaults(faults, resources)], counts: resources.counts };
+}
+
+function existing(folder: string): string {
+  if (!existsSync(folder)) throw new IsthmusError('USAGE', `there is no folder or file ${folder}`);
+  return folder;
+}
+
+function readStandardInput(): FolderResources {
+  const contents: FolderContents = { documents: [], problems: [] };
+  readText('standard input', readFileSync(0, 'utf8'), contents);
+  return resourcesOf(contents);
 }
 
 /** The faults of a plan, each with the file and line that leads to it. */
 export function locateFaults(faults: LocalPlan['faults'], resources: FolderResources): Problem[] {
-  return faults.map(({ virtualCluster, path, message }) => {
-    const document = resources.documentOf('VirtualKafkaCluster', virtualCluster);
+  return faults.map(({ virtualCluster, namespace, path, message }) => {
+    const document = resources.documentOf('VirtualKafkaCluster', virtualCluster, namespace);
     const text = `VirtualKafkaCluster "${virtualCluster}": ${message}`;
     return { file: document?.file ?? '', line: document?.lineOf(path) ?? 1, message: text };
   });

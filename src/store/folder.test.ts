@@ -44,6 +44,46 @@ suite('a folder of YAML', () => {
     assert.deepEqual(readFolder(folder), { documents: [], problems: [] });
   });
 
+  test('a file by itself, with whatever the editors of this world put into it', () => {
+    const file = join(folder, 'one.txt');
+    writeFileSync(
+      file,
+      '\uFEFFkind: A\r\nspec: &s\r\n  x: 1\r\n---\r\n---\r\nkind: B\r\nspec:\r\n  <<: { y: 2 }\r\n  x: 3\r\n',
+    );
+    const { documents, problems } = readFolder(file);
+    assert.deepEqual(problems, []);
+    assert.deepEqual(
+      documents.map(({ value }) => value),
+      [
+        { kind: 'A', spec: { x: 1 } },
+        { kind: 'B', spec: { y: 2, x: 3 } },
+      ],
+    );
+    assert.equal(documents[1]!.lineOf(['spec', 'x']), 9);
+  });
+
+  test('a List is what is in it, each with its line', () => {
+    writeFileSync(
+      join(folder, 'l.yaml'),
+      'apiVersion: v1\nkind: List\nitems:\n- kind: A\n- kind: B\n  spec: 1\n',
+    );
+    const { documents } = readFolder(folder);
+    assert.deepEqual(
+      documents.map(({ value, line }) => [(value as { kind: string }).kind, line]),
+      [
+        ['A', 4],
+        ['B', 5],
+      ],
+    );
+    assert.equal(documents[1]!.lineOf(['spec']), 6);
+  });
+
+  test('what is wrong is said once where, and not in the words of the parser’s code', () => {
+    writeFileSync(join(folder, 'd.yaml'), 'kind: A\nkind: B\n');
+    const [problem] = readFolder(folder).problems;
+    assert.deepEqual([problem!.line, problem!.message], [2, 'Map keys must be unique']);
+  });
+
   test('a file too large to be a resource is refused unread', () => {
     writeFileSync(join(folder, 'big.yaml'), `a: ${'x'.repeat(1 << 20)}\n`);
     assert.match(readFolder(folder).problems[0]!.message, /at most 1048576 are read/);

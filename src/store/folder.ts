@@ -29,10 +29,13 @@ export interface FolderContents {
 const MAX_FILE_BYTES = 1 << 20;
 const MAX_FILES = 1000;
 
-/** Reads every YAML document below a folder. A file that cannot be read or parsed is a problem; the others are read all the same. */
+/**
+ * Reads every YAML document below a folder, or of one file. A file that cannot be read or parsed is a problem; the others
+ * are read all the same.
+ */
 export function readFolder(folder: string): FolderContents {
   const contents: FolderContents = { documents: [], problems: [] };
-  const files = yamlFiles(folder);
+  const files = statSync(folder).isDirectory() ? yamlFiles(folder) : [folder];
   if (files.length > MAX_FILES) {
     contents.problems.push({
       file: folder,
@@ -66,17 +69,33 @@ function readFile(file: string, contents: FolderContents): void {
   const { size } = statSync(file);
   if (size > MAX_FILE_BYTES)
     throw new Error(`the file has ${size} bytes; at most ${MAX_FILE_BYTES} are read`);
+  readText(file, readFileSync(file, 'utf8'), contents);
+}
+
+/** Reads the documents of a text; `file` names it in problems. */
+export function readText(file: string, text: string, contents: FolderContents): void {
   const lines = new LineCounter();
-  const parsed = parseAllDocuments(readFileSync(file, 'utf8'), { lineCounter: lines });
+  const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true });
   for (const document of Array.isArray(parsed) ? parsed : []) {
     for (const { message, pos } of document.errors) {
-      contents.problems.push({ file, line: lines.linePos(pos[0]).line, message: message.split('\n')[0]! });
+      // The first line says what is wrong, and then once more where.
+      const what = message.split('\n')[0]!.replace(/ at line \d+, column \d+:$/, '');
+      contents.problems.push({ file, line: lines.linePos(pos[0]).line, message: what });
     }
     const value: unknown = document.errors.length > 0 ? null : document.toJS();
     if (value === null) continue;
-    const lineOf = (path: readonly PropertyKey[]) => lineOfPath(document, lines, path);
-    contents.documents.push({ file, line: lineOf([]), value, lineOf });
+    for (const { path, item } of itemsOf(value)) {
+      const lineOf = (inner: readonly PropertyKey[]) => lineOfPath(document, lines, [...path, ...inner]);
+      contents.documents.push({ file, line: lineOf([]), value: item, lineOf });
+    }
   }
+}
+
+/** What `kubectl get -o yaml` prints of several resources is one document, a List. */
+function itemsOf(value: unknown): { path: PropertyKey[]; item: unknown }[] {
+  const { kind, items } = value as { kind?: unknown; items?: unknown };
+  if (kind !== 'List' || !Array.isArray(items)) return [{ path: [], item: value }];
+  return items.map((item: unknown, index) => ({ path: ['items', index], item }));
 }
 
 function lineOfPath(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {

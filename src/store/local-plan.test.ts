@@ -6,7 +6,7 @@ import { afterEach, beforeEach, suite, test } from 'node:test';
 import { proxyConfig } from '../control/proxy/config.ts';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
 import { checkProxyConfig } from '../proxy/config/load.ts';
-import { analyzeFolder } from './analyze.ts';
+import { analyzeFolder, locateFaults } from './analyze.ts';
 import { planLocally } from './local-plan.ts';
 import type { LocalPlan } from './local-plan.ts';
 import { readResources } from './resources.ts';
@@ -103,7 +103,7 @@ suite('the local plan', () => {
       after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
       [['b', '127.0.0.1:9086']],
     );
-    const [problem] = analyzeFolder(folder);
+    const [problem] = analyzeFolder(folder).problems;
     assert.match(problem!.message, /VirtualKafkaCluster "a": no KafkaProtocolFilter is named "nowhere"/);
     assert.equal(problem!.line, 9);
   });
@@ -140,6 +140,65 @@ suite('the local plan', () => {
     writeFileSync(join(folder, '2.yaml'), cluster('a'));
     const { problems } = readResources(folder);
     assert.match(problems[0]!.message, /is there twice; the first is in .*1\.yaml:2$/);
+  });
+
+  test('one name in two namespaces is two resources; but only one of them can be served here', () => {
+    const inTeam = (text: string, team: string) =>
+      text.replaceAll(/(name: \w+) }/g, `$1, namespace: ${team} }`);
+    // References have no namespace.
+    const all = (team: string) =>
+      inTeam(PROXY + '---' + cluster('a'), team).replaceAll(/(Ref: \{ name: \w+), namespace: \w+/g, '$1');
+    writeFileSync(
+      join(folder, '1.yaml'),
+      all('one').replace('[{ name: tcp, namespace: one }]', '[{ name: tcp }]'),
+    );
+    writeFileSync(
+      join(folder, '2.yaml'),
+      all('two').replace('[{ name: tcp, namespace: two }]', '[{ name: tcp }]'),
+    );
+    assert.deepEqual(analyzeFolder(folder).problems, []);
+    const { listings, faults } = planLocally(readResources(folder).world, NOTHING_ALLOCATED, 0);
+    assert.equal(listings.length, 1);
+    assert.match(faults[0]!.message, /one of this name, of namespace "one", is served/);
+    assert.equal(locateFaults(faults, readResources(folder))[0]!.file, join(folder, '2.yaml'));
+  });
+
+  test('a Secret that is none is a problem that does not show it, and stops nobody', () => {
+    writeFileSync(join(folder, 'p.yaml'), PROXY);
+    writeFileSync(
+      join(folder, 's.yaml'),
+      'apiVersion: v1\nkind: Secret\nmetadata: { name: s }\ndata:\n  pin: 4711\n---\napiVersion: v1\nkind: Secret\ndata: x\n',
+    );
+    const { problems, world } = readResources(folder);
+    assert.deepEqual(
+      problems.map(({ line, message }) => `${line}: ${message}`),
+      [
+        '5: data.pin must be a string; put it in quotes',
+        '7: metadata is required',
+        '9: data must be a mapping, not "x"',
+      ],
+    );
+    assert.equal(world.proxies.length, 1);
+  });
+
+  test('kinds of other programs are passed over, unless they look like ours', () => {
+    const manifest = (apiVersion: string, kind: string) =>
+      `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: x }\n---\n`;
+    const foreign = [
+      manifest('v1', 'Namespace'),
+      manifest('apps/v1', 'Deployment'),
+      manifest('postgresql.cnpg.io/v1', 'Cluster'),
+      manifest('kafka.strimzi.io/v1beta2', 'KafkaConnect'),
+    ];
+    writeFileSync(join(folder, 'f.yaml'), foreign.join(''));
+    assert.deepEqual(analyzeFolder(folder), { problems: [], counts: { ours: 0, foreign: 4 } });
+    const wrong = [
+      manifest('v1alpha1', 'KafkaProxy'),
+      manifest('kroxylicious.io/v1alpha1', 'KafkaProxi'),
+      manifest('kafka.strimzi.io/v9', 'Kafka'),
+    ];
+    writeFileSync(join(folder, 'f.yaml'), wrong.join(''));
+    assert.equal(analyzeFolder(folder).problems.length, 3);
   });
 
   test('a misspelt field is a problem with its line and a suggestion', () => {

@@ -22,7 +22,7 @@ export interface Listing {
 export interface LocalPlan {
   clusters: ServedCluster[];
   listings: Listing[];
-  faults: (Fault & { virtualCluster: string })[];
+  faults: (Fault & { virtualCluster: string; namespace?: string })[];
   allocation: Allocation;
 }
 
@@ -31,10 +31,12 @@ export function planLocally(world: ProxyWorld, known: Allocation, now: number): 
   const faults: LocalPlan['faults'] = [];
   const resolved: ResolvedCluster[] = [];
   for (const cluster of world.virtualClusters) {
-    const { name } = cluster.metadata;
+    const { name, namespace } = cluster.metadata;
     const resolution = resolveCluster(cluster, world);
     const found = resolution.ok ? unservable(resolution.resolved) : resolution.faults;
-    faults.push(...found.map((fault) => ({ ...fault, virtualCluster: name })));
+    const other = resolved.find((one) => one.cluster.metadata.name === name);
+    if (other) found.push(nameTaken(other));
+    faults.push(...found.map((fault) => ({ ...fault, virtualCluster: name, namespace })));
     if (resolution.ok && found.length === 0) resolved.push(resolution.resolved);
   }
   const claims = resolved.flatMap(({ cluster, ingresses, target }) =>
@@ -48,6 +50,12 @@ export function planLocally(world: ProxyWorld, known: Allocation, now: number): 
     )
     .map((cluster) => serve(cluster, allocation));
   return { clusters, listings: clusters.flatMap(listingsOf), faults, allocation };
+}
+
+/** Here all namespaces are one, and a virtual cluster is known by its name. */
+function nameTaken({ cluster: { metadata } }: ResolvedCluster): Fault {
+  const message = `one of this name, of namespace "${metadata.namespace}", is served; on this machine names must differ`;
+  return { reason: 'NotSupported', path: ['metadata', 'name'], message };
 }
 
 /** Some ways in exist only where something else provides them. */

@@ -1,23 +1,30 @@
 /** The resources of a folder, sorted by kind, and where each of them stands. */
+import { z } from 'zod';
 import type { KeyedText, ProxyWorld } from '../control/proxy/world.ts';
-import { pathText } from '../resources/messages.ts';
-import { parseResource } from '../resources/parse.ts';
+import { pathText, problemsOf } from '../resources/messages.ts';
+import { isForeignKind, parseResource } from '../resources/parse.ts';
 import type { KnownResource } from '../resources/registry.ts';
 import { readFolder } from './folder.ts';
-import type { LocatedDocument, Problem } from './folder.ts';
+import type { FolderContents, LocatedDocument, Problem } from './folder.ts';
 
 export interface FolderResources {
   world: ProxyWorld;
   problems: Problem[];
-  /** The document a resource was read from. */
-  documentOf(kind: string, name: string): LocatedDocument | undefined;
+  /** How many documents are resources of ours, and how many are of kinds that are other programs' business. */
+  counts: { ours: number; foreign: number };
+  /** The document a resource was read from; the first of that name if no namespace is given. */
+  documentOf(kind: string, name: string, namespace?: string): LocatedDocument | undefined;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
 /** Reads a folder. What is wrong is a problem with file, line and advice; the rest is there all the same. */
 export function readResources(folder: string): FolderResources {
-  const { documents, problems } = readFolder(folder);
+  return resourcesOf(readFolder(folder));
+}
+
+/** The same of documents that have been read already. */
+export function resourcesOf({ documents, problems }: FolderContents): FolderResources {
   const world: Mutable<ProxyWorld> = {
     proxies: [],
     ingresses: [],
@@ -28,15 +35,16 @@ export function readResources(folder: string): FolderResources {
     configMaps: [],
   };
   const places = new Map<string, LocatedDocument>();
+  const ours = documents.filter(({ value }) => !isForeignKind(value));
 
-  for (const document of documents) {
+  for (const document of ours) {
     const problem = (path: readonly (string | number)[], message: string) => {
       const where = path.length > 0 ? `${pathText(path)} ` : '';
       problems.push({ file: document.file, line: document.lineOf(path), message: `${where}${message}` });
     };
     const resource = resourceOf(document, problem);
     if (!resource) continue;
-    const key = `${resource.kind}/${resource.metadata.name}`;
+    const key = `${resource.kind}/${resource.metadata.name}/${resource.metadata.namespace}`;
     const first = places.get(key);
     if (first) problem(['metadata', 'name'], `is there twice; the first is in ${first.file}:${first.line}`);
     else {
@@ -44,15 +52,33 @@ export function readResources(folder: string): FolderResources {
       place(world, resource);
     }
   }
-  return { world, problems, documentOf: (kind, name) => places.get(`${kind}/${name}`) };
+  return {
+    world,
+    problems,
+    counts: { ours: ours.length, foreign: documents.length - ours.length },
+    documentOf(kind, name, namespace) {
+      if (namespace !== undefined) return places.get(`${kind}/${name}/${namespace}`);
+      return [...places].find(([key]) => key.startsWith(`${kind}/${name}/`))?.[1];
+    },
+  };
 }
 
 type CoreResource = KeyedText & { kind: 'Secret' | 'ConfigMap' };
 type Report = (path: readonly (string | number)[], message: string) => void;
 
 function resourceOf({ value }: LocatedDocument, report: Report): KnownResource | CoreResource | undefined {
-  const core = coreResource(value);
-  if (core) return core;
+  const { kind, apiVersion } = (value ?? {}) as { kind?: unknown; apiVersion?: unknown };
+  if (apiVersion === 'v1' && (kind === 'Secret' || kind === 'ConfigMap')) {
+    const core = coreSchema.safeParse(value);
+    if (core.success) return coreResource(kind, core.data);
+    // A value is not shown: it is a secret.
+    for (const { path, message } of problemsOf(core.error, value))
+      report(
+        path,
+        path.length > 1 && path[0] !== 'metadata' ? 'must be a string; put it in quotes' : message,
+      );
+    return undefined;
+  }
   const parsed = parseResource(value);
   if (parsed.ok) return parsed.resource;
   for (const { path, message } of parsed.problems) report(path, message);
@@ -60,23 +86,28 @@ function resourceOf({ value }: LocatedDocument, report: Report): KnownResource |
 }
 
 /** Secrets and ConfigMaps are Kubernetes' own kinds; here only their values matter. */
-function coreResource(value: unknown): CoreResource | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const { apiVersion, kind, metadata, data, stringData } = value as Record<
-    string,
-    Record<string, string> | undefined
-  >;
-  const isSecret = (kind as unknown) === 'Secret';
-  if ((apiVersion as unknown) !== 'v1' || !(isSecret || (kind as unknown) === 'ConfigMap')) return undefined;
-  const plain = Object.entries(data ?? {}).map(([key, text]) => [key, isSecret ? fromBase64(text) : text]);
+const texts = z.record(z.string(), z.string()).nullish();
+const coreSchema = z.looseObject({
+  metadata: z.looseObject({ name: z.string().min(1), namespace: z.string().nullish() }),
+  data: texts,
+  stringData: texts,
+});
+
+function coreResource(
+  kind: CoreResource['kind'],
+  { metadata, data, stringData }: z.output<typeof coreSchema>,
+): CoreResource {
+  const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
+  const plain = Object.entries(data ?? {}).map(([key, text]) => [
+    key,
+    kind === 'Secret' ? fromBase64(text) : text,
+  ]);
   return {
-    kind: isSecret ? 'Secret' : 'ConfigMap',
-    metadata: { name: String(metadata?.name), namespace: metadata?.namespace ?? 'default' },
+    kind,
+    metadata: { name: metadata.name, namespace: metadata.namespace ?? 'default' },
     data: { ...(Object.fromEntries(plain) as Record<string, string>), ...stringData },
   };
 }
-
-const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
 
 function place(world: Mutable<ProxyWorld>, resource: KnownResource | CoreResource): void {
   if (resource.kind === 'KafkaProxy') world.proxies.push(resource);

@@ -1,5 +1,5 @@
 /** The embedded default: a folder of resources, served on this machine and followed while it changes. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { proxyConfig } from '../control/proxy/config.ts';
 import type { ServedCluster } from '../control/proxy/config.ts';
@@ -44,7 +44,8 @@ export interface Up {
 /** Serves a folder until it is stopped. Mistakes in files are reported, and the rest is served all the same. */
 export async function startUp(options: UpOptions): Promise<Up> {
   const { folder, log, onChange, onProgress } = options;
-  if (!existsSync(folder)) throw new IsthmusError('USAGE', `there is no folder ${folder}`);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
+    throw new IsthmusError('USAGE', `there is no folder ${folder}`);
   const state = join(folder, '.isthmus');
   const proxy = createProxy({ log, metrics: createMetrics(), workers: 1 });
   let allocation = readAllocation(state);
@@ -134,12 +135,26 @@ function withEmbedded(cluster: ServedCluster, kafka: EmbeddedKafka | undefined):
 
 const ALLOCATION_FILE = 'ports.json';
 
-function readAllocation(state: string): Allocation {
+/** Which ports belong to whom, as it was written down the last time. */
+export function readAllocation(state: string): Allocation {
   const file = join(state, ALLOCATION_FILE);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Allocation) : NOTHING_ALLOCATED;
+  if (!existsSync(file)) return NOTHING_ALLOCATED;
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Allocation;
+  } catch (cause) {
+    const advice = 'remove it, and ports are given out anew';
+    throw new IsthmusError('CONFIG_UNREADABLE', `${file} (${messageOf(cause)}; ${advice})`, { cause });
+  }
 }
 
-function writeAllocation(state: string, allocation: Allocation): void {
-  mkdirSync(state, { recursive: true });
-  writeFileSync(join(state, ALLOCATION_FILE), `${JSON.stringify(allocation, null, 2)}\n`);
+/** Whole or not at all: half a file would keep the next start from happening. */
+export function writeAllocation(state: string, allocation: Allocation): void {
+  const file = join(state, ALLOCATION_FILE);
+  try {
+    mkdirSync(state, { recursive: true });
+    writeFileSync(`${file}.new`, `${JSON.stringify(allocation, null, 2)}\n`);
+    renameSync(`${file}.new`, file);
+  } catch (cause) {
+    throw new IsthmusError('CONFIG_UNREADABLE', `${file} cannot be written (${messageOf(cause)})`, { cause });
+  }
 }
