@@ -7,9 +7,12 @@ import { KROXYLICIOUS_FILTER, ageColumn, conditionColumn, ours } from './group.t
 
 const spec = z.object({
   type: text(253, {
-    matching: /^[@A-Za-z0-9][-A-Za-z0-9_./$]*$/,
-    otherwise: 'write the name of a filter, the Java class of one, or an npm module, without spaces',
-  }).describe('Which filter: a short name, the Java class name that Kroxylicious uses, or an npm module.'),
+    matching: /^[@A-Za-z0-9][-A-Za-z0-9_./$@:]*$/,
+    otherwise:
+      'write the name of a filter, the Java class of one, or module: and an npm module, without spaces',
+  }).describe(
+    'Which filter: a short name, the Java class name that Kroxylicious uses, or `module:` and the npm module of one of your own.',
+  ),
   // Only the filter knows what is in it, nulls included.
   config: z.record(z.string(), z.unknown()).default({}).describe('The filter’s own configuration.'),
 });
