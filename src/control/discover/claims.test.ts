@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { createClaims, slotOf, winnerOf } from './claims.ts';
-import type { Claim, Refusal } from './claims.ts';
+import type { Claim, Refusal, Verdict } from './claims.ts';
 import type { DnsRecord } from './records.ts';
 
 const record = (name: string, data: string): DnsRecord => ({ name, type: 'A', data });
@@ -79,6 +79,87 @@ suite('two claims on one name', () => {
     claims.set(claim('b', '2021', ['x.test', 'y.test']));
     assert.deepEqual(granted.get('b'), ['y.test']);
   });
+});
+
+suite('records that reach beyond their own type', () => {
+  const set = (source: string, since: string, ...records: DnsRecord[]): Claim => ({
+    ...claim(source, since, []),
+    records,
+  });
+  const alias: DnsRecord = { name: 'x.test', type: 'CNAME', data: 'y.test' };
+  const text: DnsRecord = { name: 'x.test', type: 'TXT', data: 'hi' };
+  const cut: DnsRecord = { name: 'x.test', type: 'NS', data: 'ns.evil.test' };
+  const below = record('foo.x.test', '192.0.2.1');
+  const state = (list: Claim[]) => {
+    const { claims, granted, refused } = table();
+    for (const one of list) claims.set(one);
+    return { claims, granted, refused };
+  };
+
+  test('an alias is not pushed out by what is younger, nor does it push out what is older', () => {
+    for (const order of [0, 1]) {
+      const list = [set('alias', '2020', alias), set('text', '2021', text)];
+      const { claims, granted, refused } = state(order ? list.toReversed() : list);
+      assert.deepEqual([granted.get('alias'), granted.get('text')], [['x.test'], []]);
+      assert.deepEqual(refused.get('text'), [{ name: 'x.test', winner: 'alias' }]);
+      claims.remove('alias');
+      assert.deepEqual(granted.get('text'), ['x.test']);
+      claims.set(set('alias', '2022', alias));
+      assert.deepEqual([granted.get('alias'), granted.get('text')], [[], ['x.test']]);
+    }
+  });
+
+  test('a delegation takes no older name away; a younger one it may', () => {
+    for (const order of [0, 1]) {
+      const list = [set('old', '2020', below), set('cut', '2021', cut), set('young', '2022', below)];
+      const { claims, granted, refused } = state(order ? list.toReversed() : list);
+      assert.deepEqual([granted.get('old'), granted.get('cut')], [['foo.x.test'], []]);
+      assert.deepEqual(refused.get('cut'), [{ name: 'x.test', winner: 'old' }]);
+      claims.remove('old');
+      assert.deepEqual([granted.get('cut'), granted.get('young')], [['x.test'], ['foo.x.test']]);
+    }
+  });
+
+  test('what belongs to one party is no quarrel', () => {
+    const { granted } = state([set('one', '2020', below, cut)]);
+    assert.deepEqual(granted.get('one'), ['foo.x.test', 'x.test']);
+  });
+});
+
+test('whatever the history: the outcome is that of the last claims alone, and nobody stands where an alias does', () => {
+  const type = fc.constantFrom<DnsRecord['type']>('A', 'CNAME', 'TXT', 'NS');
+  const someRecord = fc.record({ name: fc.constantFrom('x.test', 'a.x.test', 'y.test'), type });
+  const someClaim = fc.record({
+    source: fc.constantFrom('a', 'b', 'c', 'd'),
+    since: fc.constantFrom('2020', '2021'),
+    party: fc.constantFrom('p', 'q', 'r'),
+    records: fc.uniqueArray(someRecord, { maxLength: 3, selector: (one) => `${one.name} ${one.type}` }),
+  });
+  fc.assert(
+    fc.property(fc.array(someClaim, { maxLength: 20 }), (steps) => {
+      const served = new Map<string, Verdict>();
+      const take = (map: Map<string, Verdict>) => (verdicts: readonly Verdict[]) => {
+        for (const verdict of verdicts) map.set(verdict.source, verdict);
+      };
+      const claims = createClaims(take(served));
+      const last = new Map<string, Claim>();
+      for (const { records, ...rest } of steps) {
+        const next = { ...rest, records: records.map((one) => ({ ...one, data: 'data' })) };
+        last.set(next.source, next);
+        claims.set(next);
+      }
+      const alone = new Map<string, Verdict>();
+      const fresh = createClaims(take(alone));
+      for (const one of [...last.values()].toSorted((a, b) => (a.source < b.source ? -1 : 1))) fresh.set(one);
+      assert.deepEqual(new Map([...served].toSorted()), new Map([...alone].toSorted()));
+      const granted = [...served.values()].flatMap((verdict) =>
+        verdict.granted.map((one) => ({ ...one, party: last.get(verdict.source)!.party })),
+      );
+      for (const { name, party } of granted.filter((one) => one.type === 'CNAME'))
+        assert.ok(granted.every((other) => other.name !== name || other.party === party));
+    }),
+    { numRuns: 1000 },
+  );
 });
 
 test('after any changes in any order, the state is that of the last claims alone', () => {

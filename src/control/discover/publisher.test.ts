@@ -68,6 +68,19 @@ suite('publisher', () => {
     );
   });
 
+  test('an object with very many faults is told of some of them, and how many more there are', () => {
+    const { notices, set, publisher } = setup();
+    const faults = (first: string) => [first, ...Array.from({ length: 5000 }, (_, i) => `fault ${i}`)];
+    set('wild', '2020', address, faults('a'));
+    assert.equal(notices.length, 21);
+    assert.equal(notices.at(-1)?.note, 'and 4981 names more');
+    assert.equal(publisher.troubled, 1);
+    set('wild', '2020', address, faults('a'));
+    assert.equal(notices.length, 21, 'once');
+    set('wild', '2020', address, faults('b'));
+    assert.equal(notices.length, 42);
+  });
+
   test('a malformed name is an event', () => {
     const { notices, set } = setup();
     set('bad', '2020', address, ['"a b" is not a host name']);

@@ -1,5 +1,6 @@
 /** Between claims and the DNS server: gives it what was granted, and tells the owners of objects what was not. */
 import type { EventRecorder } from '../../kube/events.ts';
+import { hashOf } from '../../kube/json.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import { createClaims } from './claims.ts';
@@ -33,6 +34,8 @@ export interface PublisherOptions {
 }
 
 const ACTION = 'PublishName';
+/** More than this is not said of one object at once: whoever may write one must not be able to fill the log. */
+const MAX_NOTICES = 20;
 
 export function createPublisher({ sink, events, log }: PublisherOptions): Publisher {
   const claimants = new Map<string, Claimant>();
@@ -60,10 +63,12 @@ export function createPublisher({ sink, events, log }: PublisherOptions): Publis
       })),
       ...rejected.map((note) => ({ reason: 'NameNotServed', note })),
     ];
-    const words = JSON.stringify(notices);
-    if ((said.get(source) ?? '[]') === words) return;
-    if (notices.length > 0) said.set(source, words);
-    else said.delete(source);
+    if (notices.length === 0) return void said.delete(source);
+    const words = hashOf(notices);
+    if (said.get(source) === words) return;
+    said.set(source, words);
+    const left = notices.splice(MAX_NOTICES).length;
+    if (left > 0) notices.push({ reason: 'NameNotServed', note: `and ${left} names more` });
     for (const notice of notices) {
       log.warn({ source, ...notice }, 'a name is not served');
       if (claimant.object) events.record(claimant.object, { type: 'Warning', action: ACTION, ...notice });
