@@ -28,6 +28,23 @@ function contents(zones: Zones): string[] {
 
 const spec = () => serveText('');
 
+const specs = [
+  {
+    name: parseName('example.test')!,
+    ttl: 30,
+    soaTtl: 30,
+    nameservers: [parseName('ns.example.test')!],
+    soa: {
+      primary: parseName('ns.example.test')!,
+      contact: parseName('h.example.test')!,
+      refresh: 1,
+      retry: 1,
+      expire: 1,
+      negativeTtl: 1,
+    },
+  },
+];
+
 test('sources that give records of one name and type are joined; each can go again', () => {
   const { store, ask } = spec();
   store.upsert('Slice a', [{ name: 'x.example.test', type: 'A', data: '10.0.0.1', ttl: 60 }]);
@@ -106,22 +123,6 @@ test('any history leads to the same zones as its end result alone, and as a snap
 test('what changes nothing emits nothing; large changes come in parts that never split a name', () => {
   const updates: Update[] = [];
   const zones = createZones();
-  const specs = [
-    {
-      name: parseName('example.test')!,
-      ttl: 30,
-      soaTtl: 30,
-      nameservers: [parseName('ns.example.test')!],
-      soa: {
-        primary: parseName('ns.example.test')!,
-        contact: parseName('h.example.test')!,
-        refresh: 1,
-        retry: 1,
-        expire: 1,
-        negativeTtl: 1,
-      },
-    },
-  ];
   const store = createStore(
     specs,
     (update) => (updates.push(update), applyUpdate(zones, update)),
@@ -142,6 +143,29 @@ test('what changes nothing emits nothing; large changes come in parts that never
   updates.length = 0;
   store.upsert('all', many);
   assert.deepEqual(updates, []);
+});
+
+test('the first data, from however many objects, do not take the serial ahead of the time', () => {
+  const zones = createZones();
+  const store = createStore(
+    specs,
+    (update) => applyUpdate(zones, update),
+    () => 5,
+  );
+  const serial = () => {
+    const [soa] = explain({ ...zones, ready: true }, store, parseName('example.test')!, TYPE.SOA).answer;
+    return soa!.data[0]!.split(' ')[2];
+  };
+  const add = (i: number) =>
+    store.upsert(`Service ${i}`, [{ name: `n${i}.example.test`, type: 'A', data: '10.0.0.1' }]);
+  for (let i = 0; i < 100; i++) add(i);
+  assert.equal(serial(), '5');
+  store.setReady(true);
+  add(1000);
+  assert.equal(serial(), '6');
+  store.setReady(false);
+  add(1001);
+  assert.equal(serial(), '7', 'somebody may have seen the one before');
 });
 
 test('an explanation names the objects, the alias and the wildcard', () => {

@@ -60,6 +60,8 @@ interface State {
   readonly emit: (update: Update) => void;
   readonly now: () => number;
   ready: boolean;
+  /** Whether anybody can have been given an answer. */
+  wasReady: boolean;
 }
 
 /** Makes a store. `emit` gets each update in order; `now` is the time in seconds, from which serials are made. */
@@ -69,7 +71,8 @@ export function createStore(
   now: () => number,
 ): Store {
   const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
-  const state: State = { zones, entries: new Map(), sources: new Map(), emit, now, ready: false };
+  const empty = { entries: new Map<Name, Entry>(), sources: new Map<string, readonly Name[]>() };
+  const state: State = { zones, ...empty, emit, now, ready: false, wasReady: false };
   for (const zone of zones.values()) emit(zoneUpdate(zone));
   for (const { spec } of zones.values()) {
     upsert(state, `zone ${formatName(spec.name)}`, nameserverRecords(spec));
@@ -80,6 +83,7 @@ export function createStore(
     setReady(ready) {
       if (ready === state.ready) return;
       state.ready = ready;
+      state.wasReady ||= ready;
       emit({ kind: 'ready', ready });
     },
     get ready() {
@@ -139,11 +143,12 @@ function replaceClaims(
   return merged.losers.filter((loser) => loser.claim.source === source);
 }
 
-function publish({ zones, emit, now }: State, changes: SetChange[]): void {
+function publish({ zones, emit, now, wasReady }: State, changes: SetChange[]): void {
   for (const name of new Set(changes.map(({ zone }) => zone))) {
     const zone = zones.get(name)!;
-    // At least the time: a restart must not lead back to a serial that a secondary has seen already.
-    zone.serial = Math.max(zone.serial + 1, now()) >>> 0;
+    // At least the time: a restart must not lead back to a serial that a secondary has seen already. What comes before anybody is
+    // answered is one change to those who ask: a count of thousands of objects would run ahead of the time by hours.
+    zone.serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
     changes.push({ zone: name, name, type: TYPE.SOA, set: soaSet(zone) });
   }
   for (const part of inParts(changes)) emit({ kind: 'sets', changes: part });
