@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { SeenService } from './exported.ts';
-import { derivedName, planImport } from './import-plan.ts';
+import { derivedName, importStatus, planImport } from './import-plan.ts';
 import { FQDN_ANNOTATION } from './names.ts';
 import type { EndpointSlice, Service } from './objects.ts';
 import { service, serviceExport, slice } from './testing.ts';
@@ -174,6 +174,18 @@ suite('an imported service', () => {
     assert.ok(derivedName(long).length <= 63);
     assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
   });
+});
+
+test('the status of an import says that there are slices, and is not written for that alone', () => {
+  const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: 'it can be used' } as const;
+  const first = importStatus(undefined, ['east'], ready, new Date(0));
+  assert.equal(first.endpointSliceObjects, 'Present');
+  assert.deepEqual(first.clusters, [{ cluster: 'east' }]);
+  assert.deepEqual(importStatus(first, ['east'], ready, new Date(1)), first);
+  const pruned = structuredClone(first);
+  delete pruned.endpointSliceObjects;
+  assert.deepEqual(importStatus(pruned, ['east'], ready, new Date(1)), pruned);
+  assert.equal(importStatus(pruned, ['east', 'west'], ready, new Date(1)).endpointSliceObjects, 'Present');
 });
 
 test('a plan is the same in whatever order clusters are looked at, wants nothing twice, and leads only where it may', () => {

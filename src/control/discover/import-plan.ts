@@ -3,7 +3,9 @@
  * without selector that gives it one address here.
  */
 import { createHash } from 'node:crypto';
+import { mergeConditions } from '../../kube/conditions.ts';
 import type { PlannedCondition } from '../../kube/conditions.ts';
+import { hashOf } from '../../kube/json.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { ServiceName } from './clusterset.ts';
 import type { SeenExport, SeenService } from './exported.ts';
@@ -211,6 +213,24 @@ function ownedBy(imported: ServiceImport | undefined): object {
   if (!imported?.metadata.uid) return {};
   const { apiVersion, kind, metadata } = imported;
   return { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] };
+}
+
+/**
+ * The status of an import. That there are EndpointSlices is said with whatever else is new: a CRD of before the specification asked for
+ * it drops the field, and would be sent it again and again.
+ */
+export function importStatus(
+  old: ServiceImport['status'],
+  clusters: readonly string[],
+  ready: PlannedCondition,
+  now: Date,
+): NonNullable<ServiceImport['status']> {
+  const next = {
+    ...old,
+    clusters: clusters.map((cluster) => ({ cluster })),
+    conditions: mergeConditions(old?.conditions, [ready], now),
+  };
+  return hashOf(next) === hashOf(old ?? {}) ? next : { ...next, endpointSliceObjects: 'Present' };
 }
 
 function readiness(

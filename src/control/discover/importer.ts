@@ -15,7 +15,7 @@ import type { Log } from '../../ops/log.ts';
 import type { ClusterSet } from './cluster-set.ts';
 import type { ServiceName } from './clusterset.ts';
 import { companionLabels, exportConditions, planOffer } from './export-plan.ts';
-import { derivedName, ownerLabels, planImport } from './import-plan.ts';
+import { derivedName, importStatus, ownerLabels, planImport } from './import-plan.ts';
 import type { ImportPlan } from './import-plan.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
 import type { Reach } from './nodes.ts';
@@ -85,11 +85,8 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
     if (clusters.length === 0) return;
     const live = await local.client.get<ServiceImport>(type, name, { signal });
     if (!live) return;
-    const statusOf = (old: ServiceImport['status']) => ({
-      ...old,
-      clusters: clusters.map((cluster) => ({ cluster })),
-      conditions: mergeConditions(old?.conditions, [refused ?? ready], new Date()),
-    });
+    const statusOf = (old: ServiceImport['status']) =>
+      importStatus(old, clusters, refused ?? ready, new Date());
     await writeStatus(local.client, live, statusOf, signal);
   }
 

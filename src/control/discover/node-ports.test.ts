@@ -16,6 +16,7 @@ const ports: ServicePort[] = [
   { name: 'dns', port: 53, protocol: 'UDP' },
 ];
 const plain = { clusterIP: '10.0.0.1', ports, selector: { app: 'web' } };
+const FAMILIES = { ipFamilyPolicy: 'SingleStack', ipFamilies: ['IPv4'] };
 const numbered = (from: number) => ports.map((port, i) => ({ ...port, nodePort: from + i }));
 const exported = (spec: Service['spec']) => ({
   cluster: 'east',
@@ -46,6 +47,16 @@ suite('a cluster that is reached by its nodes', () => {
     assert.equal(made.metadata.labels?.[NODE_PORTS_LABEL], 'web');
     assert.equal(made.metadata.ownerReferences?.[0]?.uid, 'export-1');
     assert.ok(made.metadata.name.length <= 63);
+  });
+
+  test('keeps clients to one pod by the companion as by the Service itself', () => {
+    const affinity = {
+      sessionAffinity: 'ClientIP',
+      sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
+    };
+    const offer = planOffer(exported({ ...plain, ...affinity, internalTrafficPolicy: 'Local' }), 'nodes');
+    const { spec } = ('companion' in offer ? offer.companion : undefined) as Service;
+    assert.deepEqual(spec, { type: 'NodePort', selector: plain.selector, ports, ...affinity, ...FAMILIES });
   });
 
   test('gives none to one that has node ports of its own, unless only some nodes lead to its pods', () => {

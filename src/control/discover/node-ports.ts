@@ -32,7 +32,7 @@ export function offerNodePorts(service: Service, owner: ServiceExport, name: str
   if (hasNodePorts(service)) return { companion: undefined };
   if (!spec.selector || Object.keys(spec.selector).length === 0)
     return { problem: 'a Service without selector cannot be given node ports; make it of type NodePort' };
-  const { selector, publishNotReadyAddresses } = spec;
+  const { selector, publishNotReadyAddresses, sessionAffinity, sessionAffinityConfig } = spec;
   const ports = (spec.ports ?? []).map(({ nodePort: _own, ...port }) => port);
   const { apiVersion, kind } = owner;
   const ownerReferences = [{ apiVersion, kind, name: owner.metadata.name, uid: owner.metadata.uid ?? '' }];
@@ -47,6 +47,9 @@ export function offerNodePorts(service: Service, owner: ServiceExport, name: str
         selector,
         ports,
         ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
+        // A client that is kept to one node must be kept to one pod behind it, too.
+        ...(sessionAffinity && { sessionAffinity }),
+        ...(sessionAffinityConfig && { sessionAffinityConfig }),
         ...familySpec(familiesOf(service)),
       },
     } as KubeObject,

@@ -68,7 +68,7 @@ export interface ServiceExport extends KubeObject {
 
 export interface ServiceImport extends KubeObject {
   spec?: { type?: string; ports?: ServicePort[]; ips?: string[] };
-  status?: { clusters?: { cluster: string }[]; conditions?: Condition[] };
+  status?: { clusters?: { cluster: string }[]; conditions?: Condition[]; endpointSliceObjects?: string };
 }
 
 export interface ClusterProperty extends KubeObject {
