@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
+import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { Manifest } from '../control/install/objects.ts';
+import type { DnsConfig } from '../dns/config.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount, parseImage, parseNamespace } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,12 +29,22 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
       const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { dnsManifests } = await import('../control/discover/install.ts');
-      const { kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
+      const { dns, kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
+      for (const path of filesOf(dns, kubernetes))
+        terminal.err(
+          `isthmus: ${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets\n`,
+        );
       const { import: imports = false, reach = 'pods' } = kubernetes ?? {};
       const manifests = dnsManifests({ ...options, imports, reach, config: readFileSync(file, 'utf8') });
       manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });
+}
+
+/** Files that the configuration names. */
+function filesOf({ recordsFile }: DnsConfig, kubernetes: DiscoverSettings | undefined): string[] {
+  const joined = kubernetes?.clusters.map(({ kubeconfig }) => kubeconfig) ?? [];
+  return [recordsFile, kubernetes?.kubeconfig, ...joined].filter((path) => path !== undefined);
 }
 
 /** None where the cluster's DNS is left alone. */

@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { RecordSink } from '../control/discover/records.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import type { ExplainedSet, Explanation } from '../dns/explain.ts';
+import type { Cluster } from '../kube/cluster.ts';
 import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
@@ -29,14 +31,15 @@ export function dnsQueryCommand(terminal: Terminal): Command {
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       const answers = await openAnswers(dns);
       if (kubernetes) await fill(answers, kubernetes);
-      const explanation = answers.explain(name, type);
-      if (!explanation) throw new IsthmusError('USAGE', `${name} ${type} is no question`);
-      terminal.out(show(explanation, output));
+      terminal.out(show(answers.explain(name, type), output));
     });
 }
 
+/** How long reading the cluster may take, apart from the clusters that it is joined with. */
+const READ_MS = 15_000;
+
 interface Answers extends RecordSink {
-  explain(name: string, type: string): Explanation | undefined;
+  explain(name: string, type: string): Explanation;
 }
 
 /** The DNS server's records and its judgement, without its sockets. */
@@ -59,7 +62,9 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
     setReady: (ready) => store.setReady(ready),
     explain(nameText, typeText) {
       const [name, type] = [parseName(nameText), typeNumber(typeText)];
-      return name === undefined || type === undefined ? undefined : explain(zones, store, name, type);
+      if (name === undefined) throw new IsthmusError('USAGE', `"${nameText}" is not a domain name`);
+      if (type === undefined) throw new IsthmusError('USAGE', `"${typeText}" is not a type of records`);
+      return explain(zones, store, name, type);
     },
   };
 }
@@ -78,9 +83,24 @@ async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void>
   const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
   const joinWaitMs = settings.joinWaitSeconds * 1000;
   const discovery = startDiscovery({ ...joined, sink, events, log, metrics: createMetrics(), joinWaitMs });
-  await discovery.ready;
-  await discovery.stop();
-  await joined.clusters.stop();
+  const done = new AbortController();
+  const late = delay(joinWaitMs + READ_MS, 'late', { signal: done.signal }).catch(() => 'done');
+  try {
+    if ((await Promise.race([discovery.ready, late])) === 'late') throw unread(joined.local);
+  } finally {
+    done.abort();
+    await discovery.stop();
+    await joined.clusters.stop();
+  }
+}
+
+/** A server waits for ever for the rights that it lacks; whoever asks a question does not. */
+function unread(local: Cluster): IsthmusError {
+  const lacking = local
+    .caches()
+    .filter(({ isSynced }) => !isSynced)
+    .map(({ type, problem }) => `${type.kind}: ${problem ?? 'not read yet'}`);
+  return new IsthmusError('CLUSTER_REFUSED', `\n  ${lacking.join('\n  ')}`);
 }
 
 const COLUMNS = {

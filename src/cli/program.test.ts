@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { Command } from 'commander';
 import { createProgram, runProgram } from './program.ts';
@@ -79,4 +82,32 @@ suite('the program', () => {
     assert.ok(kinds.indexOf('Namespace') < kinds.indexOf('Deployment'));
     assert.match(out, /image: registry\.example\/isthmus:1/);
   });
+
+  test('a question that is none says what is wrong with it', async () => {
+    const config = write({ zones: [{ name: 'example.test' }] });
+    const answer = await isthmus('dns', 'query', 'foo.example.test', '--config', config);
+    assert.match(answer.out, /^NXDOMAIN/);
+    const noType = await isthmus('dns', 'query', 'foo.example.test', 'NOPE', '--config', config);
+    assert.deepEqual([noType.code, /"NOPE" is not a type/.test(noType.err)], [2, true]);
+    const noName = await isthmus('dns', 'query', 'foo..test', '--config', config);
+    assert.deepEqual([noName.code, /"foo\.\.test" is not a domain name/.test(noName.err)], [2, true]);
+  });
+
+  test('manifests say which files of this machine the pods would look for', async () => {
+    const kubernetes = { clusterId: 'a', clusters: [{ id: 'b', kubeconfig: '/home/me/b.yaml' }] };
+    const config = write({ zones: [{ name: 'example.test' }], kubernetes });
+    const { code, out, err } = await isthmus('dns', 'manifests', '--config', config);
+    assert.equal(code, 0);
+    assert.match(out, /kind: Deployment/);
+    assert.match(err, /names \/home\/me\/b\.yaml, which the pods do not have/);
+  });
 });
+
+const folder = mkdtempSync(join(tmpdir(), 'isthmus-program-'));
+after(() => rmSync(folder, { recursive: true }));
+
+function write(document: object): string {
+  const file = join(folder, 'dns.yaml');
+  writeFileSync(file, JSON.stringify(document));
+  return file;
+}
