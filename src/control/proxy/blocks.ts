@@ -3,14 +3,19 @@ import { timestamp } from '../../kube/conditions.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner } from './names.ts';
 import type { LiveService } from './observed.ts';
+import { QUARANTINE_MS } from './ports.ts';
 import type { Allocation, Block, ReleasedBlock } from './ports.ts';
 
 export type PortBlock = NonNullable<NonNullable<KafkaProxy['status']>['portBlocks']>[number];
 
-/** Reads the allocation. A Service that has ports nobody wrote down has them still. */
+/**
+ * Reads the allocation. A Service that has ports nobody wrote down has them still; and so has one that could not be deleted
+ * while its ports were kept free, since clients may still come through it.
+ */
 export function allocationOf(
   blocks: readonly PortBlock[] | undefined,
   services: readonly LiveService[],
+  now: number,
 ): Allocation {
   const held: Record<string, Block> = {};
   const released: ReleasedBlock[] = [];
@@ -20,7 +25,8 @@ export function allocationOf(
     if (releasedAt === undefined) held[owner] = block;
     else released.push({ ...block, owner, at: Date.parse(releasedAt) || 0 });
   }
-  const isKnown = (owner: string) => owner in held || released.some((block) => block.owner === owner);
+  const isKnown = (owner: string) =>
+    owner in held || released.some((block) => block.owner === owner && now - block.at < QUARANTINE_MS);
   for (const service of services) {
     const found = blockOfService(service);
     if (found && !isKnown(found.owner)) held[found.owner] = found.block;

@@ -58,7 +58,7 @@ export function judge(observed: Observed, settings: PlanSettings, findings: Find
     .map((ingress) => judgeIngress(ingress, observed));
   const clusters = world.virtualClusters.map((cluster) => resolved(cluster, observed, findings));
   const proxy = world.proxies.find(({ metadata }) => metadata.name === observed.name);
-  const known = allocationOf(proxy?.status?.portBlocks, live.services);
+  const known = allocationOf(proxy?.status?.portBlocks, live.services, now);
   const claims = claimsOf(ingresses, clusters, observed, known.held);
   const allocated = allocatePorts(claims, known, CONTAINER_PORTS, now);
   settleIngresses(ingresses, allocated, observed, findings);

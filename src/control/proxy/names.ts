@@ -3,8 +3,11 @@ import type { Signature } from '../../kube/apply-decision.ts';
 
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;
-/** Container ports that virtual clusters are given. Above the well-known ones, below those the kernel gives to clients. */
-export const CONTAINER_PORTS = { first: 10_000, last: 29_999 };
+/**
+ * Container ports that virtual clusters are given. Above the well-known ones, below those the kernel gives to clients; and in no
+ * more blocks than the status of a KafkaProxy has room for.
+ */
+export const CONTAINER_PORTS = { first: 10_000, last: 29_999, maxBlocks: 4096 };
 /** What the Services behind Routes and TLSRoutes listen on; nobody but the router sees it. */
 export const BACKEND_PORT = 9082;
 /** Where OpenShift's routers listen for TLS. */

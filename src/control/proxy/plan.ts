@@ -35,6 +35,10 @@ export interface Plan {
   portBlocks: PortBlock[];
   config: PlannedConfig;
   lookAgainInMs: number | undefined;
+  /** Whether nobody can tell what should exist: then all that does stays as it is. */
+  isUnknown: boolean;
+  /** Whether what exists and is not wanted may still belong to something: then it stays. */
+  keepsLeftovers: boolean;
 }
 
 /** How soon to look again at what somebody else has to change, where no watch tells of it. */
@@ -63,7 +67,11 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
     ...allocation.released.map(({ at }) => at + QUARANTINE_MS - now),
   ];
   const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
-  return { objects, statuses, portBlocks, config, lookAgainInMs };
+  // What has become unreadable, by a new version of a CRD perhaps, must not take load balancers and addresses with it.
+  const keepsLeftovers = observed.unreadable.length > 0;
+  const isUnknown = observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy');
+  const told = isUnknown ? statuses.filter(({ kind }) => kind === 'KafkaProxy') : statuses;
+  return { objects, statuses: told, portBlocks, config, lookAgainInMs, isUnknown, keepsLeftovers };
 }
 
 function configOf(proxy: KafkaProxy | undefined, { clusters }: Judgement): PlannedConfig {

@@ -101,6 +101,24 @@ suite('port blocks', () => {
     );
   });
 
+  test('property: there are never more blocks than may be written down', () => {
+    const range = { ...RANGE, maxBlocks: 4 };
+    fc.assert(
+      fc.property(historyArbitrary, (history) => {
+        let known: Allocation = NOTHING_ALLOCATED;
+        let now = 0;
+        for (const { claims, afterMs } of history) {
+          now += afterMs;
+          const { allocation, refused } = allocatePorts(claims, known, range, now);
+          const { held, released } = allocation;
+          assert.ok(Object.keys(held).length + released.length <= 4);
+          for (const { owner } of claims) assert.ok(owner in held || refused.includes(owner));
+          known = allocation;
+        }
+      }),
+    );
+  });
+
   test('property: who comes or goes never moves another', () => {
     fc.assert(
       fc.property(historyArbitrary, (history) =>

@@ -33,6 +33,8 @@ export interface Claim {
 export interface PortRange {
   first: number;
   last: number;
+  /** How many blocks may be written down, those kept free included. */
+  maxBlocks?: number;
 }
 
 /** How long freed ports stay empty: longer than clients and DNS caches keep an address. */
@@ -53,6 +55,7 @@ export function allocatePorts(
   range: PortRange,
   now: number,
 ): Allocated {
+  const { maxBlocks = Infinity } = range;
   const wanted = claims.toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
   const present = new Set(wanted.map(({ owner }) => owner));
   const held: Record<string, Block> = {};
@@ -71,14 +74,30 @@ export function allocatePorts(
       preferredStarts(owner, current, released).find(
         (start) => start >= from && fits({ start, size }, taken, range),
       ) ?? firstGap(size, from, taken, range);
-    if (start === undefined) refused.push(owner);
+    const isFull = Object.keys(held).length + stillFree(held, released).length >= maxBlocks;
+    if (start === undefined || (isFull && isNew({ start, size }, owner, current, released)))
+      refused.push(owner);
     else {
       if (current && current.start !== start) released.push({ ...current, owner, at: now });
       held[owner] = { start, size };
     }
   }
-  const stillFree = released.filter((block) => !covers(held[block.owner], block));
-  return { allocation: { held, released: stillFree }, refused };
+  return { allocation: { held, released: stillFree(held, released) }, refused };
+}
+
+/** Without what their owners have taken back. */
+const stillFree = (held: Allocation['held'], released: readonly ReleasedBlock[]) =>
+  released.filter((block) => !covers(held[block.owner], block));
+
+/** Whether a block is one more, neither grown in its place nor taken back. */
+function isNew(
+  block: Block,
+  owner: string,
+  current: Block | undefined,
+  released: readonly ReleasedBlock[],
+): boolean {
+  const before = released.filter((one) => one.owner === owner);
+  return block.start !== current?.start && !before.some((one) => covers(block, one));
 }
 
 /** A cluster that gained nodes grows where it is, and one that returns takes its old place: its clients then notice nothing. */

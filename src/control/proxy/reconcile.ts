@@ -13,6 +13,8 @@ import type { AnyObject } from '../../kube/object.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { PortBlock } from './blocks.ts';
 import type { ProxyCaches } from './caches.ts';
+import { checkedPlan } from './checked-plan.ts';
+import type { CheckedPlan } from './checked-plan.ts';
 import type { Checker } from './checks.ts';
 import { SIGNATURE, ownerLabels } from './names.ts';
 import { observeProxy } from './observe.ts';
@@ -26,7 +28,7 @@ import type { Plan } from './plan.ts';
 import type { PodTalk } from './pods.ts';
 import type { RoadMetrics } from './metrics.ts';
 import type { PlannedStatus } from './status.ts';
-import { mergeStatus } from './write-status.ts';
+import { nextStatus } from './write-status.ts';
 import type { WriteStatus } from './write-status.ts';
 
 export interface ReconcilerOptions {
@@ -69,23 +71,15 @@ export function createReconciler(options: ReconcilerOptions) {
     owner: Owner,
     now: number,
     signal: AbortSignal,
-  ): Promise<{ plan: Plan; findings: Findings }> {
+  ): Promise<CheckedPlan> {
     const { answers } = lastLooks.get(keyOf(proxy)) ?? { answers: new Map() };
     const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
-    let findings = NO_FINDINGS;
-    let planned = planProxy(observed, settings, findings);
-    const refusals = await checker.config(planned.config);
-    if (refusals.filters.size + refusals.clusters.size > 0) {
-      findings = { ...NO_FINDINGS, ...refusals };
-      planned = planProxy(observed, settings, findings);
-    }
-    const taken = await findTaken(planned.objects, owner, signal);
+    const first = await checkedPlan(observed, settings, NO_FINDINGS, checker);
+    const taken = await findTaken(first.plan.objects, owner, signal);
     for (const [reference, key] of waiting)
       if (key === keyOf(proxy) && !taken.has(reference)) waiting.delete(reference);
     for (const reference of taken) waiting.set(reference, keyOf(proxy));
-    if (taken.size === 0) return { plan: planned, findings };
-    findings = { ...findings, taken };
-    return { plan: planProxy(observed, settings, findings), findings };
+    return taken.size === 0 ? first : checkedPlan(observed, settings, { ...first.findings, taken }, checker);
   }
 
   /** Names of ours that someone else has. Told before anything is written, so that nothing is written twice. */
@@ -126,7 +120,7 @@ export function createReconciler(options: ReconcilerOptions) {
     const statusOf = (existing: StatusWithPorts | undefined) => {
       // An older version of the status is brought up to date; an older version of the ports never.
       if (blocks) requireBlocks(existing, [blocks, blocksIn(live)]);
-      return mergeStatus(existing, status, new Date(now));
+      return nextStatus(existing, planned, new Date(now));
     };
     await writeStatus(live, statusOf, signal);
   }
@@ -150,9 +144,14 @@ export function createReconciler(options: ReconcilerOptions) {
     const owner: Owner = { labels: ownerLabels(name), kinds: caches.made(), namespaces: [namespace] };
     const now = Date.now();
     const { plan: first, findings } = await plan(proxy, owner, now, signal);
+    if (first.isUnknown) {
+      await writeStatuses(proxy, first.statuses, now, signal);
+      return SUCCESS;
+    }
     metrics.planned(key, first.objects.length);
     await persistPorts(proxy, first, signal);
-    const summary = await writer.apply({ owner, objects: first.objects, signal });
+    const kinds = first.keepsLeftovers ? [] : owner.kinds;
+    const summary = await writer.apply({ owner: { ...owner, kinds }, objects: first.objects, signal });
     count(summary, metrics);
 
     const live = sources.pods.find('proxy', key);

@@ -17,6 +17,8 @@ export interface PlannedStatus {
   kind: 'KafkaProxy' | 'KafkaProxyIngress' | 'VirtualKafkaCluster';
   name: string;
   status: object;
+  /** Whether what it does not say stays as it is. */
+  keepsRest?: boolean;
 }
 
 interface Known {
@@ -72,7 +74,11 @@ export function conditionsOf(
   });
 }
 
+/** As much as the CRDs allow: with more the API server would refuse the whole status. */
 const MAX_MESSAGE = 8192;
+const MAX_INGRESSES = 256;
+const MAX_PODS = 1000;
+const MAX_POINTS = 16;
 
 const severity = (fault: Fault) => (preventsService(fault) ? 2 : isWarning(fault) ? 0 : 1);
 const bySeverity = (a: Fault, b: Fault) => severity(b) - severity(a);
@@ -148,7 +154,7 @@ function entryStatus(
     name,
     ...(address && !faults.some(isRefusal) && { bootstrap: `${address.bootstrapHost}:${port}` }),
     ...(ingress && { protocol: ingress.spec.clusterIP?.protocol ?? 'TLS' }),
-    ...(points.length > 0 && { loadBalancerIngressPoints: points }),
+    ...(points.length > 0 && { loadBalancerIngressPoints: points.slice(0, MAX_POINTS) }),
     conditions: [...conditions, ...ready],
   };
 }
@@ -169,13 +175,15 @@ function unreadableStatus({ object, problem }: Observed['unreadable'][number]): 
   const types: ConditionType[] = object.kind === 'KafkaProxy' ? ['Ready'] : ['Accepted', 'Ready'];
   const conditions = conditionsOf(faults, types, generation);
   const status = { ...observedGeneration(generation), conditions };
-  return { kind: object.kind as PlannedStatus['kind'], name, status };
+  // The status of a KafkaProxy also has the ports, which nothing may forget.
+  const keepsRest = object.kind === 'KafkaProxy';
+  return { kind: object.kind as PlannedStatus['kind'], name, status, ...(keepsRest && { keepsRest }) };
 }
 
 function proxyStatus(generation: number | undefined, known: Known): PlannedStatus {
   const { observed, judgement, config, portBlocks } = known;
   const { name, live } = observed;
-  const pods = live.pods.map(({ name, ready, configVersion }) => ({
+  const pods = live.pods.slice(0, MAX_PODS).map(({ name, ready, configVersion }) => ({
     name,
     ready,
     ...(configVersion !== undefined && { configVersion }),
@@ -183,7 +191,7 @@ function proxyStatus(generation: number | undefined, known: Known): PlannedStatu
   const status = {
     ...observedGeneration(generation),
     conditions: [proxyReady(known, generation)],
-    ingresses: judgement.ingresses.map(({ ingress, faults }) => ({
+    ingresses: judgement.ingresses.slice(0, MAX_INGRESSES).map(({ ingress, faults }) => ({
       name: ingress.metadata.name,
       conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
     })),

@@ -10,6 +10,7 @@ import { writeStatus } from '../../kube/status.ts';
 import type { RoadMetrics } from './metrics.ts';
 import { noticesOf } from './notices.ts';
 import type { Said } from './notices.ts';
+import type { PlannedStatus } from './status.ts';
 
 /** Writes what `statusOf` makes of the status that is there. */
 export type WriteStatus = <S extends object>(
@@ -46,6 +47,12 @@ export function createStatusWriter(
 function conditionsIn(status: unknown): Said[] {
   const found = isJsonObject(status) ? status['conditions'] : undefined;
   return Array.isArray(found) ? (found as Said[]) : [];
+}
+
+/** The status that is to be written where this one is. */
+export function nextStatus(existing: object | undefined, planned: PlannedStatus, now: Date): object {
+  const merged = mergeStatus(existing, planned.status, now);
+  return planned.keepsRest ? { ...existing, ...merged } : merged;
 }
 
 /** The planned status with the time of each condition: kept where the condition stays, also within lists of named items. */

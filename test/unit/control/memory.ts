@@ -11,7 +11,7 @@ import { planProxy } from '../../../src/control/proxy/plan.ts';
 import type { Plan } from '../../../src/control/proxy/plan.ts';
 import { FOREIGN_KINDS, KINDS, addIndexes } from '../../../src/control/proxy/sources.ts';
 import type { ForeignName, SourceName, Sources, View } from '../../../src/control/proxy/sources.ts';
-import { mergeStatus } from '../../../src/control/proxy/write-status.ts';
+import { nextStatus } from '../../../src/control/proxy/write-status.ts';
 
 type Name = SourceName | ForeignName;
 
@@ -98,6 +98,29 @@ export function createMemoryCluster(absent: readonly ForeignName[] = []): Memory
     else others.set(`${object.kind} ${keyOf(object.metadata)}`, stored);
   };
 
+  function applyObjects(plan: Plan, namespace: string, proxy: string): number {
+    let changes = 0;
+    const wanted = new Set(plan.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+    for (const object of plan.objects) {
+      const live =
+        storeOf(object)?.get(keyOf(object.metadata)) ??
+        others.get(`${object.kind} ${keyOf(object.metadata)}`);
+      if (live && contentOf(live) === contentOf(object)) continue;
+      changes += 1;
+      put(live?.['status'] ? { ...object, status: live['status'] } : object);
+    }
+    for (const store of plan.keepsLeftovers ? [] : stores.values()) {
+      for (const { kind, metadata } of Array.from(store.values())) {
+        if (metadata.namespace !== namespace || metadata.labels?.[OWN_KINDS] !== proxy || kind === 'Pod')
+          continue;
+        if (wanted.has(`${kind} ${metadata.name}`)) continue;
+        changes += 1;
+        store.delete(keyOf(metadata));
+      }
+    }
+    return changes;
+  }
+
   const cluster: MemoryCluster = {
     put,
     delete: (kind, key) => void stores.get(PLACE[kind]!)!.delete(key),
@@ -107,28 +130,11 @@ export function createMemoryCluster(absent: readonly ForeignName[] = []): Memory
       return planProxy(cluster.observe(key, now, answers), SETTINGS, findings);
     },
     apply(plan, namespace, proxy, now) {
-      let changes = 0;
-      const wanted = new Set(plan.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
-      for (const object of plan.objects) {
-        const live =
-          storeOf(object)?.get(keyOf(object.metadata)) ??
-          others.get(`${object.kind} ${keyOf(object.metadata)}`);
-        if (live && contentOf(live) === contentOf(object)) continue;
-        changes += 1;
-        put(live?.['status'] ? { ...object, status: live['status'] } : object);
-      }
-      for (const store of stores.values()) {
-        for (const { kind, metadata } of Array.from(store.values())) {
-          if (metadata.namespace !== namespace || metadata.labels?.[OWN_KINDS] !== proxy || kind === 'Pod')
-            continue;
-          if (wanted.has(`${kind} ${metadata.name}`)) continue;
-          changes += 1;
-          store.delete(keyOf(metadata));
-        }
-      }
-      for (const { kind, name, status } of plan.statuses) {
+      let changes = plan.isUnknown ? 0 : applyObjects(plan, namespace, proxy);
+      for (const planned of plan.statuses) {
+        const { kind, name } = planned;
         const live = stores.get(PLACE[kind]!)!.get(keyOf({ namespace, name }))!;
-        const merged = mergeStatus(live['status'] as object | undefined, status, new Date(now));
+        const merged = nextStatus(live['status'] as object | undefined, planned, new Date(now));
         if (JSON.stringify(merged) === JSON.stringify(live['status'])) continue;
         changes += 1;
         put({ ...live, status: merged });

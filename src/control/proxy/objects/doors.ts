@@ -140,7 +140,8 @@ export function dnsEndpoint(
     apiVersion: 'externaldns.k8s.io/v1alpha1',
     kind: 'DNSEndpoint',
     metadata: metadata(clusterServiceName(door.cluster, door.ingress.metadata.name), door),
-    spec: { endpoints: [bootstrapHost, ...nodes].flatMap((host) => records(host, points)) },
+    // A broker that is alone may have the name that clients begin at.
+    spec: { endpoints: [...new Set([bootstrapHost, ...nodes])].flatMap((host) => records(host, points)) },
   };
 }
 

@@ -1,0 +1,123 @@
+/** What must not happen to those who are served, whatever becomes of the resources around them. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AnyObject } from '../../../src/kube/object.ts';
+import { checkedPlan } from '../../../src/control/proxy/checked-plan.ts';
+import type { Checker } from '../../../src/control/proxy/checks.ts';
+import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
+import { QUARANTINE_MS } from '../../../src/control/proxy/ports.ts';
+import { read } from '../../../src/control/proxy/read.ts';
+import { kafkaProxy } from '../../../src/resources/kroxylicious/kafka-proxy.ts';
+import { SETTINGS, createMemoryCluster } from './memory.ts';
+import type { MemoryCluster } from './memory.ts';
+
+const PROXY = { namespace: 'default', name: 'p' };
+const NOW = Date.parse('2026-01-01T00:00:00Z');
+const proxyRef = { name: 'p' };
+
+const resource = (kind: string, name: string, spec: object): AnyObject => ({
+  apiVersion: 'kroxylicious.io/v1alpha1',
+  kind,
+  metadata: { name, namespace: 'default', uid: `uid-${name}`, generation: 1 },
+  spec,
+});
+
+const cluster = (name: string, change: object = {}) =>
+  resource('VirtualKafkaCluster', name, {
+    proxyRef,
+    ingresses: [{ name: 'in' }],
+    targetCluster: { clusterRef: { name: 'kafka' } },
+    ...change,
+  });
+
+function start(...clusters: AnyObject[]): MemoryCluster {
+  const memory = createMemoryCluster();
+  memory.put(resource('KafkaProxy', 'p', {}));
+  memory.put(resource('KafkaProxyIngress', 'in', { proxyRef, clusterIP: { protocol: 'TCP' } }));
+  memory.put(resource('KafkaClusterRef', 'kafka', { bootstrap: 'kafka:9092' }));
+  for (const one of clusters) memory.put(one);
+  return memory;
+}
+
+const apply = (memory: MemoryCluster, now = NOW) =>
+  memory.apply(memory.plan(PROXY, now), 'default', 'p', now);
+
+const portsIn = (memory: MemoryCluster) =>
+  (memory.get('KafkaProxy', 'default/p')!.status as { portBlocks: object[] }).portBlocks;
+
+suite('mistakes', () => {
+  test('a KafkaProxy that cannot be read keeps all that it has', () => {
+    const memory = start(cluster('a'));
+    apply(memory);
+    const before = memory.get('KafkaProxy', 'default/p')!;
+    const ports = portsIn(memory);
+    memory.put({ ...before, spec: { infrastructure: { proxy: { replicas: 'many' } } } });
+    assert.equal(apply(memory), 1, 'nothing but its status changes');
+    assert.ok(memory.get('Deployment', 'default/p'));
+    assert.ok(memory.get('Service', 'default/a-in'));
+    assert.deepEqual(portsIn(memory), ports);
+    const { status } = memory.get('KafkaProxy', 'default/p')!;
+    assert.match(JSON.stringify(status), /"reason":"Invalid","message":"[^"]*replicas/);
+    memory.put({ ...before, spec: {} });
+    apply(memory);
+    assert.equal(apply(memory), 0);
+    assert.deepEqual(portsIn(memory), ports);
+  });
+
+  test('nor does a virtual cluster or an ingress that cannot be read any more lose its Services', () => {
+    const memory = start(cluster('a'), cluster('b'));
+    apply(memory);
+    memory.put(cluster('a', { ingresses: 'nonsense' }));
+    apply(memory);
+    assert.ok(memory.get('Service', 'default/a-in'));
+    memory.delete('VirtualKafkaCluster', 'default/a');
+    apply(memory);
+    assert.equal(memory.get('Service', 'default/a-in'), undefined);
+    assert.ok(memory.get('Service', 'default/b-in'));
+  });
+
+  test('ports of a Service that could not be deleted stay its own, however long that takes', () => {
+    const memory = start(cluster('a'));
+    apply(memory);
+    const service = memory.get('Service', 'default/a-in')!;
+    const [port] = (service['spec'] as { ports: { targetPort: number }[] }).ports;
+    memory.delete('VirtualKafkaCluster', 'default/a');
+    apply(memory, NOW + 1000);
+    memory.put(service); // as if something had kept it
+    memory.put(cluster('b'));
+    const later = NOW + QUARANTINE_MS + 5000;
+    const { config, portBlocks } = memory.plan(PROXY, later);
+    assert.doesNotMatch(config.text, new RegExp(`"bootstrapPort":${port!.targetPort}\\b`));
+    const its = portBlocks.find(({ virtualCluster }) => virtualCluster === 'a');
+    assert.equal(its?.releasedAt, new Date(later).toISOString().replace('.000', ''));
+  });
+
+  test('a proxy with very many ingresses has a status that its CRD takes', () => {
+    const memory = start(cluster('a'));
+    for (let i = 0; i < 300; i++)
+      memory.put(resource('KafkaProxyIngress', `in-${i}`, { proxyRef, clusterIP: { protocol: 'TCP' } }));
+    apply(memory);
+    assert.equal(read(kafkaProxy, memory.get('KafkaProxy', 'default/p')!).problem, undefined);
+  });
+
+  test('what gets room only because the proxy refuses another is checked, too', async () => {
+    const filter = (name: string): AnyObject => ({
+      ...resource('KafkaProtocolFilter', name, { type: 'x', config: { text: 'x'.repeat(400_000) } }),
+      apiVersion: 'filter.kroxylicious.io/v1alpha1',
+    });
+    const names = ['a', 'b', 'c', 'd'];
+    const memory = start(...names.map((name) => cluster(name, { filterRefs: [{ name }] })));
+    for (const name of names) memory.put(filter(name));
+    const bad = new Set(['a', 'c']);
+    const checker: Checker = {
+      filter: async () => undefined,
+      config: async ({ parts }) => ({
+        filters: new Map(),
+        clusters: new Map([...parts.keys()].filter((name) => bad.has(name)).map((name) => [name, 'bad'])),
+      }),
+    };
+    const { plan, findings } = await checkedPlan(memory.observe(PROXY, NOW), SETTINGS, NO_FINDINGS, checker);
+    assert.deepEqual([...plan.config.parts.keys()], ['b', 'd']);
+    assert.deepEqual([...findings.clusters.keys()], ['a', 'c']);
+  });
+});
