@@ -23,7 +23,7 @@ export function analyzeCommand(terminal: Terminal): Command {
     .addOption(outputOption())
     .action(async ({ filename, output }: AnalyzeFlags) => {
       const { analyzeFolder } = await import('../store/analyze.ts');
-      const { problems, counts } = analyzeFolder(filename);
+      const { problems, counts } = await analyzeFolder(filename);
       if (problems.length > 0) terminal.exitCode = EXIT.problems;
       if (problems.length === 0 && output === 'table') terminal.err(`${summary(counts)}\n`);
       else terminal.out(render(problems, COLUMNS, output));

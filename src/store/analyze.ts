@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
-import { IsthmusError } from '../ops/errors.ts';
+import { filterConfig } from '../control/proxy/resolve.ts';
+import { IsthmusError, messageOf } from '../ops/errors.ts';
+import { checkFilter } from '../proxy/filters/registry.ts';
 import { readText } from './folder.ts';
 import type { FolderContents, Problem } from './folder.ts';
 import { planLocally } from './local-plan.ts';
@@ -14,12 +16,36 @@ export interface Analysis {
 }
 
 /** Everything wrong in a folder, a file, or with `-` on standard input: files, fields, references. */
-export function analyzeFolder(folder: string): Analysis {
+export async function analyzeFolder(folder: string): Promise<Analysis> {
   const resources = folder === '-' ? readStandardInput() : readResources(existing(folder));
   // Whether a way in can be had on this machine says nothing about the cluster that the resources are meant for.
   const plan = planLocally(resources.world, NOTHING_ALLOCATED, 0);
   const faults = plan.faults.filter(({ reason }) => reason !== 'NotSupported');
-  return { problems: [...resources.problems, ...locateFaults(faults, resources)], counts: resources.counts };
+  const problems = [
+    ...resources.problems,
+    ...locateFaults(faults, resources),
+    ...(await filterProblems(resources)),
+  ];
+  return { problems, counts: resources.counts };
+}
+
+/** What the filters themselves say to their configurations. A module of the user's is where the proxy runs, not here. */
+async function filterProblems({ world, documentOf }: FolderResources): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const filter of world.filters) {
+    const { name, namespace } = filter.metadata;
+    const { value, unresolved } = filterConfig(filter, world);
+    if (filter.spec.type.startsWith('module:') || unresolved.length > 0) continue;
+    try {
+      await checkFilter(filter.spec.type, value, 'spec.config');
+    } catch (error) {
+      const document = documentOf('KafkaProtocolFilter', name, namespace);
+      const line = document?.lineOf(['spec', error instanceof IsthmusError ? 'config' : 'type']) ?? 1;
+      const message = `KafkaProtocolFilter "${name}": ${messageOf(error).replaceAll(/\s*\n\s*/g, '; ')}`;
+      problems.push({ file: document?.file ?? '', line, message });
+    }
+  }
+  return problems;
 }
 
 function existing(folder: string): string {

@@ -95,7 +95,7 @@ suite('the local plan', () => {
     );
   });
 
-  test('a broken reference is a fault at its line, and the others keep serving at their ports', () => {
+  test('a broken reference is a fault at its line, and the others keep serving at their ports', async () => {
     const before = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
     writeFileSync(join(folder, 'a.yaml'), cluster('a', '  filterRefs: [{ name: nowhere }]\n'));
     const after = planLocally(readResources(folder).world, before.allocation, 0);
@@ -103,7 +103,7 @@ suite('the local plan', () => {
       after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
       [['b', '127.0.0.1:9086']],
     );
-    const [problem] = analyzeFolder(folder).problems;
+    const [problem] = (await analyzeFolder(folder)).problems;
     assert.match(problem!.message, /VirtualKafkaCluster "a": no KafkaProtocolFilter is named "nowhere"/);
     assert.equal(problem!.line, 9);
   });
@@ -142,7 +142,7 @@ suite('the local plan', () => {
     assert.match(problems[0]!.message, /is there twice; the first is in .*1\.yaml:2$/);
   });
 
-  test('one name in two namespaces is two resources; but only one of them can be served here', () => {
+  test('one name in two namespaces is two resources; but only one of them can be served here', async () => {
     const inTeam = (text: string, team: string) =>
       text.replaceAll(/(name: \w+) }/g, `$1, namespace: ${team} }`);
     // References have no namespace.
@@ -156,7 +156,7 @@ suite('the local plan', () => {
       join(folder, '2.yaml'),
       all('two').replace('[{ name: tcp, namespace: two }]', '[{ name: tcp }]'),
     );
-    assert.deepEqual(analyzeFolder(folder).problems, []);
+    assert.deepEqual((await analyzeFolder(folder)).problems, []);
     const { listings, faults } = planLocally(readResources(folder).world, NOTHING_ALLOCATED, 0);
     assert.equal(listings.length, 1);
     assert.match(faults[0]!.message, /one of this name, of namespace "one", is served/);
@@ -181,7 +181,7 @@ suite('the local plan', () => {
     assert.equal(world.proxies.length, 1);
   });
 
-  test('kinds of other programs are passed over, unless they look like ours', () => {
+  test('kinds of other programs are passed over, unless they look like ours', async () => {
     const manifest = (apiVersion: string, kind: string) =>
       `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: x }\n---\n`;
     const foreign = [
@@ -191,14 +191,31 @@ suite('the local plan', () => {
       manifest('kafka.strimzi.io/v1beta2', 'KafkaConnect'),
     ];
     writeFileSync(join(folder, 'f.yaml'), foreign.join(''));
-    assert.deepEqual(analyzeFolder(folder), { problems: [], counts: { ours: 0, foreign: 4 } });
+    assert.deepEqual(await analyzeFolder(folder), { problems: [], counts: { ours: 0, foreign: 4 } });
     const wrong = [
       manifest('v1alpha1', 'KafkaProxy'),
       manifest('kroxylicious.io/v1alpha1', 'KafkaProxi'),
       manifest('kafka.strimzi.io/v9', 'Kafka'),
     ];
     writeFileSync(join(folder, 'f.yaml'), wrong.join(''));
-    assert.equal(analyzeFolder(folder).problems.length, 3);
+    assert.equal((await analyzeFolder(folder)).problems.length, 3);
+  });
+
+  test('the configuration of a filter is checked by the filter', async () => {
+    const filter = (name: string, type: string, config: string) =>
+      `apiVersion: filter.kroxylicious.io/v1alpha1\nkind: KafkaProtocolFilter\nmetadata: { name: ${name} }\nspec:\n  type: ${type}\n  config: ${config}\n---\n`;
+    writeFileSync(
+      join(folder, 'f.yaml'),
+      filter('good', 'connection-expiry', '{ maxAge: 1h }') +
+        filter('typo', 'connection-expiry', '{ maxAgee: 1h }') +
+        filter('unknown', 'NoSuchFilter', '{}') +
+        filter('own', 'module:my-filter', '{ any: thing }') +
+        filter('elsewhere', 'connection-expiry', '{ maxAge: "${secret:not-here:age}" }'),
+    );
+    const found = (await analyzeFolder(folder)).problems.map(({ line, message }) => `${line}: ${message}`);
+    assert.equal(found.length, 2, found.join('\n'));
+    assert.match(found[0]!, /^13: KafkaProtocolFilter "typo": .*maxAge/);
+    assert.match(found[1]!, /^19: KafkaProtocolFilter "unknown": type: "NoSuchFilter" is not one of/);
   });
 
   test('a misspelt field is a problem with its line and a suggestion', () => {
