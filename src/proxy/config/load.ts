@@ -30,7 +30,7 @@ export function loadProxyConfig(
   }
   let document: unknown;
   try {
-    document = parse(text.toString('utf8'));
+    document = parseText(text.toString('utf8'));
   } catch (cause) {
     throw new IsthmusError('CONFIG_INVALID', `${file}: ${messageOf(cause)}`, { cause });
   }
@@ -40,6 +40,16 @@ export function loadProxyConfig(
     return readFileSync(full);
   });
   return { ...checked, hash: createHash('sha256').update(text).digest('hex') };
+}
+
+/** An operator writes JSON, which is YAML, too, but is read ten times as fast: with a thousand virtual clusters that is a second. */
+function parseText(text: string): unknown {
+  if (!text.startsWith('{')) return parse(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parse(text); // YAML can begin like that, or else says better what is wrong
+  }
 }
 
 /** Checks a configuration that is a document already; `where` names it in the message. */
