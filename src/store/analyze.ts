@@ -30,16 +30,16 @@ export async function analyzeFolder(folder: string): Promise<Analysis> {
 }
 
 /** What the filters themselves say to their configurations. A module of the user's is where the proxy runs, not here. */
-async function filterProblems({ world, documentOf }: FolderResources): Promise<Problem[]> {
+async function filterProblems(resources: FolderResources): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const filter of world.filters) {
+  for (const filter of resources.world.filters) {
     const { name, namespace } = filter.metadata;
-    const { value, unresolved } = filterConfig(filter, world);
+    const { value, unresolved } = filterConfig(filter, resources.world);
     if (filter.spec.type.startsWith('module:') || unresolved.length > 0) continue;
     try {
       await checkFilter(filter.spec.type, value, 'spec.config');
     } catch (error) {
-      const document = documentOf('KafkaProtocolFilter', name, namespace);
+      const document = resources.documentOf('KafkaProtocolFilter', name, namespace);
       const line = document?.lineOf(['spec', error instanceof IsthmusError ? 'config' : 'type']) ?? 1;
       const message = `KafkaProtocolFilter "${name}": ${messageOf(error).replaceAll(/\s*\n\s*/g, '; ')}`;
       problems.push({ file: document?.file ?? '', line, message });
