@@ -9,7 +9,7 @@ import { claimantsOf } from './exported.ts';
 import type { SeenService } from './exported.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
-import { SOURCE_CLUSTER_LABEL } from './names.ts';
+import { SOURCE_CLUSTER_LABEL, idAmong } from './names.ts';
 import type { Reach } from './nodes.ts';
 import type { ServiceImport } from './objects.ts';
 import { openOptional } from './optional-cache.ts';
@@ -75,7 +75,11 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     kind: serviceImport,
     trim: trimOther,
     log,
-    onOpen: (cache) => void ends.push(cache.subscribe(wake)),
+    onOpen(cache) {
+      ends.push(cache.subscribe(wake));
+      // What was exported before the kind was there has been waiting for it.
+      void cache.synced.then(wakeAll);
+    },
   });
   ends.push(
     clusters.subscribe(update),
@@ -109,8 +113,9 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
 
   /** Clusters that call themselves the same are told apart by the names they were joined under. */
   function idOf(member: Member): string {
-    const isTwice = [...members.values()].some((other) => other !== member && other.id === member.id);
-    return isTwice ? member.cluster.name : member.id;
+    const namesOf = ({ cluster: { name }, id }: Member) => ({ name, id });
+    const others = [...members.values()].filter((other) => other !== member);
+    return idAmong(namesOf(member), others.map(namesOf));
   }
 
   function settledMembers(): Map<string, Member> {

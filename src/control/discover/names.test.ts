@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { isInZone, readHostName } from './names.ts';
+import { idAmong, isInZone, readHostName } from './names.ts';
 
 suite('host names', () => {
   test('are read in any case, with or without the last dot, as wildcards too', () => {
@@ -49,4 +49,21 @@ suite('host names', () => {
     assert.ok(isInZone('clusterset.local', 'clusterset.local'));
     assert.ok(!isInZone('myclusterset.local', 'clusterset.local'));
   });
+});
+
+test('no two clusters are called the same, whatever they call themselves', () => {
+  const id = fc.constantFrom('a', 'b', 'c', 'x');
+  fc.assert(
+    fc.property(fc.tuple(id, id, id), (ids) => {
+      const clusters = ['a', 'b', 'c'].map((name, i) => ({ name, id: ids[i]! }));
+      const called = clusters.map((one) =>
+        idAmong(
+          one,
+          clusters.filter((other) => other !== one),
+        ),
+      );
+      assert.equal(new Set(called).size, clusters.length, JSON.stringify({ clusters, called }));
+    }),
+  );
+  assert.equal(idAmong({ name: 'a', id: 'x' }, [{ name: 'b', id: 'y' }]), 'x');
 });

@@ -57,3 +57,15 @@ export function isInZone(name: string, zone: string): boolean {
 
 /** What a cluster may be called: it is a label of names. */
 export const CLUSTER_ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The name a cluster was joined under, and what it calls itself. */
+export interface ClusterNames {
+  name: string;
+  id: string;
+}
+
+/** What a cluster is called among others: what it calls itself, unless another one does too, or was joined under that name. */
+export function idAmong(own: ClusterNames, others: readonly ClusterNames[]): string {
+  const isTaken = others.some(({ name, id }) => id === own.id || name === own.id);
+  return isTaken ? own.name : own.id;
+}

@@ -86,7 +86,7 @@ function tellId(
   const id = members.get(cluster)?.id;
   if (problem === undefined)
     return log.info({ cluster, id }, 'what the cluster calls itself may be read now');
-  log.warn({ cluster, id, problem }, 'what the cluster calls itself may not be read; it is called as before');
+  log.warn({ cluster, id, problem }, 'what the cluster calls itself may not be read');
   const object = objectOf(cluster);
   const note = `what cluster ${cluster} calls itself may not be read, so that it is called ${id}: ${problem}`;
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterIdForbidden', action: ACTION, note });
