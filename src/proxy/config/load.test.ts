@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
+import { inspect } from 'node:util';
 import { stringify } from 'yaml';
 import { loadProxyConfig } from './load.ts';
 
@@ -23,7 +24,10 @@ suite('configuration files', () => {
     assert.deepEqual(load('{ workers: 2, virtualClusters: [] } # by hand').config, config);
   });
 
-  test('a text that is neither is refused, with the place', () => {
-    assert.throws(() => load('{ "workers": 2,\n  "virtualClusters": [ }'), /line 2/);
+  test('a text that is neither is refused, with the place, and without what is there', () => {
+    assert.throws(
+      () => load('{ "workers": 2,\n  "privateKey": "MIIE", [ }'),
+      (error: Error) => /line 2/.test(error.message) && !/MIIE/.test(inspect(error)),
+    );
   });
 });

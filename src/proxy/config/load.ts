@@ -32,7 +32,9 @@ export function loadProxyConfig(
   try {
     document = parseText(text.toString('utf8'));
   } catch (cause) {
-    throw new IsthmusError('CONFIG_INVALID', `${file}: ${messageOf(cause)}`, { cause });
+    // Without the lines that follow, which quote the text: it may be a key.
+    const [where = ''] = messageOf(cause).split('\n', 1);
+    throw new IsthmusError('CONFIG_INVALID', `${file}: ${where.replace(/:$/, '')}`);
   }
   const checked = checkProxyConfig(document, file, (name) => {
     const full = resolve(dirname(path), name);
