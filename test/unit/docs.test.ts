@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../src/cli/program.ts';
 import { dnsCommandSchema } from '../../src/cli/dns-config.ts';
+import { connectionOf, parseKubeconfig } from '../../src/kube/kubeconfig.ts';
 import { checkConfig } from '../../src/ops/config.ts';
 import { configSchema } from '../../src/proxy/config/schema.ts';
 import { parseResource } from '../../src/resources/parse.ts';
@@ -36,6 +37,7 @@ const examples = pages.flatMap(examplesOf);
 const CHECKS: Record<string, (example: Example) => void> = {
   proxy: ({ text, where }) => void checkConfig(configSchema, parse(text), where),
   dns: ({ text, where }) => void checkConfig(dnsCommandSchema, parse(text), where),
+  kubeconfig: ({ text, where }) => void connectionOf(parseKubeconfig(text, where)),
   resources: ({ text, where }) => {
     for (const document of [parseAllDocuments(text)].flat()) {
       const parsed = parseResource(document.toJS());
