@@ -115,6 +115,22 @@ suite('our block in a Corefile', () => {
     );
   });
 
+  test('in any Corefile, beside that of another Isthmus: in and out again gives back what was there', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 6 }), fc.array(piece, { maxLength: 2 }), (pieces, more) => {
+        const theirs = delegate(pieces.join(''), rival);
+        if ('problem' in theirs) return;
+        const text = theirs.text + more.join('');
+        const edited = delegate(text, delegation);
+        if ('problem' in edited) return;
+        assert.ok(edited.text.startsWith(text));
+        assert.equal(textOf(undelegate(edited.text, owner)), text);
+        assert.equal(textOf(delegate(edited.text, delegation)), edited.text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('wherever it is: nothing around it changes when it does', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 4 }), fc.array(piece, { maxLength: 4 }), (before, after) => {
