@@ -66,11 +66,32 @@ suite('talking to pods', () => {
       ['c', {}],
     ]);
     const pods = [pod('a'), pod('b'), pod('c')];
-    assert.equal(await talk.nudge(pods, 'new', answers, signal), 1);
-    assert.equal(await talk.nudge(pods, 'new', answers, signal), 0);
+    assert.deepEqual(await talk.nudge(pods, 'new', answers, signal), { told: 1 });
+    assert.deepEqual(await talk.nudge(pods, 'new', answers, signal), { told: 0 });
     now = 11_000;
-    assert.equal(await talk.nudge(pods, 'new', answers, signal), 1);
+    assert.deepEqual(await talk.nudge(pods, 'new', answers, signal), { told: 1 });
     assert.deepEqual(values, ['new', 'new.1']);
+  });
+
+  test('a pod that may not be told keeps no other from being told', async () => {
+    const { values, client } = recorder();
+    const refusal = new Error('forbidden');
+    const guarded = () => {
+      const { mergePatch } = client();
+      return {
+        mergePatch: async (...args: Parameters<typeof mergePatch>) =>
+          args[1].name === 'a' ? Promise.reject(refusal) : mergePatch(...args),
+      } as unknown as Client;
+    };
+    const talk = createPodTalk(
+      guarded,
+      async () => undefined,
+      () => 0,
+    );
+    const answers = new Map(['a', 'b'].map((name) => [name, { configVersion: 'old' }]));
+    const nudged = await talk.nudge([pod('a'), pod('b')], 'new', answers, signal);
+    assert.deepEqual(nudged, { told: 1, failure: refusal });
+    assert.deepEqual(values, ['new']);
   });
 
   test('after a restart of the operator a pod that has been told is not told at once again', async () => {
@@ -81,7 +102,7 @@ suite('talking to pods', () => {
       () => 0,
     );
     const answers = new Map([['a', { configVersion: 'old' }]]);
-    assert.equal(await talk.nudge([pod('a', 'new')], 'new', answers, signal), 0);
+    assert.deepEqual(await talk.nudge([pod('a', 'new')], 'new', answers, signal), { told: 0 });
     assert.deepEqual(values, []);
   });
 });

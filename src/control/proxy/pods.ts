@@ -13,7 +13,13 @@ const NUDGE_AGAIN_MS = 10_000;
 export interface PodTalk {
   ask(pods: readonly AnyObject[], signal: AbortSignal): Promise<PodAnswers>;
   /** Makes the kubelets of pods that lag behind refresh the volume now, instead of within a minute or two. */
-  nudge(pods: readonly AnyObject[], hash: string, answers: PodAnswers, signal: AbortSignal): Promise<number>;
+  nudge(pods: readonly AnyObject[], hash: string, answers: PodAnswers, signal: AbortSignal): Promise<Nudged>;
+}
+
+/** How many pods were told, and why another could not be: no reason to tell the rest nothing, or nobody of what is known. */
+export interface Nudged {
+  told: number;
+  failure?: unknown;
 }
 
 export function createPodTalk(client: () => Client, ask: AskPod, now: () => number): PodTalk {
@@ -56,13 +62,17 @@ export function createPodTalk(client: () => Client, ask: AskPod, now: () => numb
       return new Map(answers);
     },
     async nudge(pods, hash, answers, signal) {
-      let told = 0;
+      const nudged: Nudged = { told: 0 };
       for (const pod of pods) {
         const { configVersion } = answers.get(pod.metadata.name) ?? {};
         if (configVersion === undefined || configVersion === hash) continue;
-        if (await annotate(pod, hash, signal)) told += 1;
+        try {
+          if (await annotate(pod, hash, signal)) nudged.told += 1;
+        } catch (failure) {
+          nudged.failure ??= failure;
+        }
       }
-      return told;
+      return nudged;
     },
   };
 }

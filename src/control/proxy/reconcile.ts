@@ -28,6 +28,7 @@ import type { Plan } from './plan.ts';
 import type { PodTalk } from './pods.ts';
 import type { RoadMetrics } from './metrics.ts';
 import type { PlannedStatus } from './status.ts';
+import { workThrough } from './work-through.ts';
 import { nextStatus } from './write-status.ts';
 import type { WriteStatus } from './write-status.ts';
 
@@ -131,11 +132,8 @@ export function createReconciler(options: ReconcilerOptions) {
     now: number,
     signal: AbortSignal,
   ): Promise<void> {
-    const waiting = [...statuses];
-    const work = async () => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) await writeOne(proxy, next, now, signal);
-    };
-    await Promise.all(Array.from({ length: STATUSES_AT_ONCE }, work));
+    // None may still be on its way when the next plan writes its own.
+    await workThrough(statuses, STATUSES_AT_ONCE, (next) => writeOne(proxy, next, now, signal));
   }
 
   async function reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -156,7 +154,8 @@ export function createReconciler(options: ReconcilerOptions) {
 
     const live = sources.pods.find('proxy', key);
     const answers = await pods.ask(live, signal);
-    metrics.wrote('pod', await pods.nudge(live, first.config.hash, answers, signal));
+    const nudged = await pods.nudge(live, first.config.hash, answers, signal);
+    metrics.wrote('pod', nudged.told);
     // Said again with what the pods answered.
     const observed = observeProxy(sources, proxy, { kinds: caches.served(), answers, now });
     const look = lookAtPods(observed, first, lastLooks.get(key));
@@ -166,6 +165,7 @@ export function createReconciler(options: ReconcilerOptions) {
     const last = planProxy(seen, settings, { ...findings, denied: denialsIn(summary) });
     await writeStatuses(proxy, last.statuses, now, signal);
     if (summary.errors.length > 0) return { outcome: 'error', error: failureOf(summary) };
+    if (nudged.failure !== undefined) return { outcome: 'error', error: nudged.failure };
     const { lookAgainInMs } = last;
     return lookAgainInMs === undefined ? SUCCESS : { outcome: 'lookAgain', afterMs: lookAgainInMs };
   }
