@@ -22,13 +22,15 @@ function pod(
 }
 
 /** Only what is patched is of interest; the API server itself is met in the integration tests. */
-function recorder() {
+function recorder(refusalOf: (pod: string) => Error | undefined = () => undefined) {
   const values: string[] = [];
   const mergePatch = async (
     _type: object,
-    _name: object,
+    { name }: { name: string },
     patch: { metadata: { annotations: Record<string, string> } },
   ) => {
+    const refusal = refusalOf(name);
+    if (refusal) throw refusal;
     values.push(patch.metadata.annotations[CONFIG_ANNOTATION]!);
     return {};
   };
@@ -74,17 +76,10 @@ suite('talking to pods', () => {
   });
 
   test('a pod that may not be told keeps no other from being told', async () => {
-    const { values, client } = recorder();
     const refusal = new Error('forbidden');
-    const guarded = () => {
-      const { mergePatch } = client();
-      return {
-        mergePatch: async (...args: Parameters<typeof mergePatch>) =>
-          args[1].name === 'a' ? Promise.reject(refusal) : mergePatch(...args),
-      } as unknown as Client;
-    };
+    const { values, client } = recorder((name) => (name === 'a' ? refusal : undefined));
     const talk = createPodTalk(
-      guarded,
+      client,
       async () => undefined,
       () => 0,
     );
