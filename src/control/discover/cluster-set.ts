@@ -44,6 +44,8 @@ export interface ClusterSet {
   readonly imports: OptionalCache<ServiceImport>;
   /** The id of the local cluster. */
   readonly localId: string;
+  /** Whether every cluster of the set has been read. */
+  readonly isComplete: boolean;
   /** Those of some ids of clusters of which nothing is known at the moment, though they may be in the set. */
   unknown(ids: Iterable<string>): string[];
   /** Makes the names of an exported service what is known of it. */
@@ -123,6 +125,8 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     return new Map(settled.map((member) => [idOf(member), member]));
   }
 
+  const isComplete = () => clusters.names().every((name) => members.get(name)?.isSettled);
+
   function seen(key: string): SeenService {
     const settled = settledMembers();
     return {
@@ -143,10 +147,12 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     get localId() {
       return idOf(localMember);
     },
+    get isComplete() {
+      return isComplete();
+    },
     unknown(ids) {
       const settled = settledMembers();
-      const isComplete = clusters.names().every((name) => members.get(name)?.isSettled);
-      return isComplete ? [] : [...ids].filter((id) => !settled.has(id));
+      return isComplete() ? [] : [...ids].filter((id) => !settled.has(id));
     },
     publish(key) {
       const { namespace = '', name } = nameOfKey(key);

@@ -14,6 +14,7 @@ import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { ClusterSet } from './cluster-set.ts';
 import type { ServiceName } from './clusterset.ts';
+import type { SeenService } from './exported.ts';
 import { companionLabels, exportConditions, planOffer } from './export-plan.ts';
 import { derivedName, importStatus, ownerLabels, planImport } from './import-plan.ts';
 import type { ImportPlan } from './import-plan.ts';
@@ -47,11 +48,10 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
   const writer = createWriter(() => ({ client: local.client }), SIGNATURE);
   let wake: ((key: string) => void) | undefined;
 
-  /** Clusters that had a part in the service and of which nothing is known now: without them it must not be touched. */
-  function missing(key: string): string[] {
-    const { imported, importedSlices } = set.seen(key);
+  /** The clusters that had a part in the service when it was last written. */
+  function sourcesOf({ imported, importedSlices }: SeenService): string[] {
     const sources = importedSlices.flatMap(({ metadata }) => metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? []);
-    return set.unknown([...sources, ...(imported?.status?.clusters ?? []).map(({ cluster }) => cluster)]);
+    return [...sources, ...(imported?.status?.clusters ?? []).map(({ cluster }) => cluster)];
   }
 
   async function reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
@@ -64,10 +64,15 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
   async function importService(key: string, service: ServiceName, signal: AbortSignal): Promise<Outcome> {
     const { namespace } = service;
     const type = set.imports.current?.type;
-    if (!type || missing(key).length > 0) return SUCCESS;
+    const seen = set.seen(key);
+    const sources = sourcesOf(seen);
+    // Without the clusters that had a part in it, of which nothing is known now, it must not be touched.
+    if (!type || set.unknown(sources).length > 0) return SUCCESS;
     const derived = set.local.services.get(`${namespace}/${derivedName(service)}`);
     const settings = { local: set.localId, apiVersion: apiVersionOf(type) };
-    const plan = planImport(service, set.seen(key), derived, settings);
+    const plan = planImport(service, seen, derived, settings);
+    // Whose it is may not have been written down yet: it is taken out only when it can be nobody's.
+    if (plan.objects.length === 0 && sources.length === 0 && !set.isComplete) return SUCCESS;
     const kinds = [SERVICE, type, ENDPOINT_SLICE];
     const owner = { labels: ownerLabels(service), kinds, namespaces: [namespace] };
     const { errors } = await writer.apply({ owner, objects: plan.objects, signal });
