@@ -20,6 +20,11 @@ export function planOffer(own: Exported | undefined, reach: Reach): NodePortOffe
   return offerNodePorts(own.service, own.export, name);
 }
 
+/** Whether a condition of an export is one that is said here; others may say more. */
+export function isExportCondition(type: string): boolean {
+  return ['Valid', 'Ready', 'Conflict'].includes(type);
+}
+
 /** Where exports contradict, all of them are told (KEP-1645); several reasons stand in one condition. */
 export function exportConditions(
   one: Exported,

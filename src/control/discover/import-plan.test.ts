@@ -186,6 +186,12 @@ test('the status of an import says that there are slices, and is not written for
   delete pruned.endpointSliceObjects;
   assert.deepEqual(importStatus(pruned, ['east'], ready, new Date(1)), pruned);
   assert.equal(importStatus(pruned, ['east', 'west'], ready, new Date(1)).endpointSliceObjects, 'Present');
+  const theirs = { ...ready, type: 'Theirs', lastTransitionTime: '2020' };
+  const shared = importStatus({ ...first, conditions: [theirs] }, ['east'], ready, new Date(1));
+  assert.deepEqual(
+    shared.conditions?.map(({ type }) => type),
+    ['Theirs', 'Ready'],
+  );
 });
 
 test('a plan is the same in whatever order clusters are looked at, wants nothing twice, and leads only where it may', () => {

@@ -228,7 +228,7 @@ export function importStatus(
   const next = {
     ...old,
     clusters: clusters.map((cluster) => ({ cluster })),
-    conditions: mergeConditions(old?.conditions, [ready], now),
+    conditions: mergeConditions(old?.conditions, [ready], now, (type) => type === ready.type),
   };
   return hashOf(next) === hashOf(old ?? {}) ? next : { ...next, endpointSliceObjects: 'Present' };
 }

@@ -15,7 +15,7 @@ import type { Log } from '../../ops/log.ts';
 import type { ClusterSet } from './cluster-set.ts';
 import type { ServiceName } from './clusterset.ts';
 import type { SeenService } from './exported.ts';
-import { companionLabels, exportConditions, planOffer } from './export-plan.ts';
+import { companionLabels, exportConditions, isExportCondition, planOffer } from './export-plan.ts';
 import { derivedName, importStatus, ownerLabels, planImport } from './import-plan.ts';
 import type { ImportPlan } from './import-plan.ts';
 import { SOURCE_CLUSTER_LABEL } from './names.ts';
@@ -76,7 +76,7 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
     const kinds = [SERVICE, type, ENDPOINT_SLICE];
     const owner = { labels: ownerLabels(service), kinds, namespaces: [namespace] };
     const { errors } = await writer.apply({ owner, objects: plan.objects, signal });
-    const refused = errors.find(({ error }) => hasStatus(error, 422));
+    const refused = errors.find(({ error }) => hasStatus(error, 422) || hasStatus(error, 403));
     await tellImport({ ...type, name: service }, plan, refused && refusal(messageOf(refused.error)), signal);
     return outcomeOf(errors);
   }
@@ -114,7 +114,7 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
     const planned = exportConditions(own, all, offer);
     const statusOf = (old: ServiceExport['status']) => ({
       ...old,
-      conditions: mergeConditions(old?.conditions, planned, new Date()),
+      conditions: mergeConditions(old?.conditions, planned, new Date(), isExportCondition),
     });
     await writeStatus(local.client, own.export, statusOf, signal);
   }
@@ -133,7 +133,7 @@ export function createImporter({ local, set, reach, log }: ImporterOptions): Imp
   };
 }
 
-/** What the cluster refuses to hold: mostly addresses of a family that it does not have. */
+/** What the cluster refuses to hold: addresses of a family that it does not have, or more than a quota allows. */
 function refusal(message: string): PlannedCondition {
   const reason = /ipFamil|IPv[46]/.test(message) ? 'IPFamilyNotSupported' : 'Pending';
   return { type: 'Ready', status: 'False', reason, message };
