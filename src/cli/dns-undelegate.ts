@@ -25,7 +25,8 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       if (!kubernetes) throw new IsthmusError('USAGE', `${config} names no cluster`);
       const { zoneTexts } = await import('./dns-delegation.ts');
-      const { isDelegated, takeOut } = await import('../control/discover/delegation/undelegate.ts');
+      const { isDelegated, othersDelegating, takeOut } =
+        await import('../control/discover/delegation/undelegate.ts');
       const { optionsOf } = await import('../control/discover/delegation/settings.ts');
       const { DNS_NAME } = await import('../control/discover/install.ts');
       const { userErrorOf } = await import('../kube/errors.ts');
@@ -38,7 +39,13 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       });
       for (const { platform, object, problem } of removals)
         terminal.out(`${object || platform}: ${problem ?? 'taken out'}\n`);
-      if (removals.length === 0) terminal.out('nothing is delegated\n');
+      if (removals.length === 0) {
+        const others = await othersDelegating(local.cluster, given);
+        const more = others.map(
+          (owner) => `; to take out what ${owner} delegates: -n ${owner.split('/')[0]}`,
+        );
+        terminal.out(`nothing is delegated from ${namespace}${more.join('')}\n`);
+      }
       if (removals.some(({ problem }) => problem !== undefined)) terminal.exitCode = EXIT.problems;
       else if (removals.length > 0) {
         await delay(COMES_BACK_MS);

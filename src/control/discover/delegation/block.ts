@@ -96,6 +96,11 @@ export function undelegate(corefile: string, owner: string): Edited {
   return 'problem' in parts ? parts : { text: parts.before + parts.after };
 }
 
+/** Who of us has a block in a Corefile. */
+export function ownersIn(corefile: string): string[] {
+  return (blocksIn(corefile.split('\n')) ?? []).flatMap(({ owner }) => owner ?? []);
+}
+
 /** Whether it is another one of us who stands in the way. */
 function rivalOf({ zones }: Delegation, { blocks }: Corefile, others: readonly Block[]): string | undefined {
   const port = portOf(blocks);

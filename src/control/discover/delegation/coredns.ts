@@ -6,6 +6,7 @@ import {
   ownedElsewhere,
   ownerIn,
   ownerLine,
+  ownersIn,
   undelegate,
 } from './block.ts';
 import { parseCorefile } from './corefile.ts';
@@ -66,6 +67,14 @@ function customRemoval(custom: ConfigMap | undefined): WayChange {
   const isOurs = Object.entries(MADE_BY).every(([label, value]) => custom.metadata.labels?.[label] === value);
   if (!isOurs || Object.keys(custom.data).length > 1) return dataChange(custom, CUSTOM_KEY, undefined);
   return { object: custom, write: { object: custom, patch: undefined, undo: undefined } };
+}
+
+/** Who of us has something in the configuration of CoreDNS. */
+export function ownersOf({ coredns, custom }: ClusterDns): string[] {
+  return [
+    ...ownersIn(coredns?.data?.[KEY] ?? ''),
+    ...[ownerIn(custom?.data?.[CUSTOM_KEY] ?? '') ?? []].flat(),
+  ];
 }
 
 /** Whether CoreDNS looks for changes, as far as one can see: files that it imports may say so, too. */

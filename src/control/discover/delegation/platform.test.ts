@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import { ownersOf } from './coredns.ts';
 import { choosePlatform, planDelegation, planRemoval } from './platform.ts';
 import type { ClusterDns, ConfigMap, DnsOperator, Write } from './platform.ts';
 import { KUBEADM } from './testing.ts';
@@ -103,6 +104,17 @@ suite('the way to delegate', () => {
       assert.equal(problemOf(written), undefined);
     });
   }
+
+  test('says who has written in the configuration of CoreDNS', () => {
+    const coredns = merged(corefile, writeOf({ coredns: corefile })?.patch) as ConfigMap;
+    const rival = { ...wanted, owner: 'other/isthmus-dns' };
+    const custom = {
+      ...writeOf({ coredns: k3s }, rival)!.object,
+      ...writeOf({ coredns: k3s }, rival)!.patch,
+    };
+    assert.deepEqual(ownersOf({ coredns, custom }), [wanted.owner, rival.owner]);
+    assert.deepEqual(ownersOf({ coredns: corefile }), []);
+  });
 
   test('coredns-custom is made where it is missing, and taken away again if nobody else uses it', () => {
     const write = writeOf({ coredns: k3s });

@@ -2,7 +2,9 @@
 import type { Cluster } from '../../../kube/cluster.ts';
 import type { ObjectName } from '../../../kube/object.ts';
 import { keyOf } from '../../../kube/object.ts';
+import { DELEGATED_BY_ANNOTATION } from '../names.ts';
 import { addressOf, lookAt } from './cluster-dns.ts';
+import { ownersOf } from './coredns.ts';
 import { planRemoval } from './platform.ts';
 import type { ClusterDns, Platform } from './platform.ts';
 import type { DelegationOptions } from './settings.ts';
@@ -47,6 +49,17 @@ export async function takeOut(cluster: Cluster, given: RemovalOptions): Promise<
     );
     if (attempt === ATTEMPTS || removals.every(({ problem }) => problem === undefined)) return removals;
   }
+}
+
+/** Who else of us delegates zones in this cluster. */
+export async function othersDelegating(
+  cluster: Cluster,
+  { service, options }: RemovalOptions,
+): Promise<string[]> {
+  const { found } = await lookAt({ cluster, service, corefile: options.corefile });
+  const annotated = found.operator?.metadata.annotations?.[DELEGATED_BY_ANNOTATION];
+  const owners = [...ownersOf(found), ...(annotated === undefined ? [] : [annotated])];
+  return [...new Set(owners)].filter((owner) => owner !== keyOf(service));
 }
 
 /** Whether there is anything of us in the cluster's DNS. */
