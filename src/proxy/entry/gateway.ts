@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Addressing } from '../cluster/addressing.ts';
 import { addressingOf } from '../cluster/addressing.ts';
 import type { GatewayConfig, ServerTls } from '../config/model.ts';
-import { chooseCertificate, contextOptions, serverCertificates } from './tls-context.ts';
+import { chooseCertificate, contextOptions, serverCertificates, sessionContext } from './tls-context.ts';
 import type { Certificate } from './tls-context.ts';
 
 /** A gateway of a virtual cluster at work. */
@@ -54,7 +54,7 @@ function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: 
   const server: Server = createServer({
     ...contextOptions(tls.keys[0], tls.trust, tls.rules),
     ticketKeys,
-    sessionIdContext: 'isthmus',
+    sessionIdContext: sessionContext(tls),
     requestCert: tls.clientAuth !== 'none',
     rejectUnauthorized: tls.clientAuth === 'required',
     handshakeTimeout: handshakeTimeoutMs,
@@ -70,14 +70,16 @@ function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: 
   };
   server.on('secureConnection', (socket) => {
     const entry = take(socket);
+    // A client that is gone already has no address any more, and nobody waits for what is left of its connection.
+    if (!entry) return void socket.on('error', () => {}).destroy();
     const shown = socket.getPeerX509Certificate();
     // "requested" lets a client show nothing, but not something that we do not trust.
     if (shown && !socket.authorized) {
       const why = String(socket.authorizationError);
       socket.destroy();
-      entry?.reject(new Error(`the client's certificate is not trusted: ${why}`));
+      entry.reject(new Error(`the client's certificate is not trusted: ${why}`));
     } else {
-      entry?.resolve({ socket, principal: shown?.subject.replaceAll('\n', ',') });
+      entry.resolve({ socket, principal: shown?.subject.replaceAll('\n', ',') });
     }
   });
   server.on('tlsClientError', (error, socket) => take(socket)?.reject(error));

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext, SecureContextOptions } from 'node:tls';
 import type { KeyMaterial, ServerTls, TlsRules } from '../config/model.ts';
@@ -24,15 +24,33 @@ function keyOptions(key: KeyMaterial): SecureContextOptions {
   return { cert: key.certificate, key: key.privateKey, ...passphrase };
 }
 
+/**
+ * Sessions are resumed only where this is the same. A resumed session is not verified again, so it holds everything that
+ * a client's certificate was verified by: else clients of one gateway could resume theirs at another, and go on after
+ * their authority has lost our trust.
+ */
+export function sessionContext({ trust, clientAuth }: ServerTls): string {
+  const longest = 32; // OpenSSL takes no more
+  return createHash('sha256')
+    .update(`${clientAuth}\n${trust ?? ''}`)
+    .digest('hex')
+    .slice(0, longest);
+}
+
 export interface Certificate {
   context: SecureContext;
   certificate: X509Certificate;
 }
 
 /** The contexts of a gateway's certificates. Throws if one cannot be used. */
-export function serverCertificates({ keys, trust, rules }: ServerTls, ticketKeys: Buffer): Certificate[] {
+export function serverCertificates(tls: ServerTls, ticketKeys: Buffer): Certificate[] {
+  const { keys, trust, rules } = tls;
   return keys.map((key) => {
-    const options = { ...contextOptions(key, trust, rules), ticketKeys, sessionIdContext: 'isthmus' };
+    const options = {
+      ...contextOptions(key, trust, rules),
+      ticketKeys,
+      sessionIdContext: sessionContext(tls),
+    };
     const context = createSecureContext(options);
     // Not in the documentation of Node, but the only way to see the certificate inside a PKCS12 file.
     const inner = context.context as { getCertificate(): Buffer };
