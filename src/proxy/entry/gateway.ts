@@ -71,7 +71,10 @@ function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: 
   server.on('secureConnection', (socket) => {
     const entry = take(socket);
     // A client that is gone already has no address any more, and nobody waits for what is left of its connection.
-    if (!entry) return void socket.on('error', () => {}).destroy();
+    if (!entry) {
+      socket.on('error', () => {}).destroy();
+      return;
+    }
     const shown = socket.getPeerX509Certificate();
     // "requested" lets a client show nothing, but not something that we do not trust.
     if (shown && !socket.authorized) {

@@ -28,7 +28,9 @@ export function askBroker<Name extends ApiName>(
   const header = { apiKey, apiVersion, correlationId: CORRELATION_ID, clientId: 'isthmus' };
   const frame = encodeRequest(header, body);
   const { promise, resolve, reject } = Promise.withResolvers<Responses[Name]>();
-  const asker = (answer: Buffer) => {
+  promise.catch(() => {}); // whoever asked may not listen any more
+  const asker = (answer: Buffer | undefined) => {
+    if (!answer) return reject(new Error(`the broker went away before it answered ${api}`));
     try {
       // A copy, because what is decoded has views into the connection's buffer.
       const bytes = Buffer.from(answer);

@@ -7,8 +7,8 @@ export interface Pending {
   since: number;
   /** The answer, where it is ours and waits for its turn. */
   answer: Buffer | undefined;
-  /** Who asked, where it was not the client. */
-  asker: ((frame: Buffer) => void) | undefined;
+  /** Who asked, where it was not the client; told undefined if no answer will come. */
+  asker: ((frame: Buffer | undefined) => void) | undefined;
 }
 
 /** The requests of one connection that are not answered yet, oldest first. */
@@ -39,6 +39,11 @@ export class PendingQueue {
     this.#head = (this.#head + 1) & (this.#slots.length - 1);
     this.length--;
     return pending;
+  }
+
+  /** No more answers will come. */
+  abandon(): void {
+    while (this.length > 0) this.shift()!.asker?.(undefined);
   }
 
   #grow(): void {

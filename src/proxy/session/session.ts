@@ -33,6 +33,8 @@ type State = 'waiting' | 'connecting' | 'open' | 'ending' | 'closed';
 
 /** How long a client may take to close its side after we have closed ours. */
 const LINGER_MS = 10_000;
+/** How long a client may say nothing at all, where no limit is set: as long as brokers wait, of whom it has none yet. */
+const SILENT_MS = 600_000;
 const NO_FILTERS = createChain([]);
 
 export class Session {
@@ -115,8 +117,10 @@ export class Session {
     if (this.#state !== 'open') return this.#state === 'ending'; // to be discarded, without a stop
     try {
       const more = this.#requestPump!.chunk(chunk, length);
-      if (this.draining) this.settle();
-      return more;
+      if (!this.draining) return more;
+      this.settle();
+      // To stop reading now would keep the client's end from coming in.
+      return more || (this.#state as State) === 'ending';
     } catch (error) {
       return this.#failed(error);
     }
@@ -216,9 +220,10 @@ export class Session {
     work
       .then(() => {
         flow.proceed();
-        if (this.#upstreamLost && !this.inResponse) this.finish();
         if (this.#responses.due && this.#responseFlow.atBoundary) this.#responses.writeDue();
         this.#goOn();
+        // Only now: more responses may have come before the broker was lost.
+        if (this.#upstreamLost && !this.inResponse) this.finish();
       })
       .catch((error: unknown) =>
         this.cut(error instanceof MalformedMessage ? 'bad_traffic' : 'filter', messageOf(error)),
@@ -227,6 +232,7 @@ export class Session {
 
   /** Answers a request in place of the broker, when all earlier ones have been answered. */
   answer(answer: Buffer): void {
+    if (this.#state !== 'open') return;
     if (this.queue.length === 0 && this.#responseFlow.atBoundary) return this.client.write(answer);
     this.queue.push({ correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer, asker: undefined });
     this.#responses.due = true;
@@ -277,6 +283,7 @@ export class Session {
   settle(): void {
     if (this.#state !== 'open' || this.queue.length > 0) return;
     if (!this.#responseFlow.atBoundary || this.#requestFlow.waiting) return;
+    if (this.upstream!.backlog > 0) return; // requests that want no answer are in no queue
     if (this.draining ? this.#requestFlow.atBoundary : this.#requestPump!.empty) this.finish();
   }
 
@@ -285,7 +292,7 @@ export class Session {
     if (this.#state === 'ending' || this.#state === 'closed') return;
     this.#state = 'ending';
     this.#deadline = performance.now() + LINGER_MS;
-    this.upstream?.destroy();
+    this.#leaveBroker();
     // A socket that is closed with unread bytes in it resets the connection, and what we wrote last would be lost.
     this.client.end();
     this.client.resume();
@@ -297,11 +304,17 @@ export class Session {
     this.#state = 'ending';
     const { clientAddress: client, node } = this.arrival;
     this.cluster.reportCut(reason, { client, node, why });
-    this.upstream?.destroy();
+    this.#leaveBroker();
     this.client.destroy();
   }
 
+  #leaveBroker(): void {
+    this.upstream?.destroy();
+    this.queue.abandon();
+  }
+
   #clientEnd(): void {
+    if (this.#state === 'ending' && this.client.backlog > 0) return; // it closes when that has left
     if (this.#state !== 'open') return this.client.destroy();
     this.#clientEnded = true;
     this.#responses.due = true;
@@ -315,11 +328,15 @@ export class Session {
 
   #clientClosed(): void {
     this.#state = 'closed';
-    this.upstream?.destroy();
-    this.chain.close();
+    this.#leaveBroker();
     this.cluster.sessions.delete(this);
     this.cluster.stats.active.value -= 1;
     this.#onClosed();
+    try {
+      this.chain.close();
+    } catch (error) {
+      this.cluster.log.error({ err: error }, 'a filter failed when a connection was closed');
+    }
   }
 
   /** Called every now and then: enforces time-outs without a timer for each connection. */
@@ -334,7 +351,8 @@ export class Session {
       return;
     }
     const { idleTimeoutMs, unauthenticatedIdleTimeoutMs } = this.rules.limits;
-    const limit = this.authenticated ? idleTimeoutMs : unauthenticatedIdleTimeoutMs;
+    const unheard = unauthenticatedIdleTimeoutMs || (this.#state === 'waiting' ? SILENT_MS : 0);
+    const limit = this.authenticated ? idleTimeoutMs : unheard;
     if (limit > 0 && now - this.#activeAt > limit) this.cut('idle', `nothing was sent for ${limit} ms`);
   }
 }
