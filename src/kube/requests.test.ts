@@ -1,8 +1,14 @@
+// oxlint-disable-next-line import/no-unassigned-import -- @peculiar/x509 asks for it to be loaded first
+import 'reflect-metadata';
 import assert from 'node:assert/strict';
+import { webcrypto } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
+import * as x509 from '@peculiar/x509';
 import { systemClock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { createRequests } from './requests.ts';
@@ -44,4 +50,37 @@ suite('requests', () => {
       await requests.close(0);
     },
   );
+
+  test('several groups stay several, over whatever version of HTTP', async (t) => {
+    const server = createSecureServer({ ...(await selfSigned()), allowHTTP1: true }, (request, response) => {
+      const raw = request.rawHeaders;
+      response.end(JSON.stringify(raw.filter((_, i) => raw[i - 1]?.toLowerCase() === 'impersonate-group')));
+    });
+    t.after(() => server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    for (const groups of [['one'], ['one', 'two']]) {
+      const impersonate = { 'impersonate-user': 'jane', 'impersonate-group': groups };
+      const user = { name: 'u', impersonate };
+      const connection = {
+        ...CONNECTION,
+        server: `https://127.0.0.1:${port}`,
+        tls: { insecure: true },
+        user,
+      };
+      const requests = createRequests(connection, { clock: systemClock });
+      const { body } = await requests.call({ verb: 'get', method: 'GET', path: '/version' });
+      await requests.close(0);
+      assert.deepEqual(body, groups);
+    }
+  });
 });
+
+async function selfSigned(): Promise<{ cert: string; key: string }> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  x509.cryptoProvider.set(webcrypto);
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({ name: 'CN=test', keys });
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return { cert: cert.toString('pem'), key: x509.PemConverter.encode(key, 'PRIVATE KEY') };
+}

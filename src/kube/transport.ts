@@ -155,9 +155,13 @@ function openPool(
 
 /** Connects with the certificates of the moment: the authority's file may be replaced while we run. */
 function createConnector(
-  { tls, name }: Connection,
+  { tls, name, user }: Connection,
   certificate: Certificate | undefined,
 ): buildConnector.connector {
+  // Over HTTP/2 undici makes one header of several of one name: of two groups, a group that nobody is in.
+  const allowH2 = !Object.values(user.impersonate ?? {}).some(
+    (value) => Array.isArray(value) && value.length > 1,
+  );
   let made: { ca: string | undefined; connect: buildConnector.connector } | undefined;
   return (options, callback) => {
     try {
@@ -166,7 +170,8 @@ function createConnector(
       if (!made || made.ca !== ca) {
         const connect = buildConnector({
           timeout: CONNECT_TIMEOUT_MS,
-          preferH2: true,
+          allowH2,
+          preferH2: allowH2,
           rejectUnauthorized: !tls.insecure,
           ...(ca === undefined ? {} : { ca }),
           ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
