@@ -7,6 +7,7 @@ import type { ExecPlugin } from './connection.ts';
 import { createCredentials } from './credentials.ts';
 import { parseExecCredential, runExecPlugin } from './exec-plugin.ts';
 import { createManualClock } from './manual-clock.ts';
+import { selfSigned } from './self-signed.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'isthmus-credentials-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -53,6 +54,21 @@ suite('credentials', () => {
     rmSync(tokenFile);
     await clock.advance(61_000);
     assert.equal((await credentials.current()).headers['authorization'], 'Bearer kept');
+  });
+
+  test('a certificate that its key does not fit yet is not used', async () => {
+    const clock = createManualClock();
+    const [one, two] = await Promise.all([selfSigned(), selfSigned()]);
+    const files = { cert: { file: join(directory, 'tls.crt') }, key: { file: join(directory, 'tls.key') } };
+    writeFileSync(files.cert.file, one.cert);
+    writeFileSync(files.key.file, one.key);
+    const credentials = createCredentials({ name: 'u', certificate: files }, clock);
+    writeFileSync(files.cert.file, two.cert); // in the middle of a rotation
+    await clock.advance(60_000);
+    assert.deepEqual((await credentials.current()).certificate, one);
+    writeFileSync(files.key.file, two.key);
+    await clock.advance(60_000);
+    assert.deepEqual((await credentials.current()).certificate, two);
   });
 
   test('refusals do not make a file or plugin be asked without end', async () => {

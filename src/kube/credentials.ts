@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
 import type { Clock } from './clock.ts';
 import { readPem } from './connection.ts';
 import type { ExecPlugin, Pem, User } from './connection.ts';
@@ -91,7 +92,10 @@ function sourceOf(user: User): Source {
   return { initial, read: (held = initial) => readFiles(user, held), ageMs: FILE_AGE_MS };
 }
 
-/** While a file is being replaced it may be away or empty for a moment: what was held before stays in use. */
+/**
+ * While a file is being replaced it may be away or empty for a moment, and a certificate may be newer than its key: what was
+ * held before stays in use.
+ */
 async function readFiles({ tokenFile, certificate }: User, held: Secrets): Promise<Secrets> {
   const text = async (pem: Pem | undefined) =>
     pem && ('text' in pem ? pem.text : readFile(pem.file, 'utf8').catch(() => ''));
@@ -99,8 +103,17 @@ async function readFiles({ tokenFile, certificate }: User, held: Secrets): Promi
   const [cert, key] = await Promise.all([text(certificate?.cert), text(certificate?.key)]);
   return {
     token: token?.trim() || held.token,
-    certificate: cert && key ? { cert, key } : held.certificate,
+    certificate: cert && key && belongTogether(cert, key) ? { cert, key } : held.certificate,
   };
+}
+
+function belongTogether(cert: string, key: string): boolean {
+  try {
+    createSecureContext({ cert, key });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function execSource(plugin: ExecPlugin, user: User): Source {

@@ -1,13 +1,9 @@
-// oxlint-disable-next-line import/no-unassigned-import -- @peculiar/x509 asks for it to be loaded first
-import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import { webcrypto } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import * as x509 from '@peculiar/x509';
 import { stringify } from 'yaml';
 import { IsthmusError } from '../ops/errors.ts';
 import { readPem } from './connection.ts';
@@ -18,18 +14,10 @@ import {
   parseKubeconfig,
   readKubeconfig,
 } from './kubeconfig.ts';
+import { selfSigned } from './self-signed.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'isthmus-kubeconfig-'));
 after(() => rmSync(directory, { recursive: true }));
-
-async function selfSigned(): Promise<{ cert: string; key: string }> {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  x509.cryptoProvider.set(webcrypto);
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({ name: 'CN=test', keys });
-  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
-  return { cert: cert.toString('pem'), key: x509.PemConverter.encode(key, 'PRIVATE KEY') };
-}
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const pair = await selfSigned();

@@ -1,17 +1,14 @@
-// oxlint-disable-next-line import/no-unassigned-import -- @peculiar/x509 asks for it to be loaded first
-import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import { webcrypto } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
-import * as x509 from '@peculiar/x509';
 import { systemClock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { createRequests } from './requests.ts';
+import { selfSigned } from './self-signed.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'isthmus-requests-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -75,12 +72,3 @@ suite('requests', () => {
     }
   });
 });
-
-async function selfSigned(): Promise<{ cert: string; key: string }> {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  x509.cryptoProvider.set(webcrypto);
-  const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const cert = await x509.X509CertificateGenerator.createSelfSigned({ name: 'CN=test', keys });
-  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
-  return { cert: cert.toString('pem'), key: x509.PemConverter.encode(key, 'PRIVATE KEY') };
-}
