@@ -78,6 +78,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   let claims: ReadonlyMap<string, Claim> = new Map();
   let startProblems: Problem[] = [];
   let changing: Promise<void> = Promise.resolve();
+  let stopped = false;
   const listeners = createListeners(shared, (key, socket) => {
     const claim = claims.get(key);
     if (claim && config) receive(socket, claim, enter(config));
@@ -86,16 +87,18 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const stopSweeping = sweep(clusters, listeners);
 
   async function change(next: ProxyConfig): Promise<void> {
-    const { difference, problems } = await clusters.change(config, next);
+    if (stopped) return;
+    const { difference, problems } = await clusters.change(next);
     startProblems = problems;
     config = next;
     ({ claims } = portClaims(next.virtualClusters.filter(({ name }) => clusters.has(name))));
-    await listeners.set([...claims].map(([key, { host, port }]) => ({ key, host, port })));
+    if (!stopped) await listeners.set([...claims].map(([key, { host, port }]) => ({ key, host, port })));
     log.info({ ...difference }, 'configuration applied');
   }
 
   return {
-    apply: (next) => (changing = changing.then(() => change(next))),
+    // One at a time, and one that failed does not keep the next from being tried.
+    apply: (next) => (changing = changing.catch(() => {}).then(() => change(next))),
     problems: () => [...startProblems, ...bindProblems(listeners, claims)],
     learn: (cluster, nodes) => clusters.learn(cluster, nodes),
     counts() {
@@ -104,10 +107,15 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     },
     setOthers: ({ total, addresses }) => gate.setOthers(total, new Map(addresses)),
     async drain(timeoutMs) {
+      stopped = true;
       listeners.close();
-      for (const session of clusters.sessions()) session.drain('the proxy stops', timeoutMs);
       const deadline = performance.now() + timeoutMs;
-      while (clusters.sessions().length > 0 && performance.now() < deadline) await delay(DRAIN_POLL_MS);
+      for (;;) {
+        // Again and again: what was in its handshake becomes a session later.
+        for (const session of clusters.sessions()) session.drain('the proxy stops', timeoutMs);
+        if (clusters.sessions().length === 0 || performance.now() >= deadline) break;
+        await delay(DRAIN_POLL_MS);
+      }
       for (const session of clusters.sessions()) session.client.destroy();
       stopSweeping();
       await clusters.close();

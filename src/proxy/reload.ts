@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ProxyConfig, VirtualClusterConfig } from './config/model.ts';
 
 /** What a new configuration means for the virtual clusters of the old one, by name. */
@@ -20,13 +21,24 @@ export function canonical(value: unknown): string {
   );
 }
 
+/**
+ * Under what the brokers of a virtual cluster are remembered. A target of before has another key: what is still learned
+ * of it while its last connections drain must not lead anyone there.
+ */
+export function targetKey({ name, target }: Pick<VirtualClusterConfig, 'name' | 'target'>): string {
+  return `${name} ${createHash('sha256').update(canonical(target)).digest('hex')}`;
+}
+
 /** A virtual cluster without what may change under open connections; that there is TLS at all may not. */
 const withoutCertificates = (cluster: VirtualClusterConfig) => ({
   ...cluster,
   gateways: cluster.gateways.map((gateway) => ({ ...gateway, tls: gateway.tls !== undefined })),
 });
 
-export function diffConfigs(before: ProxyConfig | undefined, after: ProxyConfig): Difference {
+export function diffConfigs(
+  before: Pick<ProxyConfig, 'virtualClusters'> | undefined,
+  after: ProxyConfig,
+): Difference {
   const old = new Map((before?.virtualClusters ?? []).map((cluster) => [cluster.name, cluster]));
   const difference: Difference = { added: [], removed: [], changed: [], certificates: [], untouched: [] };
   for (const cluster of after.virtualClusters) {

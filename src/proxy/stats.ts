@@ -94,6 +94,12 @@ export function createStats(metrics: Metrics): ProxyStats {
       return { requests: of(requests, { api }), latency: of(latency, { api }) };
     };
     const unknown = apiStats(-1);
+    const cuts = new Map<CutReason, Cell>();
+    const cutFor = (reason: CutReason): Cell => {
+      const known = cuts.get(reason) ?? of(cut, { reason });
+      cuts.set(reason, known);
+      return known;
+    };
     return {
       active: of(active),
       connections: of(connections),
@@ -106,7 +112,7 @@ export function createStats(metrics: Metrics): ProxyStats {
       unadvertised: of(unadvertised),
       rewritten: of(rewritten),
       neutralised: of(neutralised),
-      cut: (reason) => of(cut, { reason }),
+      cut: cutFor,
       api: (apiKey) => (apiOf(apiKey) ? (apis[apiKey] ??= apiStats(apiKey)) : unknown),
       drop: () => {
         for (const forget of made) forget();

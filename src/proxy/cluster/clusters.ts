@@ -5,10 +5,10 @@ import type { Endpoint } from '../config/ports.ts';
 import { createGateway } from '../entry/gateway.ts';
 import type { Gateway } from '../entry/gateway.ts';
 import type { Residence } from '../entry/reception.ts';
-import { canonical, diffConfigs } from '../reload.ts';
+import { canonical, diffConfigs, targetKey } from '../reload.ts';
 import type { Difference } from '../reload.ts';
 import type { Session } from '../session/session.ts';
-import { createCluster } from './virtual-cluster.ts';
+import { closeFilters, createCluster } from './virtual-cluster.ts';
 import type { Surroundings } from './virtual-cluster.ts';
 
 /** What is not as the configuration asks. */
@@ -19,14 +19,12 @@ export interface Problem {
 
 /** The virtual clusters of a process: those in effect, and those whose last connections are draining. */
 export interface Clusters {
-  /** Goes from one configuration to another; what cannot be started is a problem of its own. */
-  change(
-    before: ProxyConfig | undefined,
-    after: ProxyConfig,
-  ): Promise<{ difference: Difference; problems: Problem[] }>;
+  /** Goes over to a configuration; what cannot be started is a problem of its own, and tried again at the next. */
+  change(after: ProxyConfig): Promise<{ difference: Difference; problems: Problem[] }>;
   has(name: string): boolean;
   find(endpoint: Endpoint): Residence | undefined;
-  learn(name: string, nodes: [number, Address][]): void;
+  /** Takes in where nodes are of the cluster with this `targetKey`. */
+  learn(key: string, nodes: [number, Address][]): void;
   sessions(): Session[];
   /** Enforces time-outs, and forgets what has drained. */
   sweep(now: number): void;
@@ -34,6 +32,9 @@ export interface Clusters {
 }
 
 interface Running {
+  /** With the certificates in effect, which those of the cluster's own need not be. */
+  config: VirtualClusterConfig;
+  key: string;
   cluster: Cluster;
   gateways: Map<string, Gateway>;
 }
@@ -51,7 +52,7 @@ export function createClusters(around: Surroundings, ticketKeys: Buffer): Cluste
     const before = running.get(config.name)?.cluster;
     if (before && canonical(before.config.target) === canonical(config.target))
       cluster.topology.learn(before.topology.nodes());
-    return { cluster, gateways };
+    return { config, key: targetKey(config), cluster, gateways };
   }
 
   function retire(name: string): void {
@@ -62,14 +63,18 @@ export function createClusters(around: Surroundings, ticketKeys: Buffer): Cluste
     for (const session of found.cluster.sessions) session.drain('the virtual cluster has changed');
   }
 
-  async function change(before: ProxyConfig | undefined, after: ProxyConfig) {
+  async function change(after: ProxyConfig) {
+    // With what runs, not with what was asked for: what could not be started is still to be.
+    const before = { virtualClusters: [...running.values()].map(({ config }) => config) };
     const difference = diffConfigs(before, after);
     const configs = new Map(after.virtualClusters.map((cluster) => [cluster.name, cluster]));
     const problems: Problem[] = [];
     for (const name of difference.removed) retire(name);
     for (const name of difference.certificates) {
       const found = running.get(name);
-      if (found) found.gateways = gatewaysOf(configs.get(name)!, after);
+      if (!found) continue;
+      found.config = configs.get(name)!;
+      found.gateways = gatewaysOf(found.config, after);
     }
     for (const name of [...difference.added, ...difference.changed]) {
       try {
@@ -96,7 +101,10 @@ export function createClusters(around: Surroundings, ticketKeys: Buffer): Cluste
       const door = found?.gateways.get(gateway);
       return found && door && { cluster: found.cluster, gateway: door };
     },
-    learn: (name, nodes) => running.get(name)?.cluster.topology.learn(nodes),
+    learn(key, nodes) {
+      const found = running.get(key.split(' ', 1)[0]!);
+      if (found?.key === key) found.cluster.topology.learn(nodes);
+    },
     sessions: () => all().flatMap(({ sessions }) => [...sessions]),
     sweep(now) {
       for (const { sessions } of all()) for (const session of sessions) session.sweep(now);
@@ -104,11 +112,11 @@ export function createClusters(around: Surroundings, ticketKeys: Buffer): Cluste
         if (cluster.sessions.size > 0) continue;
         retired.delete(cluster);
         if (!running.has(cluster.config.name)) cluster.stats.drop();
-        for (const filter of cluster.filters) void filter.close?.();
+        void closeFilters(cluster.filters, cluster.log);
       }
     },
     async close() {
-      for (const { filters } of all()) for (const filter of filters) await filter.close?.();
+      for (const { filters, log } of all()) await closeFilters(filters, log);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../ops/log.ts';
 import type { Address, ProxyConfig, TargetConfig } from '../config/model.ts';
 import { fetchNodes } from './fetch-nodes.ts';
-import { canonical } from '../reload.ts';
+import { canonical, targetKey } from '../reload.ts';
 
 /** Looks every now and then whether each virtual cluster's target can be reached. */
 export interface TargetWatch {
@@ -31,12 +31,13 @@ export function createTargetWatch(
     let timer: NodeJS.Timeout | undefined;
     let ask = true;
     let stopped = false;
+    const key = targetKey({ name: cluster, target });
     const look = async (): Promise<void> => {
       const fetched = await fetchNodes(target, ask, timeoutMs);
       if (stopped) return;
       const why = 'unreachable' in fetched ? fetched.unreachable : undefined;
       if ('silent' in fetched) ask = false;
-      if ('nodes' in fetched) onNodes(cluster, fetched.nodes);
+      if ('nodes' in fetched) onNodes(key, fetched.nodes);
       report(cluster, why);
       timer = setTimeout(() => void look(), why === undefined ? WELL_EVERY_MS : ILL_EVERY_MS);
       timer.unref();

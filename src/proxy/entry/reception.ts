@@ -120,6 +120,8 @@ async function receiveTls(socket: Socket, peer: string, claim: Claim, directory:
   const found = directory.find(endpoint);
   if (!found?.gateway.tls) return void socket.destroy();
   const secured = await found.gateway.tls.secure(socket);
+  // The virtual cluster may have been changed or removed meanwhile: nobody would drain a connection that it gets now.
+  if (directory.find(endpoint)?.cluster !== found.cluster) return void socket.destroy();
   const link = new Link();
   link.attach(secured.socket);
   const who = { node: endpoint.node, clientAddress: client, principal: secured.principal };
@@ -166,5 +168,11 @@ function openSession(
   first: Buffer,
 ): void {
   const arrival: Arrival = { cluster, gateway: gateway.config.name, addressing: gateway.addressing, ...who };
-  new Session(arrival, directory.rules, link, release).start(first);
+  try {
+    new Session(arrival, directory.rules, link, release).start(first);
+  } catch (error) {
+    link.destroy();
+    release();
+    throw new Refused('filter', `a filter takes no connection: ${messageOf(error)}`);
+  }
 }

@@ -6,7 +6,7 @@ import type { Address, ProxyConfig } from '../config/model.ts';
 import type { FromWorker } from './crew-messages.ts';
 import type { Crew } from '../crew.ts';
 import type { Counts, Problem } from '../data-plane.ts';
-import { canonical } from '../reload.ts';
+import { targetKey } from '../reload.ts';
 import { sameAddress } from '../cluster/topology.ts';
 import { startWorker } from './worker-process.ts';
 import type { Answer, WorkerProcess } from './worker-process.ts';
@@ -119,7 +119,7 @@ export function createWorkerCrew(count: number, log: Log): Crew {
 
   return {
     async apply(next) {
-      forgetMoved(known, config, next);
+      forgetMoved(known, next);
       config = next;
       const question = { type: 'apply', config: next } as const;
       noteProblems(await Promise.all(places.map(({ worker }) => worker.ask(question, APPLY_MS))));
@@ -169,8 +169,7 @@ function sumOfOthers(places: readonly Place[], place: Place): Counts {
 }
 
 /** Where nodes are is knowledge about a target; a virtual cluster with another target has to learn anew. */
-function forgetMoved(known: Map<string, unknown>, before: ProxyConfig | undefined, after: ProxyConfig): void {
-  const targets = new Map(after.virtualClusters.map(({ name, target }) => [name, canonical(target)]));
-  for (const { name, target } of before?.virtualClusters ?? [])
-    if (targets.get(name) !== canonical(target)) known.delete(name);
+function forgetMoved(known: Map<string, unknown>, after: ProxyConfig): void {
+  const keys = new Set(after.virtualClusters.map(targetKey));
+  for (const key of known.keys()) if (!keys.has(key)) known.delete(key);
 }

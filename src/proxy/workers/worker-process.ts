@@ -35,8 +35,11 @@ export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker)
     if (message.type === 'applied' || message.type === 'report') waiting.get(message.id)?.(message);
     else onMessage(message);
   });
-  child.on('error', () => {}); // of a message to a worker that has just died; 'exit' follows
   const { promise: ended, resolve } = Promise.withResolvers<string>();
+  child.on('error', (error) => {
+    if (child.pid === undefined) resolve(error.message); // it never began, so nothing else will tell
+    // Else of a message to a worker that has just died: 'exit' follows.
+  });
   child.once('exit', (code, signal) => {
     for (const answer of waiting.values()) answer(undefined);
     resolve(signal ?? `exit code ${code}`);

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { duration } from '../../filter.ts';
 import type { FilterType } from '../../filter.ts';
 
+/** What a timer can wait, 24 days; it would take more for no time at all. */
+const LONGEST_MS = 0x7fff_ffff;
+
 const schema = z.strictObject({
   maxAge: duration.refine((ms) => ms > 0, 'must be longer than nothing'),
   jitter: duration.optional(),
@@ -16,7 +19,10 @@ export const connectionExpiry: FilterType<z.output<typeof schema>> = {
   create: ({ maxAge, jitter = 0 }) => ({
     connect(context) {
       const ageMs = Math.max(1, maxAge - Math.random() * Math.min(jitter, maxAge));
-      const timer = setTimeout(() => context.closeSoon('the connection has reached its age'), ageMs);
+      const timer = setTimeout(
+        () => context.closeSoon('the connection has reached its age'),
+        Math.min(ageMs, LONGEST_MS),
+      );
       timer.unref();
       return { onClose: () => clearTimeout(timer) };
     },

@@ -27,20 +27,23 @@ const SECRET_APIS = new Set<ApiName>([
   'AlterUserScramCredentials',
   'CreateDelegationToken',
   'DescribeDelegationToken',
+  'AlterConfigs', // passwords of key stores are settings, too
+  'IncrementalAlterConfigs',
 ]);
 
 /** A message as a log line can hold it. */
 function printable(api: ApiName, message: object): unknown {
   if (SECRET_APIS.has(api)) return '(secret)';
-  return JSON.parse(
-    JSON.stringify(message, (_key, value: unknown) => {
-      if (typeof value === 'bigint') return value.toString();
-      // Buffers arrive here as what their toJSON made of them.
-      if (value !== null && typeof value === 'object' && 'type' in value && value.type === 'Buffer')
-        return `(${(value as unknown as { data: unknown[] }).data.length} bytes)`;
-      return value;
-    }),
-  );
+  return plain(message);
+}
+
+/** By hand, because JSON would make a list of every byte of a buffer first. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (Buffer.isBuffer(value)) return `(${value.length} bytes)`;
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
 }
 
 /** Logs decoded requests and responses: of the APIs that are named, or of all. */
