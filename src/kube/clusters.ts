@@ -22,8 +22,8 @@ export interface Clusters {
   problemOf(name: string): string | undefined;
   /** Adds a cluster under its own name, to which no Secret can lay claim: the one we run in. */
   add(cluster: Cluster): void;
-  /** Adds a cluster, or gives it new credentials. A text that cannot be used leaves a cluster as it is. */
-  set(name: string, kubeconfig: string): void;
+  /** Adds a cluster, or gives it new credentials. A text that cannot be used leaves a cluster as it is; `where` names it then. */
+  set(name: string, kubeconfig: string, where?: string): void;
   remove(name: string): void;
   /**
    * Follows Secrets: each that `nameOf` knows a name for holds the kubeconfig of that cluster. Two Secrets with one name: the one
@@ -57,7 +57,7 @@ export function createClusters({ log, clock }: { log: Log; clock?: Clock }): Clu
     for (const subscriber of subscribers) subscriber(name);
   }
 
-  function set(name: string, kubeconfig: string): void {
+  function set(name: string, kubeconfig: string, where = `kubeconfig of cluster "${name}"`): void {
     const member = members.get(name) ?? { cluster: undefined, isFixed: false, hash: '', problem: undefined };
     const hash = hashOf(kubeconfig);
     if (member.hash === hash) return;
@@ -65,7 +65,7 @@ export function createClusters({ log, clock }: { log: Log; clock?: Clock }): Clu
     member.hash = hash;
     members.set(name, member);
     try {
-      const connection = connectionOf(parseKubeconfig(kubeconfig, `kubeconfig of cluster "${name}"`));
+      const connection = connectionOf(parseKubeconfig(kubeconfig, where));
       if (member.cluster) member.cluster.reconnect(connection);
       else member.cluster = createCluster({ name, connection, log, ...(clock ? { clock } : {}) });
       member.problem = undefined;
@@ -135,9 +135,9 @@ function followSecrets(
     const [secret] = secrets
       .find('cluster', name)
       .toSorted((a, b) => (referenceOf(a) < referenceOf(b) ? -1 : 1));
-    const data = secret?.data?.[entry];
-    if (!secret) remove(name);
-    else set(name, Buffer.from(data ?? '', 'base64').toString('utf8'));
+    if (!secret) return remove(name);
+    const text = Buffer.from(secret.data?.[entry] ?? '', 'base64').toString('utf8');
+    set(name, text, `entry "${entry}" of Secret ${referenceOf(secret)}`);
   };
   return secrets.subscribe(update, { keysOf: namesOf });
 }
