@@ -293,3 +293,30 @@ test('damaged bytes are refused, never sealed', async () => {
   );
   ring.close();
 });
+
+test('a batch that claims more records than it can hold costs no data key', async () => {
+  let made = 0;
+  const keys = [{ uuid: kek, key: Buffer.alloc(32, 107).toString('base64'), algorithm: 'AES', alias: 'a' }];
+  const kms = inMemoryKms(inMemorySchema.parse({ existingKeks: keys }));
+  const counting = { ...kms, generateDek: (id: string) => (made++, kms.generateDek(id)) };
+  const ring = createKeyRing(counting);
+  const field = encodeBatch({}, [record(0, 'one')]);
+  field.writeInt32BE(DEFAULT_LIMITS.maxEncryptionsPerDek, 57);
+  field.writeUInt32BE(checksumOf(field), 17);
+  await assert.rejects(sealBatches(field, kek, ring), MalformedMessage);
+  assert.equal(made, 0);
+  ring.close();
+});
+
+test('what a message unpacks to is bounded for all of its batches together', async () => {
+  const ring = newRing();
+  const value = 'x'.repeat(1_000_000);
+  const field = encodeBatch({ compression: 'zstd' }, [record(0, value)]);
+  const room = { left: 2_500_000 };
+  await sealBatches(field, kek, ring, room);
+  await sealBatches(field, kek, ring, room);
+  await assert.rejects(sealBatches(field, kek, ring, room), MalformedMessage);
+  const plain = encodeBatch({}, [record(0, value)]);
+  await sealBatches(plain, kek, ring, room); // what is not compressed takes what it took to send
+  ring.close();
+});

@@ -21,19 +21,41 @@ export interface Sealed {
   count: number;
 }
 
+/** A record of nothing: seven lengths and deltas of one byte. */
+const SMALLEST_RECORD = 7;
+/** About what a record grows by. */
+const SEALING_ADDS = 128;
+
+/** The memory that one message may still take beyond its own size, whatever its batches unpack and grow to. */
+export interface Room {
+  left: number;
+}
+
+/** For a million records, or for 128 MiB when decompressed. */
+export const roomForMessage = (): Room => ({ left: 2 * MAX_DECOMPRESSED });
+
 /** Seals the batches of a `records` field with a data key of this key-encryption key. */
-export async function sealBatches(field: Buffer, kekId: string, ring: KeyRing): Promise<Sealed> {
+export async function sealBatches(
+  field: Buffer,
+  kekId: string,
+  ring: KeyRing,
+  room = roomForMessage(),
+): Promise<Sealed> {
   const { batches, rest } = readBatches(field);
   if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
   const old = batches.find(({ magic }) => magic < 2);
   if (old) throw new TooOldToSeal(old.magic);
-  const count = batches.reduce((sum, batch) => sum + (isSealable(batch) ? batch.count : 0), 0);
+  // Before a key is asked for: it counts the records that it seals, and a batch may claim any number.
+  const plain = batches.map((batch) => (isSealable(batch) ? plainRecords(batch, room) : undefined));
+  const count = batches.reduce((sum, batch, i) => sum + (plain[i] ? batch.count : 0), 0);
   if (count === 0) return { bytes: field, count };
   const key = await ring.sealingKey(kekId, count);
   try {
-    const sealed = batches.map((batch) => {
-      if (!isSealable(batch)) return batch.bytes;
-      return withRecords(batch, sealRecords(plainRecords(batch), batch.count, key, HEADER_LENGTH));
+    const sealed = batches.map((batch, i) => {
+      const records = plain[i];
+      return records
+        ? withRecords(batch, sealRecords(records, batch.count, key, HEADER_LENGTH))
+        : batch.bytes;
     });
     return { bytes: joined(sealed), count };
   } finally {
@@ -75,7 +97,7 @@ async function openBatch(
   output: Output,
   copyUpTo: (offset: number) => void,
 ): Promise<boolean> {
-  const records = plainRecords(batch);
+  const records = plainRecords(batch, { left: Infinity }); // of the broker's, and freed batch by batch
   const recordsAt = start + HEADER_LENGTH;
   let batchAt = 0;
   const begin = () => {
@@ -100,8 +122,15 @@ function isSealable({ control, count }: RecordBatch): boolean {
   return !control && count > 0;
 }
 
-function plainRecords({ compression, bytes }: RecordBatch): Buffer {
-  return decompress(compression, bytes.subarray(HEADER_LENGTH), MAX_DECOMPRESSED);
+/** The records as they are without compression; what that takes is taken from the room. */
+function plainRecords({ compression, bytes, count }: RecordBatch, room: Room): Buffer {
+  const limit = Math.min(MAX_DECOMPRESSED, room.left);
+  const records = decompress(compression, bytes.subarray(HEADER_LENGTH), limit);
+  if (count * SMALLEST_RECORD > records.length)
+    throw new MalformedMessage('record batch', `${count} records in ${records.length} bytes`, HEADER_LENGTH);
+  room.left -= count * SEALING_ADDS + (compression === 'none' ? 0 : records.length);
+  if (room.left < 0) throw new MalformedMessage('records', 'more than one message may hold', HEADER_LENGTH);
+  return records;
 }
 
 /** The batch with other records, which stand behind room for its head. All that it says of them still holds. */

@@ -154,3 +154,12 @@ test('a partition that cannot be opened gets an error and no records; the others
   await filter.close();
   await stranger.close();
 });
+
+test('topics that requests make up do not get a counter each', async () => {
+  const filter = await setUp();
+  for (let i = 0; i < 1500; i++) await filter.produce(produceRequest({ name: `made-up-${i}` }));
+  const report = JSON.stringify(await filter.metrics.snapshot());
+  assert.equal(report.match(/"topic":"made-up-/g)!.length, 1000);
+  assert.match(report, /"topic":"\(others\)"},"value":500/);
+  await filter.close();
+});

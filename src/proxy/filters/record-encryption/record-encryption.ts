@@ -10,7 +10,7 @@ import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Cell, Family, Metrics } from '../../../ops/metrics.ts';
 import type { ConnectionContext, ConnectionFilter, FilterType, RequestVerdict } from '../../filter.ts';
-import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
+import { openBatches, roomForMessage, sealBatches, TooOldToSeal } from './batches.ts';
 import { recordEncryptionSchema } from './config.ts';
 import type { RecordEncryptionConfig } from './config.ts';
 
@@ -34,6 +34,7 @@ export const recordEncryption: FilterType<RecordEncryptionConfig> = {
       ring: createKeyRing(kms, config.limits),
       counters: createCounters(metrics),
       virtualCluster,
+      topics: new Set(),
     };
     return {
       connect: (context) => connectionFilter(filter, context),
@@ -48,6 +49,17 @@ interface Shared {
   ring: KeyRing;
   counters: { sealed: Family<Cell>; plain: Family<Cell> };
   virtualCluster: string;
+  /** Those that have counters of their own. */
+  topics: Set<string>;
+}
+
+/** Requests may name topics that nobody has: past so many, they are counted as one. */
+const MOST_TOPICS = 1000;
+const OTHER_TOPICS = '(others)';
+
+function labelsFor({ topics, virtualCluster }: Shared, name: string) {
+  if (topics.size < MOST_TOPICS) topics.add(name);
+  return { virtual_cluster: virtualCluster, topic: topics.has(name) ? name : OTHER_TOPICS };
 }
 
 function createCounters(metrics: Metrics): Shared['counters'] {
@@ -88,17 +100,19 @@ function connectionFilter(shared: Shared, context: ConnectionContext): Connectio
 }
 
 async function sealRequest(
-  { config, ring, counters, virtualCluster }: Shared,
+  shared: Shared,
   context: ConnectionContext,
   request: Requests['Produce'],
 ): Promise<RequestVerdict<'Produce'>> {
+  const { config, ring, counters } = shared;
   const names = await namesOf(request, context); // since version 13 only ids are sent
+  const room = roomForMessage();
   let changed = false;
   for (const topic of request.topicData) {
     const name = topic.name || names.get(topic.topicId);
     if (name === undefined) return { answer: 'UNKNOWN_TOPIC_ID' };
     const kekId = await ring.resolveAlias(config.aliasOf(name));
-    const labels = { virtual_cluster: virtualCluster, topic: name };
+    const labels = labelsFor(shared, name);
     if (kekId === undefined) {
       if (config.unresolvedKeyPolicy === 'REJECT') {
         return { answer: 'RESOURCE_NOT_FOUND', message: `no encryption key for the topic ${name}` };
@@ -108,7 +122,7 @@ async function sealRequest(
     }
     for (const partition of topic.partitionData) {
       if (!partition.records?.length) continue;
-      const sealed = await sealBatches(partition.records, kekId, ring);
+      const sealed = await sealBatches(partition.records, kekId, ring, room);
       partition.records = sealed.bytes;
       counters.sealed.of(labels).value += sealed.count;
       changed = true;
