@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
+import type { Manifest } from '../control/install/objects.ts';
 import type { Road } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount, parseImage, parseNamespace } from './arguments.ts';
@@ -16,11 +17,24 @@ interface InstallFlags {
   crds: 'own' | 'all' | 'none';
 }
 
+const OWN_NAMESPACE = 'isthmus-system';
+
+/**
+ * A namespace of another name is perhaps shared with others. What is applied would put our rules on all its pods, and what is
+ * deleted later would take everything in it along.
+ */
+const isOurs = ({ kind, metadata }: Manifest) => kind !== 'Namespace' || metadata.name === OWN_NAMESPACE;
+
 /** `isthmus install`: prints what to pipe into kubectl; it touches no cluster itself. */
 export function installCommand(terminal: Terminal): Command {
   return new Command('install')
     .description('print the CRDs and manifests of the operator, to pipe into `kubectl apply -f -`')
-    .option('-n, --namespace <name>', 'the operator’s namespace', parseNamespace, 'isthmus-system')
+    .option(
+      '-n, --namespace <name>',
+      'the operator’s namespace; any other than the default must be there',
+      parseNamespace,
+      OWN_NAMESPACE,
+    )
     .option('--image <reference>', 'the container image', parseImage, `isthmus:${VERSION}`)
     .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
     .addOption(roadsOption())
@@ -36,7 +50,7 @@ export function installCommand(terminal: Terminal): Command {
       const { crdOf } = await import('../resources/crd.ts');
       const { kindsToInstall } = await import('../resources/registry.ts');
       const kinds = crds === 'none' ? [] : kindsToInstall(options.roads, { foreign: crds === 'all' });
-      const items = [...kinds.map(crdOf), ...operatorManifests(options)];
+      const items = [...kinds.map(crdOf), ...operatorManifests(options).filter(isOurs)];
       if (output === 'json')
         terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
       else

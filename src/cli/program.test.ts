@@ -83,6 +83,13 @@ suite('the program', () => {
     assert.match(out, /image: registry\.example\/isthmus:1/);
   });
 
+  test('install takes no namespace for its own that may be somebody else’s', async () => {
+    const { out } = await isthmus('install', '--namespace', 'kafka');
+    assert.doesNotMatch(out, /^kind: Namespace$/m);
+    assert.match(out, /^ {2}namespace: kafka$/m);
+    assert.match((await isthmus('install')).out, /^kind: Namespace$/m);
+  });
+
   test('a question that is none says what is wrong with it', async () => {
     const config = write({ zones: [{ name: 'example.test' }] });
     const answer = await isthmus('dns', 'query', 'foo.example.test', '--config', config);
