@@ -40,7 +40,10 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(roadsOption())
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(
-      new Option('--crds <which>', 'own; all: those of Strimzi, Redpanda, external-dns and MCS too; none')
+      new Option(
+        '--crds <which>',
+        'own; all: also those of Strimzi, Redpanda, external-dns and MCS, for clusters that do not have these projects; none',
+      )
         .choices(['own', 'all', 'none'])
         .default('own'),
     )
