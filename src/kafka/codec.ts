@@ -3,7 +3,7 @@ import type { ApiName } from './apis.ts';
 import { compileDecoder, compileEncoder } from './compile.ts';
 import type { Decode, Encode } from './compile.ts';
 import { MalformedMessage } from './malformed.ts';
-import { Reader } from './reader.ts';
+import { MOST_ELEMENTS, Reader } from './reader.ts';
 import { includes, schemaOf } from './schema.ts';
 import type { MessageName, Schema } from './schema.ts';
 import type { Embedded, Requests, Responses } from './schemas/types.ts';
@@ -39,7 +39,7 @@ export interface Codec<T> {
 
 const LARGEST_GUESS = 65_536;
 
-function createCodec<T>(schema: Schema, version: number, what: string): Codec<T> {
+function createCodec<T>(schema: Schema, version: number, what: string, elements = Infinity): Codec<T> {
   let read: Decode | undefined;
   let write: Encode | undefined;
   let capacity = 256; // messages of a kind are mostly of a size: the last one is the guess for the next
@@ -47,7 +47,7 @@ function createCodec<T>(schema: Schema, version: number, what: string): Codec<T>
     what,
     decode(bytes, start = 0, end = bytes.length) {
       read ??= compileDecoder(schema, version);
-      const reader = new Reader(bytes, start, end, what);
+      const reader = new Reader(bytes, start, end, what, elements);
       const value = read(reader);
       if (reader.at !== reader.end) reader.fail(`${reader.end - reader.at} bytes too many`);
       return value as T;
@@ -79,7 +79,9 @@ function find(
   const what = `${name ?? `API ${key}`} ${side.toLowerCase()} v${version}`;
   if (!name || !isSupported(key, version))
     throw new MalformedMessage(what, 'no such API or version is known', 0);
-  const codec = createCodec(schemaOf(`${name}${side}`), version, what);
+  // Anybody can send requests; responses come from brokers, and may be as large as their clusters.
+  const elements = side === 'Request' ? MOST_ELEMENTS : Infinity;
+  const codec = createCodec(schemaOf(`${name}${side}`), version, what, elements);
   (codecs[key] ??= new Map()).set(version, codec);
   return codec;
 }

@@ -107,6 +107,7 @@ function tagReader(fields: Field[], name: string, target: Target): string {
     .map((field) => `case ${field.tag}: r.at = start; o.${field.name} = ${readOf(field, target)}; break;`);
   target.functions.push(`function ${name}Tags(r, o, n) {
  if (n * 2 > r.end - r.at) r.fail(n + ' tagged fields, ' + (r.end - r.at) + ' bytes left');
+ r.spend(n);
  while (n-- > 0) {
   const tag = r.unsignedVarint(), size = r.unsignedVarint(), start = r.take(size);
   switch (tag) {

@@ -11,6 +11,8 @@ import {
   responseHeaderVersion,
 } from './frame.ts';
 import { MalformedMessage } from './malformed.ts';
+import { MOST_ELEMENTS } from './reader.ts';
+import { Writer } from './writer.ts';
 
 const metadata = apiOf('Metadata').key;
 const apiVersions = apiOf('ApiVersions').key;
@@ -81,5 +83,33 @@ suite('frames', () => {
     }
     const manyTags = Buffer.from([0, 3, 0, 12, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]);
     assert.throws(() => decodeRequestHeader(manyTags), /tagged fields/);
+  });
+
+  test('a request of a million nothings is refused before it is turned into objects', () => {
+    const count = MOST_ELEMENTS + 1;
+    const topics = new Writer();
+    topics.compactString(null); // transactional id
+    topics.int16(1);
+    topics.int32(1);
+    topics.unsignedVarint(count + 1);
+    topics.raw(Buffer.alloc(count * 3, Buffer.from([1, 1, 0]))); // no name, no partitions, no tags
+    topics.int8(0);
+    assert.throws(() => requestCodec('Produce', 9).decode(topics.done()), /more elements/);
+    const tags = new Writer();
+    tags.compactString(null);
+    tags.int16(1);
+    tags.int32(1);
+    tags.unsignedVarint(1);
+    tags.unsignedVarint(count);
+    tags.raw(Buffer.alloc(count * 2, Buffer.from([5, 0])));
+    assert.throws(() => requestCodec('Produce', 9).decode(tags.done()), /more elements/);
+    const header = new Writer();
+    header.int16(apiOf('Produce').key);
+    header.int16(9);
+    header.int32(1);
+    header.string(null);
+    header.unsignedVarint(count);
+    header.raw(Buffer.alloc(count * 2, Buffer.from([5, 0])));
+    assert.throws(() => decodeRequestHeader(header.done()), /more elements/);
   });
 });

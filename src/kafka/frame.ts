@@ -2,7 +2,7 @@ import { apiOf } from './apis.ts';
 import type { ApiName } from './apis.ts';
 import { requestCodec, responseCodec } from './codec.ts';
 import type { Draft } from './codec.ts';
-import { Reader } from './reader.ts';
+import { MOST_ELEMENTS, Reader } from './reader.ts';
 import type { Requests, Responses, UnknownTag } from './schemas/types.ts';
 import { Writer } from './writer.ts';
 
@@ -57,7 +57,7 @@ export function decodeRequestHeader(
   start = 0,
   limit = bytes.length,
 ): RequestHeader & { end: number } {
-  const reader = new Reader(bytes, start, limit, 'request header');
+  const reader = new Reader(bytes, start, limit, 'request header', MOST_ELEMENTS);
   const apiKey = reader.int16();
   const apiVersion = reader.int16();
   const correlationId = reader.int32();
@@ -86,6 +86,7 @@ function readTags(reader: Reader): UnknownTag[] | undefined {
   if (count === 0) return undefined;
   if (count * 2 > reader.end - reader.at)
     reader.fail(`${count} tagged fields, ${reader.end - reader.at} bytes left`);
+  reader.spend(count);
   const tags: UnknownTag[] = [];
   for (let i = 0; i < count; i++) {
     const tag = reader.unsignedVarint();

@@ -3,18 +3,27 @@ import { MalformedMessage } from './malformed.ts';
 /** An int64 goes through here, which makes one bigint and not three. */
 const int64Bytes = new DataView(new ArrayBuffer(8));
 
+/**
+ * How many elements of arrays and unknown tags a request may have in all. An element takes two or three bytes on the wire
+ * and a hundred as an object, so the size of a frame alone does not bound what it costs to decode it.
+ */
+export const MOST_ELEMENTS = 1_048_576;
+
 /** Reads protocol types off a buffer. Every read is checked against `end`; a failed check throws MalformedMessage. */
 export class Reader {
   readonly bytes: Buffer;
   readonly end: number;
   readonly what: string;
   at: number;
+  /** How many elements and tags may still come. */
+  elements: number;
 
-  constructor(bytes: Buffer, start: number, end: number, what: string) {
+  constructor(bytes: Buffer, start: number, end: number, what: string, elements = Infinity) {
     this.bytes = bytes;
     this.at = start;
     this.end = Math.min(end, bytes.length);
     this.what = what;
+    this.elements = elements;
   }
 
   fail(reason: string): never {
@@ -168,6 +177,13 @@ export class Reader {
   #plausible(length: number, smallest: number): number {
     if (length * smallest > this.end - this.at)
       this.fail(`an array of ${length}, ${this.end - this.at} bytes left`);
+    if (length > 0) this.spend(length);
     return length;
+  }
+
+  /** Counts elements or tags that are about to be read. */
+  spend(count: number): void {
+    this.elements -= count;
+    if (this.elements < 0) this.fail('more elements than a message may have');
   }
 }
