@@ -19,6 +19,10 @@ export const ERRORS = {
     message: 'a program that this needs is not installed',
     hint: 'Install it as the message says, then run the same command again.',
   },
+  TOOL_FAILED: {
+    message: 'a program that this needs has failed',
+    hint: 'Read what it said. What is fetched the first time needs a network; try again when there is one.',
+  },
   KUBECONFIG_INVALID: {
     message: 'the kubeconfig cannot be used',
     hint: 'Compare with `kubectl config view`; the message names the entry.',

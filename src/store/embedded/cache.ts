@@ -107,5 +107,6 @@ export async function step(
   const { code, stdout, stderr } = await run(command, args, { timeoutMs: 30 * 60_000, ...options });
   if (code === 0) return stdout;
   const end = `${stdout}\n${stderr}`.trim().split('\n').slice(-15).join('\n');
-  throw new Error(`${command} ${args.slice(0, 4).join(' ')} failed with code ${code}:\n${end}`);
+  const named = `${command} ${args.slice(0, 4).join(' ')}`;
+  throw new IsthmusError('TOOL_FAILED', `${named} failed with code ${code}:\n${end}`);
 }

@@ -5,6 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { IsthmusError } from '../../ops/errors.ts';
 import { startServer, waitFor } from './process.ts';
 import type { Server } from './process.ts';
 import { brokerJava } from './kafka-java.ts';
@@ -64,5 +65,6 @@ export async function brokerReady(broker: BrokerSpec, server: Server): Promise<v
   if (server.running) return;
   const log = await readFile(server.logFile, 'utf8');
   const complaints = log.split('\n').filter((line) => /ERROR|FATAL|Exception/.test(line));
-  throw new Error(`${server.name} ended (log: ${server.logFile}):\n${complaints.slice(0, 5).join('\n')}`);
+  const first = complaints.slice(0, 5).join('\n');
+  throw new IsthmusError('TOOL_FAILED', `${server.name} ended (log: ${server.logFile}):\n${first}`);
 }
