@@ -5,6 +5,7 @@ import type { Cache, CacheOptions } from '../../kube/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { ApiError } from '../../kube/errors.ts';
 import type { AnyObject, ResourceType } from '../../kube/object.ts';
+import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { gateway } from '../../resources/gateway/gateway.ts';
@@ -87,9 +88,10 @@ const MADE: readonly CacheName[] = [
   'dnsEndpoints',
 ];
 
-/** How often kinds that were not there are asked for again. */
+/** How often kinds that were not there are asked for again; at the start, where nobody could say whether they are. */
 const DISCOVER_MS = 30_000;
-/** How long to wait for the ones that are there. */
+const ASK_AGAIN_MS = 1000;
+/** How long to wait until that is known. Whoever depends on one of which it is not is left alone until it is. */
 const FOREIGN_SYNC_MS = 15_000;
 
 export interface ProxyCaches {
@@ -111,8 +113,9 @@ export function createProxyCaches(cluster: Cluster, namespaces: readonly string[
   const caches = new Map<CacheName, Cache>();
   const sources: Partial<Record<SourceName | ForeignName, Cache>> = {};
   const listeners: ((name: CacheName, cache: Cache) => void)[] = [];
+  const unsettled = new Set<ForeignName>(FOREIGN_KINDS);
   let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+  const stopped = new AbortController();
 
   function register(name: CacheName, cache: Cache): void {
     if (isSource(name)) sources[name] = cache;
@@ -130,24 +133,40 @@ export function createProxyCaches(cluster: Cluster, namespaces: readonly string[
   async function discoverOne(name: ForeignName): Promise<void> {
     const { kind, owned: isOwned } = FOREIGN[name];
     const type = await newestServed(cluster, kind);
-    if (!type) return;
+    if (!type) return void unsettled.delete(name);
+    unsettled.add(name);
     const cache = open(name, isOwned ? owned(type) : { type, trim: trimManagedFields() });
-    await cache.synced;
-    if (stopped || caches.has(name)) return;
+    await cache.answered;
+    unsettled.delete(name);
+    // One that may not be read is as good as none.
+    if (stopped.signal.aborted || !cache.isSynced || caches.has(name)) return;
     log.info({ kind: type.kind, version: type.version }, 'a kind of others is there and is watched');
     register(name, cache);
   }
 
-  async function discover(): Promise<void> {
-    const missing = FOREIGN_KINDS.filter((name) => !caches.has(name));
-    const asked = Promise.allSettled(missing.map(discoverOne));
-    // One that may not be read must not keep the others from being served.
-    await Promise.race([asked, delay(FOREIGN_SYNC_MS, undefined, { ref: false })]);
+  /** Until it is known what there is, but one that cannot be found out about does not keep the others waiting for ever. */
+  async function discoverFirst(): Promise<void> {
+    const settled = FOREIGN_KINDS.map(async (name) => {
+      while (!stopped.signal.aborted) {
+        try {
+          return await discoverOne(name);
+        } catch (error) {
+          log.debug({ kind: FOREIGN[name].kind.kind, problem: messageOf(error) }, 'kind cannot be asked for');
+          await delay(ASK_AGAIN_MS, undefined, { ref: false });
+        }
+      }
+    });
+    await Promise.race([Promise.all(settled), delay(FOREIGN_SYNC_MS, undefined, { ref: false })]);
   }
 
   function discoverAgain(): void {
-    if (stopped) return;
-    timer = setTimeout(() => void discover().then(discoverAgain), DISCOVER_MS);
+    if (stopped.signal.aborted) return;
+    timer = setTimeout(() => {
+      // Those that are unsettled are being asked for.
+      const missing = FOREIGN_KINDS.filter((name) => !caches.has(name) && !unsettled.has(name));
+      for (const name of missing) void discoverOne(name).catch(() => undefined);
+      discoverAgain();
+    }, DISCOVER_MS);
     timer.unref();
   }
 
@@ -165,6 +184,7 @@ export function createProxyCaches(cluster: Cluster, namespaces: readonly string[
       gateway: caches.has('gateways'),
       tlsRoute: typeIn('tlsRoutes')?.version,
       dnsEndpoint: caches.has('dnsEndpoints'),
+      unsettled,
     }),
     made: () => MADE.flatMap((name) => typeIn(name) ?? []),
     cacheOf: ({ group, kind }) => {
@@ -178,11 +198,11 @@ export function createProxyCaches(cluster: Cluster, namespaces: readonly string[
     },
     async synced() {
       await Promise.all([...caches.values()].map((cache) => cache.synced));
-      await discover();
+      await discoverFirst();
       discoverAgain();
     },
     stop() {
-      stopped = true;
+      stopped.abort();
       clearTimeout(timer);
     },
   };

@@ -4,6 +4,7 @@ import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { PodProblem } from './ask-pod.ts';
 import type { HostIndex } from './host-index.ts';
+import type { ForeignName } from './sources.ts';
 import type { ClusterWorld, ProxyWorld } from './world.ts';
 
 /** Everything the decision depends on, read before it is made. The world holds only what this proxy has to do with. */
@@ -47,6 +48,8 @@ export interface ServedKinds {
   /** The version to write TLSRoutes in. */
   tlsRoute: string | undefined;
   dnsEndpoint: boolean;
+  /** Those of which that is not known yet. */
+  unsettled: ReadonlySet<ForeignName>;
 }
 
 export interface LiveService extends KubeObject {

@@ -26,6 +26,7 @@ import type { PlannedConfig } from './planned-config.ts';
 import { isTooLarge, refuseYoungest } from './room.ts';
 import { statusesOf } from './status.ts';
 import type { PlannedStatus } from './status.ts';
+import { dependsOnUnsettled } from './unsettled.ts';
 
 export interface Plan {
   /** What should exist, in the order in which it is to be made. Nothing, where there is no proxy. */
@@ -43,6 +44,7 @@ export interface Plan {
 
 /** How soon to look again at what somebody else has to change, where no watch tells of it. */
 const TAKEN_MS = 30_000;
+const UNKNOWN_MS = 5000;
 /** How soon to ask pods again: at first where they are about to load something or stumble, and where all is well. */
 const PENDING_MS = 1000;
 const PROBLEM_MS = 5000;
@@ -69,9 +71,11 @@ export function planProxy(observed: Observed, settings: PlanSettings, findings: 
   const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
   // What has become unreadable, by a new version of a CRD perhaps, must not take load balancers and addresses with it.
   const keepsLeftovers = observed.unreadable.length > 0;
-  const isUnknown = observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy');
-  const told = isUnknown ? statuses.filter(({ kind }) => kind === 'KafkaProxy') : statuses;
-  return { objects, statuses: told, portBlocks, config, lookAgainInMs, isUnknown, keepsLeftovers };
+  const plan = { objects, statuses, portBlocks, config, lookAgainInMs, isUnknown: false, keepsLeftovers };
+  const unknown = { ...plan, isUnknown: true, lookAgainInMs: UNKNOWN_MS };
+  if (dependsOnUnsettled(observed)) return { ...unknown, statuses: [] };
+  const isUnreadable = observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy');
+  return isUnreadable ? { ...unknown, statuses: statuses.filter(({ kind }) => kind === 'KafkaProxy') } : plan;
 }
 
 function configOf(proxy: KafkaProxy | undefined, { clusters }: Judgement): PlannedConfig {

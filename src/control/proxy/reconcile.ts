@@ -144,7 +144,7 @@ export function createReconciler(options: ReconcilerOptions) {
     const { plan: first, findings } = await plan(proxy, owner, now, signal);
     if (first.isUnknown) {
       await writeStatuses(proxy, first.statuses, now, signal);
-      return SUCCESS;
+      return soonAgain(first);
     }
     metrics.planned(key, first.objects.length);
     await persistPorts(proxy, first, signal);
@@ -166,8 +166,7 @@ export function createReconciler(options: ReconcilerOptions) {
     await writeStatuses(proxy, last.statuses, now, signal);
     if (summary.errors.length > 0) return { outcome: 'error', error: failureOf(summary) };
     if (nudged.failure !== undefined) return { outcome: 'error', error: nudged.failure };
-    const { lookAgainInMs } = last;
-    return lookAgainInMs === undefined ? SUCCESS : { outcome: 'lookAgain', afterMs: lookAgainInMs };
+    return soonAgain(last);
   }
 
   return async (key: string, signal: AbortSignal): Promise<Outcome> => {
@@ -179,6 +178,9 @@ export function createReconciler(options: ReconcilerOptions) {
     }
   };
 }
+
+const soonAgain = ({ lookAgainInMs }: Plan): Outcome =>
+  lookAgainInMs === undefined ? SUCCESS : { outcome: 'lookAgain', afterMs: lookAgainInMs };
 
 function lookAtPods({ world, live, name, now }: Observed, { config }: Plan, before: Look | undefined): Look {
   const proxy = world.proxies.find(({ metadata }) => metadata.name === name);

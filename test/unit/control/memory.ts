@@ -55,8 +55,11 @@ export interface PlanOptions {
   answers?: PodAnswers;
 }
 
-/** `absent`: kinds that the cluster does not serve. */
-export function createMemoryCluster(absent: readonly ForeignName[] = []): MemoryCluster {
+/** `absent`: kinds that the cluster does not serve; `unsettled`: of which it is not known whether it does. */
+export function createMemoryCluster(
+  absent: readonly ForeignName[] = [],
+  unsettled: Iterable<ForeignName> = [],
+): MemoryCluster {
   const stores = new Map<Name, Store<AnyObject>>();
   const views: Partial<Record<Name, View>> = {};
   let version = 0;
@@ -83,6 +86,9 @@ export function createMemoryCluster(absent: readonly ForeignName[] = []): Memory
     gateway: has('gateways'),
     tlsRoute: has('tlsRoutes') ? 'v1' : undefined,
     dnsEndpoint: has('dnsEndpoints'),
+    get unsettled() {
+      return new Set(unsettled);
+    },
   };
   const storeOf = (object: AnyObject) => {
     const own = object.metadata.labels?.[OWN_KINDS] !== undefined;

@@ -6,6 +6,7 @@ import { checkedPlan } from '../../../src/control/proxy/checked-plan.ts';
 import type { Checker } from '../../../src/control/proxy/checks.ts';
 import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
 import { QUARANTINE_MS } from '../../../src/control/proxy/ports.ts';
+import type { ForeignName } from '../../../src/control/proxy/sources.ts';
 import { read } from '../../../src/control/proxy/read.ts';
 import { kafkaProxy } from '../../../src/resources/kroxylicious/kafka-proxy.ts';
 import { SETTINGS, createMemoryCluster } from './memory.ts';
@@ -74,6 +75,39 @@ suite('mistakes', () => {
     apply(memory);
     assert.equal(memory.get('Service', 'default/a-in'), undefined);
     assert.ok(memory.get('Service', 'default/b-in'));
+  });
+
+  test('a proxy that depends on a kind of which nobody knows yet whether it is there is left alone', () => {
+    const unsettled = new Set<ForeignName>();
+    const memory = createMemoryCluster([], unsettled);
+    memory.put(resource('KafkaProxy', 'p', {}));
+    memory.put(resource('KafkaProxyIngress', 'in', { proxyRef, clusterIP: { protocol: 'TCP' } }));
+    const group = 'strimzi.io';
+    memory.put(cluster('a', { targetCluster: { clusterRef: { kind: 'Kafka', group, name: 'k' } } }));
+    const listener = { name: 'plain', type: 'internal', port: 9092, tls: false };
+    const kafka = {
+      ...resource('Kafka', 'k', { kafka: { listeners: [listener] } }),
+      apiVersion: 'kafka.strimzi.io/v1beta2',
+      status: { listeners: [{ name: 'plain', bootstrapServers: 'k:9092' }] },
+    };
+    memory.put(kafka);
+    apply(memory);
+    const isServed = () => memory.plan(PROXY, NOW).config.parts.has('a');
+    assert.ok(isServed());
+    unsettled.add('kafkas');
+    memory.delete('Kafka', 'default/k'); // as it is before it has been read
+    const { isUnknown, lookAgainInMs } = memory.plan(PROXY, NOW);
+    assert.deepEqual([isUnknown, lookAgainInMs], [true, 5000]);
+    assert.equal(apply(memory), 0);
+    // Others do not depend on it.
+    unsettled.clear();
+    unsettled.add('gateways');
+    memory.put(kafka);
+    assert.equal(memory.plan(PROXY, NOW).isUnknown, false);
+    unsettled.clear();
+    memory.delete('Kafka', 'default/k');
+    apply(memory);
+    assert.ok(!isServed());
   });
 
   test('ports of a Service that could not be deleted stay its own, however long that takes', () => {
