@@ -77,6 +77,7 @@ export interface ReadOptions {
   /** Whether to compare checksums: whoever writes a batch anew must, or a broken one comes out looking whole. */
   verify?: boolean;
   maxDecompressed?: number;
+  maxBatches?: number;
 }
 
 export const offsetOf = (batch: BatchHead, record: KafkaRecord): bigint =>
@@ -94,7 +95,7 @@ export const timestampOf = (batch: BatchHead, record: KafkaRecord): bigint =>
  */
 export function readBatches(
   bytes: Buffer,
-  { verify = true, maxDecompressed = MAX_DECOMPRESSED }: ReadOptions = {},
+  { verify = true, maxDecompressed = MAX_DECOMPRESSED, maxBatches = Infinity }: ReadOptions = {},
 ): { batches: RecordBatch[]; rest: Buffer } {
   const batches: RecordBatch[] = [];
   let at = 0;
@@ -105,6 +106,8 @@ export function readBatches(
     if (magic > 2) throw new MalformedMessage('record batch', `unknown magic ${magic}`, at + MAGIC_AT);
     if (length < smallest) throw new MalformedMessage('record batch', `a length of ${length}`, at + 8);
     if (length > bytes.length - at - PREFIX_LENGTH) break;
+    if (batches.length === maxBatches)
+      throw new MalformedMessage('records', `more than ${maxBatches} batches`, at);
     const batch = bytes.subarray(at, at + PREFIX_LENGTH + length);
     batches.push((magic < 2 ? readLegacy : readBatch)(batch, verify, maxDecompressed));
     at += batch.length;

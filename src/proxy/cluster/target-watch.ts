@@ -26,6 +26,7 @@ export function createTargetWatch(
 ): TargetWatch {
   const watched = new Map<string, Watched>();
   const findings = new Map<string, string | undefined>();
+  let closed = false;
 
   function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
     let timer: NodeJS.Timeout | undefined;
@@ -61,6 +62,7 @@ export function createTargetWatch(
 
   return {
     set({ virtualClusters, limits }) {
+      if (closed) return; // a reload that was under way when the proxy was stopped
       const wanted = new Map(virtualClusters.map(({ name, target }) => [name, target]));
       for (const [name, { target, stop }] of watched) {
         const now = wanted.get(name);
@@ -73,6 +75,7 @@ export function createTargetWatch(
     },
     findings: () => findings,
     close() {
+      closed = true;
       for (const { stop } of watched.values()) stop();
     },
   };

@@ -98,6 +98,14 @@ suite('configuration', () => {
   const gateway = { name: 'g', portIdentifiesNode: { bootstrapAddress: 'h:9000' } };
   const cluster = { name: 'a', targetCluster: { bootstrapServers: 'k:9092' }, gateways: [gateway] };
   const only = (change: object) => ({ virtualClusters: [{ ...cluster, ...change }] });
+
+  test('no time-out, and one beyond what timers can wait, are not over at once', () => {
+    for (const timeout of ['0s', '1000h']) {
+      const limits = { connectTimeout: timeout, handshakeTimeout: timeout };
+      const { connectTimeoutMs, handshakeTimeoutMs } = check({ ...only({}), limits }).config.limits;
+      assert.deepEqual([connectTimeoutMs, handshakeTimeoutMs], [2 ** 31 - 1, 2 ** 31 - 1]);
+    }
+  });
   const port = (change: object) =>
     only({ gateways: [{ name: 'g', portIdentifiesNode: { bootstrapAddress: 'h:9000', ...change } }] });
   const sni = { bootstrapAddress: 'h:1', advertisedBrokerAddressPattern: 'b.x' };

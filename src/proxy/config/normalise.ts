@@ -63,14 +63,18 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   return { config, problems, warnings: warningsOf(document) };
 }
 
+/** What a timer can wait; it would take more, and also "no limit", for no time at all. */
+const LONGEST_MS = 0x7fff_ffff;
+const forTimer = (ms: number) => Math.min(ms || LONGEST_MS, LONGEST_MS);
+
 function limitsOf({ limits = {}, network }: ConfigDocument): Limits {
   const idleTimeoutMs = network?.proxy?.authenticatedIdleTimeout ?? limits.idleTimeout ?? 0;
   return {
     maxConnections: limits.maxConnections ?? 0,
     maxConnectionsPerAddress: limits.maxConnectionsPerAddress ?? 0,
     maxFrameBytes: limits.maxFrameBytes ?? 104_857_600,
-    connectTimeoutMs: limits.connectTimeout ?? 10_000,
-    handshakeTimeoutMs: limits.handshakeTimeout ?? 10_000,
+    connectTimeoutMs: forTimer(limits.connectTimeout ?? 10_000),
+    handshakeTimeoutMs: forTimer(limits.handshakeTimeout ?? 10_000),
     idleTimeoutMs,
     unauthenticatedIdleTimeoutMs: network?.proxy?.unauthenticatedIdleTimeout ?? idleTimeoutMs,
   };

@@ -10,6 +10,7 @@ import { createAuthority } from '../../../test/support/pki.ts';
 import type { ServerTls } from '../config/model.ts';
 import { createGateway } from './gateway.ts';
 import type { TlsEntrance } from './gateway.ts';
+import { chooseCertificate, serverCertificates } from './tls-context.ts';
 
 const servers = await createAuthority('servers');
 const tenant = await createAuthority('clients of a tenant');
@@ -100,4 +101,19 @@ test('a connection whose client is gone when its handshake ends is ended, and it
   await assert.rejects(entrance(undefined, 'none').secure(accepted), /went away/);
   assert.ok(accepted.destroyed);
   mine.destroy();
+});
+
+test('the certificate is the one for the name, however the client writes it', async () => {
+  const others = await servers.issue({ commonName: 'other', dns: ['other.example'] });
+  const keys = [server, others].map((each) => ({
+    certificate: each.certPem,
+    privateKey: each.keyPem,
+    passphrase: undefined,
+  }));
+  const rules = { minVersion: undefined, maxVersion: undefined, ciphers: undefined };
+  const tls: ServerTls = { keys, trust: undefined, clientAuth: 'none', rules };
+  const certificates = serverCertificates(tls, ticketKeys);
+  for (const name of ['other.example', 'Other.Example', 'other.example.'])
+    assert.equal(chooseCertificate(certificates, name)?.certificate.subject, 'CN=other');
+  assert.equal(chooseCertificate(certificates, 'unknown.example')?.certificate.subject, 'CN=proxy');
 });

@@ -63,7 +63,6 @@ export function chooseCertificate(
   certificates: readonly Certificate[],
   serverName: string,
 ): Certificate | undefined {
-  return (
-    certificates.find(({ certificate }) => certificate.checkHost(serverName) !== undefined) ?? certificates[0]
-  );
+  const name = serverName.replace(/\.$/, '');
+  return certificates.find(({ certificate }) => certificate.checkHost(name) !== undefined) ?? certificates[0];
 }

@@ -225,9 +225,13 @@ export class Session {
         // Only now: more responses may have come before the broker was lost.
         if (this.#upstreamLost && !this.inResponse) this.finish();
       })
-      .catch((error: unknown) =>
-        this.cut(error instanceof MalformedMessage ? 'bad_traffic' : 'filter', messageOf(error)),
-      );
+      .catch((error: unknown) => {
+        const theirs = error instanceof MalformedMessage;
+        // Not at the level of a filter that closes on purpose; but after the end, its questions fail by themselves.
+        if (!theirs && this.#state === 'open')
+          this.cluster.log.warn({ err: error }, 'a fault of a filter ends a connection');
+        this.cut(theirs ? 'bad_traffic' : 'filter', messageOf(error));
+      });
   }
 
   /** Answers a request in place of the broker, when all earlier ones have been answered. */

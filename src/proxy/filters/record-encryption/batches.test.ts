@@ -320,3 +320,12 @@ test('what a message unpacks to is bounded for all of its batches together', asy
   await sealBatches(plain, kek, ring, room); // what is not compressed takes what it took to send
   ring.close();
 });
+
+test('countless batches in one field are refused', async () => {
+  const ring = newRing();
+  const one = encodeBatch({}, []);
+  await sealBatches(Buffer.concat(Array.from({ length: 1000 }, () => one)), kek, ring);
+  const more = Buffer.concat(Array.from({ length: 1001 }, () => one));
+  await assert.rejects(sealBatches(more, kek, ring), MalformedMessage);
+  ring.close();
+});

@@ -23,6 +23,8 @@ export interface Sealed {
 
 /** A record of nothing: seven lengths and deltas of one byte. */
 const SMALLEST_RECORD = 7;
+/** Brokers take one batch a partition; to read countless tiny ones would cost more than it costs to send them. */
+const MOST_BATCHES = 1000;
 /** About what a record grows by. */
 const SEALING_ADDS = 128;
 
@@ -41,7 +43,7 @@ export async function sealBatches(
   ring: KeyRing,
   room = roomForMessage(),
 ): Promise<Sealed> {
-  const { batches, rest } = readBatches(field);
+  const { batches, rest } = readBatches(field, { maxBatches: MOST_BATCHES });
   if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
   const old = batches.find(({ magic }) => magic < 2);
   if (old) throw new TooOldToSeal(old.magic);
