@@ -34,6 +34,8 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const service = { namespace, name: options.service ?? DNS_NAME };
       const given = { service, zones: zoneTexts(dns.zones), options };
       await using local = await connect(kubernetes);
+      const reach = await local.cluster.probe();
+      if (reach.state === 'unreachable') throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
       const removals = await takeOut(local.cluster, given).catch((error: unknown) => {
         throw userErrorOf(error);
       });

@@ -100,6 +100,23 @@ suite('the program', () => {
     assert.deepEqual([noName.code, /"foo\.\.test" is not a domain name/.test(noName.err)], [2, true]);
   });
 
+  test('a cluster that cannot be reached ends with 3, and says which server', async () => {
+    const kubeconfig = join(folder, 'kubeconfig');
+    const context = { name: 'x', context: { cluster: 'c' } };
+    const cluster = { name: 'c', cluster: { server: 'https://127.0.0.1:9' } };
+    writeFileSync(
+      kubeconfig,
+      JSON.stringify({ 'current-context': 'x', contexts: [context], clusters: [cluster] }),
+    );
+    const kubernetes = { clusterId: 'a', kubeconfig };
+    const config = write({ zones: [{ name: 'example.test' }], kubernetes });
+    for (const words of [['query', 'foo.example.test'], ['undelegate']]) {
+      const { code, err } = await isthmus('dns', ...words, '--config', config);
+      assert.match(err, /cannot be reached: GET https:\/\/127\.0\.0\.1:9/);
+      assert.equal(code, 3);
+    }
+  });
+
   test('manifests say which files of this machine the pods would look for', async () => {
     const kubernetes = { clusterId: 'a', clusters: [{ id: 'b', kubeconfig: '/home/me/b.yaml' }] };
     const config = write({ zones: [{ name: 'example.test' }], kubernetes });
