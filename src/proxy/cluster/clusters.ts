@@ -73,8 +73,8 @@ export function createClusters(around: Surroundings, ticketKeys: Buffer): Cluste
     for (const name of difference.certificates) {
       const found = running.get(name);
       if (!found) continue;
-      found.config = configs.get(name)!;
-      found.gateways = gatewaysOf(found.config, after);
+      const config = configs.get(name)!;
+      Object.assign(found, { gateways: gatewaysOf(config, after), config });
     }
     for (const name of [...difference.added, ...difference.changed]) {
       try {

@@ -90,9 +90,9 @@ async function readAll(stream: Duplex): Promise<Buffer> {
 }
 
 test('what a client sends last, wanting no answer, reaches the broker although the client is gone', async () => {
-  const { client, broker } = open();
+  const { session, client, broker } = open();
   client.write(unanswered);
-  while (client.writableLength > 0) await turn();
+  while (session.upstream === undefined) await turn();
   client.end(unanswered);
   assert.deepEqual(await readAll(broker), Buffer.concat([unanswered, unanswered]));
 });
@@ -159,4 +159,26 @@ test('responses that had come before the broker was lost are handled, however sl
   await turn();
   resolve(undefined);
   assert.deepEqual(await seen, Buffer.concat([answer, answer]));
+});
+
+test('a client that has closed its side does not wait for ever for a broker that hangs', async () => {
+  const { session, cuts, client, broker } = open();
+  broker.resume();
+  client.write(request('Heartbeat', 4, { groupId: 'g', generationId: 1, memberId: 'm' }));
+  while (session.upstream === undefined) await turn();
+  client.end();
+  while (!session.ending) await turn();
+  session.sweep(performance.now() + 30_000);
+  assert.deepEqual(cuts, []);
+  session.sweep(performance.now() + 61_000);
+  assert.deepEqual(cuts, ['drain_timeout']);
+});
+
+test('a client that says nothing at all is not waited for for ever, even where no limit is set', () => {
+  const { session, cuts } = open();
+  session.sweep(performance.now());
+  session.sweep(performance.now() + 500_000);
+  assert.deepEqual(cuts, []);
+  session.sweep(performance.now() + 601_000);
+  assert.deepEqual(cuts, ['idle']);
 });

@@ -33,6 +33,8 @@ type State = 'waiting' | 'connecting' | 'open' | 'ending' | 'closed';
 
 /** How long a client may take to close its side after we have closed ours. */
 const LINGER_MS = 10_000;
+/** How long a client that has closed its side gets answers: it may be gone altogether, and the broker may hang. */
+const LAST_ANSWERS_MS = 60_000;
 /** How long a client may say nothing at all, where no limit is set: as long as brokers wait, of whom it has none yet. */
 const SILENT_MS = 600_000;
 const NO_FILTERS = createChain([]);
@@ -321,6 +323,7 @@ export class Session {
     if (this.#state === 'ending' && this.client.backlog > 0) return; // it closes when that has left
     if (this.#state !== 'open') return this.client.destroy();
     this.#clientEnded = true;
+    this.#deadline ||= performance.now() + LAST_ANSWERS_MS;
     this.#responses.due = true;
     this.settle();
   }
