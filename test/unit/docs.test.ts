@@ -85,6 +85,8 @@ suite('documentation', () => {
         if (words) checkCall(words, where);
         const script = /^npm (?:run )?(?:-s )?(test|up|bench|build|[\w:]+)/.exec(line.trim())?.[1];
         if (script) assert.ok(script in scripts(), `${where}: no npm script ${script}`);
+        const file = /^node tools\/run\.mjs (\S+)/.exec(line.trim())?.[1];
+        if (file !== undefined) assert.ok(existsSync(join(root, file)), `${where}: there is no ${file}`);
       }
     }
   });
