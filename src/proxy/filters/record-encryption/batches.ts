@@ -3,6 +3,7 @@ import { MalformedMessage } from '../../../kafka/malformed.ts';
 import { checksumOf, HEADER_LENGTH, MAX_DECOMPRESSED, readBatches } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { compress, decompress } from '../../../kafka/records/compression.ts';
+import { createGiveWay } from './give-way.ts';
 import { openRecords } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
@@ -69,12 +70,18 @@ export async function sealBatches(
  * Opens the batches of a fetched `records` field, over which the result is written; undefined if nothing in it was
  * sealed, and the field then is as it was. A batch that is cut off at the end stays as it is: clients ignore it and ask again.
  */
-export async function openBatches(field: Buffer, ring: KeyRing): Promise<Buffer | undefined> {
+export async function openBatches(
+  field: Buffer,
+  ring: KeyRing,
+  giveWay = createGiveWay(),
+): Promise<Buffer | undefined> {
   const { batches } = readBatches(field);
   const output = new Output(field);
   let copied = 0; // everything before this offset of the field is in the output
   let start = 0;
   for (const batch of batches) {
+    const turn = giveWay();
+    if (turn) await turn;
     const end = start + batch.bytes.length;
     const copyUpTo = (offset: number) => {
       output.release(offset);
