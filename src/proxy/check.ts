@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { ProxyConfig } from './config/model.ts';
@@ -31,6 +31,7 @@ export async function checkUsable(config: ProxyConfig, where: string): Promise<C
   for (const { name, gateways, filters, target } of config.virtualClusters) {
     const here = `virtualClusters[${name}]`;
     for (const { name: gateway, tls } of gateways) {
+      await attempt(`${here}.gateways[${gateway}].tls.trust`, () => checkTrust(tls?.trust));
       await attempt(`${here}.gateways[${gateway}].tls`, () => {
         for (const { certificate } of tls ? serverCertificates(tls, randomBytes(48)) : []) {
           const { subject, validToDate: expires } = certificate;
@@ -43,6 +44,7 @@ export async function checkUsable(config: ProxyConfig, where: string): Promise<C
         }
       });
     }
+    await attempt(`${here}.targetCluster.tls.trust`, () => checkTrust(target.tls?.trust));
     await attempt(`${here}.targetCluster.tls`, () => {
       if (target.tls) createSecureContext(contextOptions(target.tls.key, target.tls.trust, target.tls.rules));
     });
@@ -53,4 +55,14 @@ export async function checkUsable(config: ProxyConfig, where: string): Promise<C
   }
   if (problems.length > 0) throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${problems.join('\n  ')}`);
   return facts;
+}
+
+/** OpenSSL takes anything, and trusts nobody where it finds no certificate. */
+function checkTrust(trust: string | undefined): void {
+  if (trust === undefined) return;
+  try {
+    new X509Certificate(trust);
+  } catch (cause) {
+    throw new Error('has no certificate in it', { cause });
+  }
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { connect } from 'node:tls';
+import { connect, setDefaultCACertificates } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { createAuthority } from '../../../test/support/pki.ts';
 import type { ServerTls } from '../config/model.ts';
@@ -116,4 +116,9 @@ test('the certificate is the one for the name, however the client writes it', as
   for (const name of ['other.example', 'Other.Example', 'other.example.'])
     assert.equal(chooseCertificate(certificates, name)?.certificate.subject, 'CN=other');
   assert.equal(chooseCertificate(certificates, 'unknown.example')?.certificate.subject, 'CN=proxy');
+});
+
+test('no authority trusted is nobody trusted, not everybody who is known to the platform', async () => {
+  setDefaultCACertificates([tenant.certPem]);
+  assert.equal(await visit(entrance('', 'required'), {}), undefined);
 });

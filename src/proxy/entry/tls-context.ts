@@ -11,7 +11,8 @@ export function contextOptions(
 ): SecureContextOptions {
   return {
     ...(key && keyOptions(key)),
-    ...(trust === undefined ? {} : { ca: trust }),
+    // In a list, because Node takes an empty text for none given, and then trusts the whole world's authorities.
+    ...(trust === undefined ? {} : { ca: [trust] }),
     ...(rules.minVersion && { minVersion: rules.minVersion }),
     ...(rules.maxVersion && { maxVersion: rules.maxVersion }),
     ...(rules.ciphers && { ciphers: rules.ciphers, honorCipherOrder: true }),
