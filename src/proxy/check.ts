@@ -61,7 +61,7 @@ export async function checkUsable(config: ProxyConfig, where: string): Promise<C
 function checkTrust(trust: string | undefined): void {
   if (trust === undefined) return;
   try {
-    new X509Certificate(trust);
+    void new X509Certificate(trust);
   } catch (cause) {
     throw new Error('has no certificate in it', { cause });
   }
