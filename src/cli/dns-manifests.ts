@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
@@ -35,10 +36,24 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
           `isthmus: ${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets\n`,
         );
       const { import: imports = false, reach = 'pods' } = kubernetes ?? {};
-      const manifests = dnsManifests({ ...options, imports, reach, config: readFileSync(file, 'utf8') });
+      const config = readFileSync(file, 'utf8');
+      const manifests = dnsManifests({ ...options, imports, reach, config }).map(rolledBy(config));
       manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });
+}
+
+/** Pods read the configuration when they start: another configuration has to make other pods. */
+function rolledBy(config: string): (manifest: Manifest) => Manifest {
+  const annotations = {
+    'isthmus.dns/config': createHash('sha256').update(config).digest('hex').slice(0, 16),
+  };
+  return (manifest) => {
+    if (manifest.kind !== 'Deployment') return manifest;
+    const spec = manifest['spec'] as { template: { metadata: object } };
+    const metadata = { ...spec.template.metadata, annotations };
+    return { ...manifest, spec: { ...spec, template: { ...spec.template, metadata } } };
+  };
 }
 
 /** Files that the configuration names. */

@@ -117,6 +117,17 @@ suite('the program', () => {
     }
   });
 
+  test('another configuration makes other pods, the same one does not', async () => {
+    const podsOf = async (zone: string) => {
+      const config = write({ zones: [{ name: zone }], kubernetes: { clusterId: 'a' } });
+      const { out } = await isthmus('dns', 'manifests', '--config', config);
+      const documents = [parseAllDocuments(out)].flat().map((document) => document.toJS() as Deployment);
+      return documents.find(({ kind }) => kind === 'Deployment')!.spec.template;
+    };
+    assert.deepEqual(await podsOf('a.test'), await podsOf('a.test'));
+    assert.notDeepEqual(await podsOf('a.test'), await podsOf('b.test'));
+  });
+
   test('manifests say which files of this machine the pods would look for', async () => {
     const kubernetes = { clusterId: 'a', clusters: [{ id: 'b', kubeconfig: '/home/me/b.yaml' }] };
     const config = write({ zones: [{ name: 'example.test' }], kubernetes });
@@ -126,6 +137,11 @@ suite('the program', () => {
     assert.match(err, /names \/home\/me\/b\.yaml, which the pods do not have/);
   });
 });
+
+interface Deployment {
+  kind: string;
+  spec: { template: object };
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'isthmus-program-'));
 after(() => rmSync(folder, { recursive: true }));
