@@ -171,20 +171,15 @@ function exchange(kind: Kind, size: number, correlationId: number) {
   const records = Buffer.alloc(size, correlationId);
   const topicData = [{ name: text, partitionData: [{ index: 0, records }] }];
   const fetched = [{ topicId: 'A'.repeat(22), partitions: [{ partitionIndex: 0, records }] }];
-  switch (kind) {
-    case 'silent':
-      return { ...of('Produce', 9)({ acks: 0, topicData }, {}), response: undefined };
-    case 'produce':
-      return of('Produce', 12)({ acks: 1, topicData }, { responses: [{ name: text }] });
-    case 'heartbeat':
-      return of('Heartbeat', 4)({ groupId: text }, {});
-    case 'groups':
-      return of('DeleteGroups', 2)({ groupsNames: [text] }, { results: [{ groupId: text }] });
-    case 'leave':
-      return { ...of('LeaveGroup', 5)({ groupId: text }, {}), response: undefined };
-    default:
-      return of('Fetch', 16)({}, { responses: fetched });
-  }
+  const kinds = {
+    silent: () => ({ ...of('Produce', 9)({ acks: 0, topicData }, {}), response: undefined }),
+    produce: () => of('Produce', 12)({ acks: 1, topicData }, { responses: [{ name: text }] }),
+    heartbeat: () => of('Heartbeat', 4)({ groupId: text }, {}),
+    groups: () => of('DeleteGroups', 2)({ groupsNames: [text] }, { results: [{ groupId: text }] }),
+    leave: () => ({ ...of('LeaveGroup', 5)({ groupId: text }, {}), response: undefined }),
+    fetch: () => of('Fetch', 16)({}, { responses: fetched }),
+  };
+  return kinds[kind]();
 }
 
 const sizes = fc.oneof(fc.nat(50), fc.nat(5000), fc.nat(400_000));
