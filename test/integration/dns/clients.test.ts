@@ -89,11 +89,25 @@ test('the rate limit: clients without a cookie are sent to TCP, those with one a
     rateLimit: { responsesPerSecond: 1, slip: 1, exempt: [] },
   });
   const at = ['@127.0.0.1', '-p', String(server.port), 'a.example.test', 'A'];
-  await tools.run('dig', [...at, '+nocookie', '+short']);
-  const limited = await tools.run('dig', [...at, '+nocookie', '+ignore']);
-  assert.match(limited.stdout, /flags: [^;]*tc/);
-  const retried = await tools.run('dig', [...at, '+nocookie', '+short']);
-  assert.match(retried.stdout, /10.0.0.1/, 'dig comes back over TCP');
+  // Others of the same network use up what room there is, however slow the machine.
+  const again = Array.from({ length: 20 }, () => ({ name: 'a.example.test', type: 'A' }));
+  const over = new AbortController();
+  let limited = 0;
+  const crowd = (async () => {
+    while (!over.signal.aborted)
+      for (const reply of await askAll(server.port, again)) limited += Number(readReply(reply).truncated);
+  })();
+  try {
+    await waitFor('answers beyond the limit', async () => limited > 0);
+    await waitFor('dig to come back over TCP', async () => {
+      const { stdout } = await tools.run('dig', [...at, '+nocookie']);
+      assert.match(stdout, /10.0.0.1/);
+      return stdout.includes('(TCP)');
+    });
+  } finally {
+    over.abort();
+    await crowd;
+  }
   const first = await tools.run('dig', [...at, '+tcp', '+qr']);
   const cookie = [...first.stdout.matchAll(/COOKIE: ([0-9a-f]{48})/g)].at(-1)![1]!;
   for (let i = 0; i < 3; i++) {
@@ -157,7 +171,8 @@ test('BIND as a secondary takes the zone over and answers the same', async () =>
         const { rcode, answer, truncated } = readReply(reply);
         return { rcode, answer: truncated ? [] : answer.toSorted() };
       });
-    await waitFor('transfer', async () => (await answers(port))[0]!.rcode === 'NOERROR');
+    const isTransferred = async () => (await answers(port))[0]!.rcode === 'NOERROR';
+    await waitFor('transfer', () => isTransferred().catch(() => false));
     assert.deepEqual(await answers(port), await answers(server.port));
   } finally {
     await named.stop();

@@ -25,7 +25,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 await must('ip', 'link', 'set', 'lo', 'up');
 await replaceFile(
   '/etc/resolv.conf',
-  'nameserver 127.0.0.1\nsearch example.test\noptions timeout:2 attempts:3\n',
+  'nameserver 127.0.0.1\nsearch example.test\noptions timeout:5 attempts:5\n',
 );
 await replaceFile('/etc/nsswitch.conf', 'hosts: dns\n');
 

@@ -1,11 +1,10 @@
 /** Knot DNS and BIND, serving given zones on loopback. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createSocket } from 'node:dgram';
-import { question } from '../../support/dns/testing.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
+import { askAll } from './ask.ts';
 import type { DnsRecord } from '../../../src/dns/record.ts';
 import type { Server } from '../../../src/store/embedded/process.ts';
 import type { DnsTools } from './tools.ts';
@@ -41,21 +40,14 @@ async function writeZones(folder: string, zones: readonly ReferenceZone[]): Prom
   await Promise.all(zones.map((zone) => writeFile(join(folder, `${zone.name}.zone`), zoneFile(zone))));
 }
 
-/** Waits until the last zone is answered for. */
-async function untilServing(server: Server, port: number, zone: string): Promise<void> {
+/** Waits until every zone is answered for: servers begin before they have read them all, and read them in an order of their own. */
+async function untilServing(server: Server, port: number, zones: readonly ReferenceZone[]): Promise<void> {
+  const questions = zones.map(({ name }) => ({ name, type: 'SOA' }));
   await waitFor(
     `${server.name} (log: ${server.logFile})`,
     async () => {
-      const socket = createSocket('udp4');
-      const reply = new Promise<boolean>((resolve) => {
-        socket.on('message', (answer) => resolve((answer[3]! & 15) === 0));
-        socket.on('error', () => resolve(false));
-        setTimeout(() => resolve(false), 500);
-      });
-      socket.send(question(zone, 'SOA'), port, '127.0.0.1');
-      const serving = await reply;
-      socket.close();
-      return serving;
+      const answers = await askAll(port, questions).catch(() => []);
+      return answers.length > 0 && answers.every((answer) => (answer[3]! & 15) === 0);
     },
     { abort: () => (server.running ? undefined : `ended; see ${server.logFile}`) },
   );
@@ -78,7 +70,7 @@ async function launch(
     await ports.release();
   };
   try {
-    await untilServing(server, port, zones.at(-1)!.name);
+    await untilServing(server, port, zones);
   } catch (cause) {
     await stop();
     throw cause;

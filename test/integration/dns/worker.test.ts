@@ -10,7 +10,7 @@ import { askAll } from './ask.ts';
 import type { Update } from '../../../src/dns/zones.ts';
 
 for (const mode of ['fast', 'portable'] as const) {
-  test(`${mode}: killed by a message it cannot digest, it comes back`, async () => {
+  test(`${mode}: killed by a message it cannot digest, it comes back`, async (t) => {
     await using ports = await reservePorts(1);
     const [port] = ports.numbers as [number];
     const { store } = serveText('a.example.test A 10.0.0.1');
@@ -26,20 +26,21 @@ for (const mode of ['fast', 'portable'] as const) {
       snapshot: () => store.snapshot(),
       log: createLog('silent'),
     });
+    t.after(() => worker.close());
     const ask = async (name: string) => {
       const [answer] = await askAll(port, [{ name: `${name}.example.test`, type: 'A' }]);
       return readReply(answer!).answer.length;
     };
     const answered = () => worker.counters.cells.reduce((sum, cell) => sum + cell, 0);
-    assert.equal(await ask('a'), 1);
+    // Nobody passes this on to the worker: only one that starts with all the data knows of it.
+    store.upsert('later', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
+    assert.deepEqual([await ask('a'), await ask('b')], [1, 0]);
     const before = answered();
     worker.post({ kind: 'sets', changes: null } as unknown as Update);
-    await waitFor('its end', async () => !worker.serving);
     await worker.settled();
-    store.upsert('while it was away', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
-    await waitFor('its return', async () => worker.serving);
-    assert.deepEqual([await ask('a'), await ask('b')], [1, 1]);
+    await waitFor('its return', async () => (await ask('b')) === 1);
+    assert.equal(await ask('a'), 1);
+    await waitFor('the news of it', async () => worker.serving);
     assert.ok(answered() > before);
-    await worker.close();
   });
 }
