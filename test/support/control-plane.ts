@@ -68,6 +68,8 @@ interface Programs {
 }
 
 const ATTEMPTS = 3;
+/** A machine that is busy with other tests takes its time. */
+const START = { timeoutMs: 240_000 };
 
 async function programs(options: ControlPlaneOptions): Promise<Programs> {
   const wanted = ['kube-apiserver', 'kubectl'] as const;
@@ -111,14 +113,18 @@ async function failure(server: Server): Promise<Error> {
   return new Error(`${server.name} ended before it was ready (log: ${server.logFile}):\n${end}`);
 }
 
-/** Ready means: serves, and has made what every cluster has. The namespace `default` comes a moment after /readyz. */
-async function ready(url: string, identity: Identity, server: Server): Promise<void> {
+/**
+ * Ready means: serves, and has made what every cluster has. The namespace `default` comes a moment after /readyz. Without etcd the
+ * API server would only give up after a while, and not say why.
+ */
+async function ready(url: string, identity: Identity, needed: readonly Server[]): Promise<void> {
   const serves = async () =>
     (await get(`${url}/readyz`, identity)) === 200 &&
     (await get(`${url}/api/v1/namespaces/default`, identity)) === 200;
-  const gone = () => !server.running;
-  await waitFor(`${server.name} at ${url}`, async () => gone() || (await serves()));
-  if (gone()) throw await failure(server);
+  const gone = () => needed.find((server) => !server.running);
+  await waitFor(`kube-apiserver at ${url}`, async () => gone() !== undefined || (await serves()), START);
+  const ended = gone();
+  if (ended) throw await failure(ended);
 }
 
 function placeOf(directory: string, { numbers }: Ports): Place {
@@ -142,6 +148,7 @@ function serversIn(directory: string) {
       servers.set(name, server);
       return server;
     },
+    named: (name: string): Server[] => [servers.get(name) ?? []].flat(),
     kill: async (name: string) => servers.get(name)?.stop('SIGKILL'),
     /** Killed rather than asked: nothing of it is needed again, and kube-apiserver takes seconds to say goodbye. */
     async killAll(): Promise<void> {
@@ -192,7 +199,8 @@ function planeOf(
         programs.controllerManager !== undefined,
         options.apiServerArgs ?? [],
       );
-      await ready(url, identity, servers.start('kube-apiserver', programs.apiServer, args));
+      const server = servers.start('kube-apiserver', programs.apiServer, args);
+      await ready(url, identity, [...servers.named('etcd'), server]);
     },
     stopEtcd: () => servers.kill('etcd'),
     async startEtcd() {

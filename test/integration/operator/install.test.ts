@@ -76,10 +76,12 @@ suite('install', () => {
       const taken = await lease('renewTime');
       await waitFor('a renewal', async () => (await lease('renewTime')) !== taken);
       assert.match(holder, /^pod-a_/);
-      const ready = await fetch(`http://127.0.0.1:${operator.managementPort}/readyz`);
-      assert.equal(ready.status, 200, await ready.text());
-      const metrics = await fetch(`http://127.0.0.1:${operator.managementPort}/metrics`);
-      assert.match(await metrics.text(), /isthmus_operator_leader 1\n/);
+      const page = (path: string) =>
+        fetch(`http://127.0.0.1:${operator.managementPort}${path}`, { headers: { connection: 'close' } });
+      await waitFor('it to be ready', async () => (await page('/readyz')).status === 200);
+      await waitFor('it to say that it leads', async () =>
+        /isthmus_operator_leader 1\n/.test(await (await page('/metrics')).text()),
+      );
     } finally {
       await operator.stop();
     }
@@ -93,8 +95,11 @@ suite('install', () => {
     const manifests = await install('--crds', 'all');
     // Without a controller-manager a namespace is never finalised, and orphans are never collected: objects one by one.
     await kubectl(['delete', '--wait=false', '--cascade=background', '-f', '-'], manifests);
-    const { stdout } = await plane.kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
-    assert.doesNotMatch(stdout, /isthmus|kroxylicious/);
+    // The server goes through the objects of a CRD before that goes.
+    await waitFor('all of it to be gone', async () => {
+      const list = await kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
+      return !/isthmus|kroxylicious/.test(list);
+    });
   });
 });
 

@@ -38,7 +38,7 @@ export function connect(plane: ControlPlane): Api {
         const call = request(new URL(path, plane.url), {
           method,
           agent,
-          timeout: 30_000,
+          timeout: 120_000,
           headers: { accept: 'application/json', ...(body !== undefined && { 'content-type': type }) },
         });
         call.on('error', reject);
@@ -46,9 +46,14 @@ export function connect(plane: ControlPlane): Api {
         call.on('response', (response) => {
           const chunks: Buffer[] = [];
           response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
           response.on('end', () => {
-            const body = JSON.parse(Buffer.concat(chunks).toString()) as Answer['body'];
-            resolve({ status: response.statusCode ?? 0, body, message: String(body['message']) });
+            try {
+              const body = JSON.parse(Buffer.concat(chunks).toString()) as Answer['body'];
+              resolve({ status: response.statusCode ?? 0, body, message: String(body['message']) });
+            } catch (error) {
+              reject(error);
+            }
           });
         });
         call.end(body);

@@ -6,6 +6,7 @@ import { crdName } from '../../../src/resources/crd.ts';
 import { KINDS, findKind } from '../../../src/resources/registry.ts';
 import { readCases } from '../../crds/cases.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { connect } from './api.ts';
 import type { Api } from './api.ts';
 import { startPlaneWithCrds } from './plane.ts';
@@ -101,8 +102,11 @@ suite('KafkaProxy', () => {
       const { stdout, stderr } = await plane.kubectl(['get', name]);
       assert.match(stdout, /scaled/, stderr);
     }
-    const { stdout } = await plane.kubectl(['explain', 'kafkaproxy.spec.infrastructure.proxy.replicas']);
-    assert.match(stdout, /How many pods\./);
+    // The server writes its own documentation when it finds the time.
+    await waitFor('the explanation', async () => {
+      const { stdout } = await plane.kubectl(['explain', 'kafkaproxy.spec.infrastructure.proxy.replicas']);
+      return /How many pods\./.test(stdout);
+    });
   });
 });
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane, ControlPlaneOptions } from '../../support/control-plane.ts';
+import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -13,14 +14,7 @@ export async function startPlaneWithCrds(options: ControlPlaneOptions = {}): Pro
     const folders = ['deploy/crds', 'test/fixtures/crds'].flatMap((folder) => ['-f', join(root, folder)]);
     const applied = await plane.kubectl(['apply', '--server-side', ...folders]);
     assert.equal(applied.code, 0, applied.stderr);
-    const served = await plane.kubectl([
-      'wait',
-      '--for=condition=Established',
-      '--timeout=60s',
-      'crd',
-      '--all',
-    ]);
-    assert.equal(served.code, 0, served.stderr);
+    await untilKindsAreServed(plane);
     return plane;
   } catch (error) {
     await plane.stop();
