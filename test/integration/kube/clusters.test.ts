@@ -69,9 +69,10 @@ async function whoAmI(client: Client): Promise<string> {
 
 const isKnown = (name: string) => async () => clusters.names().includes(name);
 
-suite('clusters', { timeout: 180_000 }, () => {
+suite('clusters', { timeout: 600_000 }, () => {
   test('rotated credentials are used, and watches go on', async () => {
     await Promise.all([allow('alice'), allow('bob')]);
+    await local.client.apply(configMap('before-rotation', {}), { fieldManager: 'test' });
     await join('east', await kubeconfigOf('alice'));
     await waitFor('the cluster', isKnown('east'));
     const east = clusters.get('east');

@@ -37,7 +37,7 @@ async function whoAmI(connection: Connection): Promise<string> {
 const unreachable = (pattern: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.reason === 'Unreachable' && pattern.test(error.message);
 
-suite('connecting', { timeout: 120_000 }, () => {
+suite('connecting', { timeout: 300_000 }, () => {
   test('the server is who it should be', async () => {
     const tls = (more: Partial<Connection['tls']>): Connection => ({
       ...base,

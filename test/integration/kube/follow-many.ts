@@ -5,7 +5,7 @@ import { createClient } from '../../../src/kube/client.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { CONFIG_MAP, log } from './harness.ts';
+import { CONFIG_MAP, NAMESPACE, log } from './harness.ts';
 
 const [kubeconfig = '', mode = ''] = process.argv.slice(2);
 const client = createClient(loadConnection({ file: kubeconfig }));
@@ -27,7 +27,9 @@ const before = await megabytes();
 const sampler = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
 const trim = mode === 'trim' ? trimManagedFields<KubeObject>() : undefined;
 const started = performance.now();
-const cache = createCache<KubeObject>({ type: CONFIG_MAP, trim }, { client: () => client, log });
+// Not those that the server itself keeps in other namespaces, and changes when it likes.
+const selection = { type: CONFIG_MAP, namespace: NAMESPACE, trim };
+const cache = createCache<KubeObject>(selection, { client: () => client, log });
 let told = 0;
 await cache.synced;
 const syncedMs = performance.now() - started;
@@ -39,7 +41,7 @@ process.stdout.write(`${JSON.stringify({ size: cache.size, before, synced, synce
 // Each change that the parent makes is told; it says how many to expect.
 for await (const line of process.stdin) {
   const wanted = there + Number(String(line));
-  await waitFor('all changes', async () => told >= wanted);
+  await waitFor('all changes', async () => told >= wanted, { timeoutMs: 300_000 });
   peak = Math.max(peak, process.memoryUsage.rss());
   process.stdout.write(
     `${JSON.stringify({ size: cache.size, told: told - there, after: await megabytes() })}\n`,

@@ -115,7 +115,7 @@ export function through(relay: Relay, connection: Connection): Connection {
 export async function waitUntilEqual(
   cache: Cache<KubeObject>,
   client: Client,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<void> {
   const versionsOf = (objects: readonly KubeObject[]) =>
     Object.fromEntries(objects.map(({ metadata }) => [keyOf(metadata), metadata.resourceVersion] as const));

@@ -63,10 +63,10 @@ function startFollower(mode: 'trim' | 'whole') {
 const round = (memory: Memory) =>
   Object.fromEntries(Object.entries(memory).map(([name, mb]) => [name, Math.round(mb)]));
 
-suite('10,000 objects', { timeout: 300_000 }, () => {
+suite('10,000 objects', { timeout: 800_000 }, () => {
   test('are made', async () => {
     await inParallel(OBJECTS, (i) => admin.create(configMap(nameOf(i), dataOf(i))));
-    assert.equal(admin.counts.create, OBJECTS);
+    assert.ok(admin.counts.create >= OBJECTS); // more if the server has asked to repeat some
   });
 
   test('are listed in pages, each once', async () => {
@@ -108,7 +108,8 @@ suite('10,000 objects', { timeout: 300_000 }, () => {
         lists: number;
       };
       assert.equal(lists, 1);
-      assert.ok(counts.list + counts.watch <= 3, JSON.stringify(counts));
+      // One of each; a few more if the server was too busy to begin a watch, or we to keep up with one.
+      assert.ok(counts.list + counts.watch <= 8, JSON.stringify(counts));
 
       const [start, full, end] = [before, synced, after] as unknown as Memory[];
       const grownMb = end!.rss - start!.rss;
