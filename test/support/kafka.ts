@@ -6,8 +6,11 @@
  *     await kafka.tool('kafka-topics', ['--bootstrap-server', kafka.bootstrap.plaintext, '--list']);
  */
 import { mkdir, rm } from 'node:fs/promises';
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { join } from 'node:path';
 import { Admin } from '@platformatic/kafka';
+import { connectKafka } from '../../src/kafka/client.ts';
+import { PATIENT_PLATFORMATIC } from './clients/platformatic.ts';
 import { ensureKafka } from './install/kafka.ts';
 import { brokerReady, launchBroker, prepareBroker } from '../../src/store/embedded/kafka-broker.ts';
 import type { BrokerSpec } from '../../src/store/embedded/kafka-broker.ts';
@@ -64,6 +67,9 @@ export interface KafkaCluster extends AsyncDisposable {
 
 const ATTEMPTS = 3;
 
+// Where `localhost` has two addresses, Node leaves the first for the second, at which nobody listens, after half a second.
+setDefaultAutoSelectFamilyAttemptTimeout(30_000);
+
 function places(count: number, listeners: readonly Listener[], { numbers }: Ports): BrokerPlace[] {
   const free = numbers.values();
   const next = () => free.next().value ?? 0;
@@ -91,16 +97,35 @@ async function allJoined(brokers: readonly string[]): Promise<void> {
 
 async function createTopic(brokers: string[], topic: string, options: TopicOptions = {}): Promise<void> {
   const { partitions = 1, replicas = brokers.length, configs = {} } = options;
-  const admin = new Admin({ clientId: 'testbed', bootstrapBrokers: brokers });
+  const admin = new Admin({ ...PATIENT_PLATFORMATIC, clientId: 'testbed', bootstrapBrokers: brokers });
   try {
     const settings = Object.entries(configs).map(([name, value]) => ({ name, value }));
     await admin.createTopics({ topics: [topic], partitions, replicas, configs: settings });
-    await waitFor(`topic ${topic}`, async () => {
-      const { topics } = await admin.metadata({ topics: [topic], forceUpdate: true });
-      return topics.get(topic)?.partitionsCount === partitions;
-    });
   } finally {
     await admin.close();
+  }
+  await Promise.all(brokers.map((broker, index) => knowsTopic(broker, index + 1, topic, partitions)));
+}
+
+/** The controller has the topic first. Each broker hears of it later, and leads its share of it later still. */
+async function knowsTopic(broker: string, id: number, name: string, count: number): Promise<void> {
+  const [host = '', port] = broker.split(':');
+  const patience = { connectTimeoutMs: 60_000, requestTimeoutMs: 60_000 };
+  const client = await connectKafka({ host, port: Number(port), ...patience });
+  try {
+    await waitFor(`topic ${name} at broker ${id}`, async () => {
+      const { topics } = await client.metadata([name]);
+      const known = (topics[0]?.partitions ?? []).filter(({ leaderId }) => leaderId >= 0);
+      if (known.length !== count) return false;
+      const partitions = known
+        .filter(({ leaderId }) => leaderId === id)
+        .map(({ partitionIndex }) => ({ partitionIndex, timestamp: -1n, currentLeaderEpoch: -1 }));
+      if (partitions.length === 0) return true;
+      const offsets = await client.request('ListOffsets', { replicaId: -1, topics: [{ name, partitions }] });
+      return offsets.topics[0]?.partitions.every(({ errorCode }) => errorCode === 0);
+    });
+  } finally {
+    client.close();
   }
 }
 

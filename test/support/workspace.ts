@@ -14,7 +14,9 @@ function rootDirectory(): string {
   const script = basename(process.argv[1] ?? 'repl').replace(/\.[a-z.]+$/, '');
   const directory = mkdtempSync(join(tmpdir(), `isthmus-${script}-`));
   process.once('exit', (code) => {
-    if (code === 0 && !process.env['ISTHMUS_KEEP']) rmSync(directory, { recursive: true, force: true });
+    // Again where a server that has just been killed wrote its last file meanwhile.
+    if (code === 0 && !process.env['ISTHMUS_KEEP'])
+      rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
     else process.stderr.write(`isthmus: logs kept in ${directory}\n`);
   });
   root = directory;

@@ -1,17 +1,18 @@
 /** The encrypting filter in our proxy, with a real broker and real clients: what passes, what is refused, and how. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka } from 'kafkajs';
 import { apiOf } from '../../../src/kafka/apis.ts';
 import { ERRORS } from '../../../src/kafka/errors.ts';
 import { encodeRequest } from '../../../src/kafka/frame.ts';
 import { encodeBatch } from '../../../src/kafka/records/write.ts';
 import { consume, produce } from '../../support/clients.ts';
+import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
-import { connectTo, createTopic, ENCRYPTION, startOurs } from './site.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { connectTo, ENCRYPTION, startOurs } from './site.ts';
 import type { Ours } from './site.ts';
 import { read, recordsOf, write } from './traffic.ts';
 
@@ -35,7 +36,7 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('reads what was written in the clear before it was there', async () => {
-    await createTopic(kafka, 'older', 1);
+    await kafka.createTopic('older');
     assert.deepEqual(await write(kafka.bootstrap.plaintext, 'older', [plain('clear')]), [0]);
     assert.deepEqual(await write(ours.bootstrap, 'older', [plain('sealed')]), [0]);
     const [fetched] = await read(ours.bootstrap, 'older', 1);
@@ -46,8 +47,8 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('leaves the ends of transactions alone', async () => {
-    await createTopic(kafka, 'transactions', 1);
-    const client = new Kafka({ brokers: [ours.bootstrap], logLevel: logLevel.NOTHING });
+    await kafka.createTopic('transactions');
+    const client = new Kafka({ ...PATIENT_KAFKAJS, brokers: [ours.bootstrap] });
     const producer = client.producer({ transactionalId: 'tx', idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
     for (const [value, end] of [
@@ -60,8 +61,11 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
       await transaction[end]();
     }
     await producer.disconnect();
-    const [fetched] = await read(ours.bootstrap, 'transactions', 1);
-    assert.equal(fetched!.batches.filter(({ control }) => control).length, 3);
+    // The end of a transaction is written after its producer has been told.
+    await waitFor('three ends', async () => {
+      const [fetched] = await read(ours.bootstrap, 'transactions', 1);
+      return fetched!.batches.filter(({ control }) => control).length === 3;
+    });
     const got = await consume('java', { bootstrap: ours.bootstrap, topic: 'transactions', count: 3 });
     assert.deepEqual(
       got.map(({ value }) => value),
@@ -70,7 +74,7 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('opens records for share groups', async () => {
-    await createTopic(kafka, 'shared', 1);
+    await kafka.createTopic('shared');
     const group = ['--entity-type', 'groups', '--entity-name', 'sharers', '--alter'];
     const set = [
       '--bootstrap-server',
@@ -91,7 +95,7 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('says which partition it has no key for, and gives the others', async () => {
-    await createTopic(kafka, 'foreign', 2);
+    await kafka.createTopic('foreign', { partitions: 2 });
     assert.deepEqual(await write(ours.bootstrap, 'foreign', [plain('sealed')]), [0]);
     const [direct] = await read(kafka.bootstrap.plaintext, 'foreign', 1);
     await write(kafka.bootstrap.plaintext, 'foreign', [direct!.batches[0]!.bytes, plain('clear')]);
@@ -102,7 +106,7 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('refuses a tampered record instead of handing it out', async () => {
-    await createTopic(kafka, 'tampered', 2);
+    await kafka.createTopic('tampered', { partitions: 2 });
     assert.deepEqual(await write(ours.bootstrap, 'tampered', [plain('sealed')]), [0]);
     const [direct] = await read(kafka.bootstrap.plaintext, 'tampered', 1);
     const [record] = recordsOf(direct!);
@@ -119,7 +123,7 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('refuses topics without a key if it is told to, and closes where no answer is wanted', async () => {
-    await createTopic(kafka, 'keyless', 1);
+    await kafka.createTopic('keyless');
     const strict = withConfig({
       selectorConfig: { template: 'KEK-$(topicName)' },
       unresolvedKeyPolicy: 'REJECT',
@@ -135,9 +139,11 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
     const partitionData = [{ index: 0, records: plain('never written') }];
     const body = { acks: 0, timeoutMs: 1000, topicData: [{ name: 'keyless', partitionData }] };
     const header = { apiKey: apiOf('Produce').key, apiVersion: 9, correlationId: 1, clientId: 'test' };
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    socket.on('error', () => {}).on('close', () => resolve());
     socket.resume();
     socket.write(encodeRequest(header, body));
-    await once(socket, 'close');
+    await closed;
 
     await write(kafka.bootstrap.plaintext, 'keyless', [plain('the only one')]);
     const [fetched] = await read(kafka.bootstrap.plaintext, 'keyless', 1);

@@ -11,7 +11,7 @@ import { COMPRESSIONS } from '../../../src/kafka/records/compression.ts';
 import { encodeBatch } from '../../../src/kafka/records/write.ts';
 import { sealRecords } from '../../../src/proxy/filters/record-encryption/seal.ts';
 import { consume, produce } from '../../support/clients.ts';
-import { createTopic, KMS_CONFIG, startSite } from './site.ts';
+import { KMS_CONFIG, startSite } from './site.ts';
 import type { Site } from './site.ts';
 import { read, recordsOf, write } from './traffic.ts';
 
@@ -50,7 +50,7 @@ describe('records sealed by one proxy and opened by the other', { timeout: 600_0
     for (const writer of ['peer', 'ours'] as const) {
       it(`${compression}, written through ${writer}`, async () => {
         const topic = `${compression}-${writer}`;
-        await createTopic(site.kafka, topic, PARTITIONS);
+        await site.kafka.createTopic(topic, { partitions: PARTITIONS });
         const baseTimestamp = BigInt(Date.now());
         const batches = Array.from({ length: PARTITIONS }, (_, partition) =>
           encodeBatch({ compression, baseTimestamp }, records(partition)),
@@ -80,7 +80,7 @@ describe('records sealed by one proxy and opened by the other', { timeout: 600_0
 
   it('with the same data key and IV, we write the same bytes', async () => {
     const topic = 'to-the-byte';
-    await createTopic(site.kafka, topic, 1);
+    await site.kafka.createTopic(topic);
     const batch = encodeBatch({ baseTimestamp: BigInt(Date.now()) }, records(0));
     assert.deepEqual(await write(site.peer.bootstrap, topic, [batch]), [0]);
     const [fetched] = await read(site.kafka.bootstrap.plaintext, topic, 1);
@@ -101,7 +101,7 @@ describe('records sealed by one proxy and opened by the other', { timeout: 600_0
   ] as const) {
     it(`the Java client: written through ${writer}, read through ${reader}`, async () => {
       const topic = `java-${writer}`;
-      await createTopic(site.kafka, topic, PARTITIONS);
+      await site.kafka.createTopic(topic, { partitions: PARTITIONS });
       const list = Array.from({ length: 50 }, (_, i) => ({ key: `k${i}`, value: `${SECRET} ${i}` }));
       await produce('java', { bootstrap: site[writer].bootstrap, topic, records: list });
       const byKey = (all: { key: string | null }[]) => all.toSorted((a, b) => a.key!.localeCompare(b.key!));

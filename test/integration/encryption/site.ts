@@ -10,7 +10,6 @@ import type { KafkaCluster } from '../../support/kafka.ts';
 import { kroxyliciousConfig, startKroxylicious } from '../../support/kroxylicious.ts';
 import type { FilterDefinition, Kroxylicious } from '../../support/kroxylicious.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
-import { waitFor } from '../../../src/store/embedded/process.ts';
 
 export const KEK = {
   uuid: '11111111-2222-3333-4444-555555555555',
@@ -58,45 +57,19 @@ export interface Site extends AsyncDisposable {
 }
 
 export async function startSite(): Promise<Site> {
-  const kafka = await startKafka();
-  const peer = await startKroxylicious({ upstream: kafka.bootstrap.plaintext, filters: [ENCRYPTION] });
-  const ours = await startOurs(kafka.bootstrap.plaintext);
-  return {
-    kafka,
-    peer,
-    ours,
-    async [Symbol.asyncDispose]() {
-      await ours[Symbol.asyncDispose]();
-      await peer.stop();
-      await kafka.stop();
-    },
-  };
-}
-
-/** Creates a topic and waits until the broker leads all of its partitions. */
-export async function createTopic(kafka: KafkaCluster, name: string, count: number): Promise<void> {
-  const direct = await connectTo(kafka.bootstrap.plaintext);
-  try {
-    const topics = [{ name, numPartitions: count, replicationFactor: 1 }];
-    const response = await direct.request('CreateTopics', { topics, timeoutMs: 30_000 });
-    const code = response.topics[0]?.errorCode;
-    if (code !== 0) throw new Error(`creating ${name} failed with code ${code}`);
-    const partitions = Array.from({ length: count }, (_, partitionIndex) => ({
-      partitionIndex,
-      timestamp: -1n,
-    }));
-    await waitFor(`the topic ${name}`, async () => {
-      const offsets = await direct.request('ListOffsets', { replicaId: -1, topics: [{ name, partitions }] });
-      return offsets.topics[0]?.partitions.every(({ errorCode }) => errorCode === 0);
-    });
-  } finally {
-    direct.close();
-  }
+  await using starting = new AsyncDisposableStack();
+  const kafka = starting.use(await startKafka());
+  const upstream = kafka.bootstrap.plaintext;
+  const peer = starting.use(await startKroxylicious({ upstream, filters: [ENCRYPTION] }));
+  const ours = starting.use(await startOurs(upstream));
+  const started = starting.move();
+  return { kafka, peer, ours, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
 /** A connection to the one broker behind a bootstrap address. */
 export async function connectTo(bootstrap: string): Promise<KafkaClient> {
-  const at = (host: string, port: number) => connectKafka({ host, port, requestTimeoutMs: 60_000 });
+  const at = (host: string, port: number) =>
+    connectKafka({ host, port, connectTimeoutMs: 60_000, requestTimeoutMs: 60_000 });
   const [host = '', port = ''] = bootstrap.split(':');
   const first = await at(host, Number(port));
   const { brokers } = await first.metadata([]);

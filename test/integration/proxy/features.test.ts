@@ -1,11 +1,13 @@
 /** What clients do besides writing and reading: groups of every kind, transactions, administration. Java's own tools. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Kafka, logLevel, Partitioners } from 'kafkajs';
+import { Kafka, Partitioners } from 'kafkajs';
 import { consume, produce } from '../../support/clients.ts';
+import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import type { KafkaTool } from '../../support/kafka/tools.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';
 
@@ -29,9 +31,9 @@ describe('features through the proxy', () => {
     });
   });
   after(async () => {
-    await proxy[Symbol.asyncDispose]();
-    await kafka.stop();
-    await block[Symbol.asyncDispose]();
+    await proxy?.[Symbol.asyncDispose]();
+    await kafka?.stop();
+    await block?.[Symbol.asyncDispose]();
   });
 
   async function tool(name: KafkaTool, ...args: string[]): Promise<string> {
@@ -47,9 +49,11 @@ describe('features through the proxy', () => {
     await tool('kafka-topics', '--alter', '--topic', 'admin', '--partitions', '5');
     const alter = ['--alter', '--entity-type', 'topics', '--entity-name', 'admin'];
     await tool('kafka-configs', ...alter, '--add-config', 'retention.ms=12345');
-    const described = await tool('kafka-topics', '--describe', '--topic', 'admin');
-    assert.match(described, /PartitionCount: 5/);
-    assert.match(described, /retention\.ms=12345/);
+    // A change is acknowledged by the controller; the broker that is asked hears of it a moment later.
+    await waitFor('the changes', async () => {
+      const described = await tool('kafka-topics', '--describe', '--topic', 'admin');
+      return /PartitionCount: 5/.test(described) && /retention\.ms=12345/.test(described);
+    });
     await tool('kafka-topics', '--delete', '--topic', 'admin');
   });
 
@@ -100,7 +104,7 @@ describe('features through the proxy', () => {
 
   test('transactions are committed and aborted', async () => {
     await kafka.createTopic('transactions');
-    const client = new Kafka({ brokers: [bootstrap], logLevel: logLevel.NOTHING });
+    const client = new Kafka({ ...PATIENT_KAFKAJS, brokers: [bootstrap] });
     const producer = client.producer({
       transactionalId: 'tx',
       maxInFlightRequests: 1,
@@ -133,7 +137,10 @@ describe('features through the proxy', () => {
       '100',
     );
     await tool('kafka-producer-perf-test', ...perf, '--command-property', 'acks=0');
-    const offsets = await tool('kafka-get-offsets', '--topic', 'perf');
-    assert.ok(Number(offsets.trim().split(':')[2]) >= 4000, offsets);
+    // Nobody has waited until the last ones were written.
+    await waitFor('all records', async () => {
+      const offsets = await tool('kafka-get-offsets', '--topic', 'perf');
+      return Number(offsets.trim().split(':')[2]) >= 4000;
+    });
   });
 });

@@ -1,5 +1,5 @@
 /** Our proxy as its users run it: a process of its own, with a configuration file, watched from outside. */
-import { randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -8,6 +8,8 @@ import { tryLock } from '../../../src/store/embedded/mutex.ts';
 import type { Lock } from '../../../src/store/embedded/mutex.ts';
 import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import type { Server } from '../../../src/store/embedded/process.ts';
+import { connectKafka } from '../../../src/kafka/client.ts';
+import type { ClientOptions, KafkaClient } from '../../../src/kafka/client.ts';
 import { workspace } from '../../support/workspace.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');
@@ -56,8 +58,8 @@ export interface ProxyProcess extends AsyncDisposable {
   readonly server: Server;
   readonly directory: string;
   readonly managementPort: number;
-  /** Replaces the configuration, as a mounted Secret is replaced. */
-  write(document: object): void;
+  /** Replaces the configuration, as a mounted Secret is replaced; its hash. */
+  write(document: object): string;
   /** Replaces it and waits until it is in use, or refused. */
   reload(document: object): Promise<Status>;
   status(): Promise<Status>;
@@ -82,8 +84,10 @@ export async function startProxyProcess(
   const ports = await reserveBlock(1);
   const management = { bindAddress: '127.0.0.1', port: ports.first };
   const write = (content: object) => {
-    writeFileSync(`${file}.new`, stringify({ management, workers: 1, ...content }));
+    const text = stringify({ management, workers: 1, ...content });
+    writeFileSync(`${file}.new`, text);
     renameSync(`${file}.new`, file);
+    return createHash('sha256').update(text).digest('hex');
   };
   write(document);
   const server = startServer(
@@ -94,7 +98,9 @@ export async function startProxyProcess(
       logFile: join(directory, 'proxy.log'),
     },
   );
-  const get = (path: string) => fetch(`http://127.0.0.1:${ports.first}${path}`);
+  // A connection that is kept may be closed by the server in the moment in which it is used again.
+  const get = (path: string) =>
+    fetch(`http://127.0.0.1:${ports.first}${path}`, { headers: { connection: 'close' } });
   const log = () => readFileSync(server.logFile, 'utf8');
   const proxy: ProxyProcess = {
     server,
@@ -111,8 +117,13 @@ export async function startProxyProcess(
       ),
     async reload(content) {
       const before = await outcomes();
-      write(content);
-      return waitFor('a reload', async () => ((await outcomes()) === before ? undefined : proxy.status()));
+      const hash = write(content);
+      return waitFor('a reload', async () => {
+        if ((await outcomes()) === before) return undefined;
+        const status = await proxy.status();
+        // An earlier change, of a certificate, say, may be counted only now.
+        return status.hash === hash || status.error !== undefined ? status : undefined;
+      });
     },
     status: async () => (await (await get('/config')).json()) as Status,
     async metric(name, labels = {}) {
@@ -136,17 +147,19 @@ export async function startProxyProcess(
   };
   const outcomes = () => proxy.metric('isthmus_proxy_reloads_total');
   const abort = () => (server.running ? undefined : `it ended:\n${log()}`);
-  await waitFor(
-    'the proxy',
-    async () =>
-      waitUntilReady
-        ? proxy.ready()
-        : get('/livez').then(
-            () => true,
-            () => false,
-          ),
-    { abort },
-  );
+  const isThere = async () =>
+    waitUntilReady
+      ? proxy.ready()
+      : get('/livez').then(
+          () => true,
+          () => false,
+        );
+  try {
+    await waitFor('the proxy', isThere, { abort });
+  } catch (error) {
+    await proxy[Symbol.asyncDispose](); // or the test would never end
+    throw error;
+  }
   return proxy;
 }
 
@@ -169,6 +182,16 @@ function usageOf(pids: number[]): { rss: number; cpuSeconds: number } {
   }
   return { rss, cpuSeconds: ticks / 100 };
 }
+
+/** A client's connection; it waits as long as a busy machine may need, where the usual limits are a person's. */
+export const askKafka = (port: number, more: Partial<ClientOptions> = {}): Promise<KafkaClient> =>
+  connectKafka({
+    host: '127.0.0.1',
+    port,
+    connectTimeoutMs: 60_000,
+    requestTimeoutMs: 60_000,
+    ...more,
+  });
 
 /** A gateway on loopback whose ports tell the nodes 1 to 3 apart; it needs a block of four. */
 export const portGateway = (first: number, host = '127.0.0.1', more: object = {}) => ({

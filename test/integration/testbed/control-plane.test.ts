@@ -60,13 +60,10 @@ test('with a controller manager and a scheduler, a deployment becomes pods that 
   await using plane = await startControlPlane({ controllerManager: true, scheduler: true });
   const made = await plane.kubectl(['create', 'deployment', 'web', '--image=none', '--replicas=2']);
   assert.equal(made.code, 0, made.stderr);
-  await waitFor('two pods that wait for a node', async () => {
-    const { stdout } = await plane.kubectl([
-      'get',
-      'pods',
-      '-o',
-      'jsonpath={.items[*].status.conditions[*].reason}',
-    ]);
+  const reasons = 'jsonpath={.items[*].status.conditions[*].reason}';
+  const isWaiting = async () => {
+    const { stdout } = await plane.kubectl(['get', 'pods', '-o', reasons]);
     return stdout === 'Unschedulable Unschedulable';
-  });
+  };
+  await waitFor('two pods that wait for a node', isWaiting, { timeoutMs: 240_000 });
 });

@@ -23,7 +23,7 @@ describe('one broker', () => {
   before(async () => {
     kafka = await startKafka();
   });
-  after(() => kafka.stop());
+  after(() => kafka?.stop());
 
   /** Debian's kcat cannot do SCRAM. */
   const securityFor = (client: ClientName, listener: ListenerName) =>
@@ -60,7 +60,7 @@ describe('one broker', () => {
     const wrong = { sasl: { ...ALICE, password: 'wrong' } };
     for (const client of ['confluent', 'java', 'kafkajs', 'platformatic'] as const) {
       await assert.rejects(
-        produce(client, { ...target, security: wrong, records: one, timeoutMs: 20_000 }),
+        produce(client, { ...target, security: wrong, records: one, timeoutMs: 60_000 }),
         client,
       );
     }
@@ -69,7 +69,7 @@ describe('one broker', () => {
 
   test('the mutual TLS listener refuses who has no certificate', async () => {
     const target = { bootstrap: kafka.bootstrap.mtls, topic: 'nobody', security: kafka.security.ssl };
-    const attempt = produce('confluent', { ...target, records: [{ key: 'a', value: 'b' }], timeoutMs: 4000 });
+    const attempt = produce('confluent', { ...target, records: [{ key: 'a', value: 'b' }] });
     await assert.rejects(attempt, /bad certificate|certificate required/);
   });
 
@@ -85,7 +85,13 @@ describe('one broker', () => {
     const acl = ['--add', '--allow-principal', 'User:alice', '--operation', 'All', '--topic', 'guarded'];
     const added = await kafka.tool('kafka-acls', [...at, ...acl]);
     assert.equal(added.code, 0, added.stderr);
-    await assert.rejects(produce('platformatic', { ...target, records: one }));
+    // The broker that is asked hears of the rule a moment after the controller.
+    await waitFor('the refusal', () =>
+      produce('platformatic', { ...target, records: one }).then(
+        () => undefined,
+        () => true,
+      ),
+    );
     await produce('platformatic', { ...target, security: { sasl: ALICE }, records: one });
   });
 });
@@ -125,9 +131,10 @@ test('three brokers go on without one of them, and take it back', async () => {
   await kafka.startBroker(2);
   await waitFor('three replicas in sync', async () => {
     const admin = new Admin({ clientId: 'test', bootstrapBrokers: kafka.addresses('PLAINTEXT') });
-    const { topics } = await admin.metadata({ topics: ['replicated'] });
+    const metadata = await admin.metadata({ topics: ['replicated'] }).catch(() => undefined);
     await admin.close();
-    return Object.values(topics.get('replicated')?.partitions ?? {}).every(({ isr }) => isr.length === 3);
+    const partitions = Object.values(metadata?.topics.get('replicated')?.partitions ?? {});
+    return partitions.length === 3 && partitions.every(({ isr }) => isr.length === 3);
   });
   assert.equal((await consume('kafkajs', { ...target, count: 200 })).length, 200);
 });

@@ -58,7 +58,7 @@ test('a server does not outlive a test process that was killed', async () => {
     const orphan = Number(line.toString());
     await waitFor('the server', async () => isAlive(orphan));
     parent.kill('SIGKILL');
-    await waitFor('the end of the server', async () => !isAlive(orphan), { timeoutMs: 20_000 });
+    await waitFor('the end of the server', async () => !isAlive(orphan));
   } finally {
     parent.kill('SIGKILL');
   }
@@ -87,10 +87,11 @@ test('the logs of a failed test are kept and their place is printed; those of a 
 });
 
 test('a lock has one holder at a time', async () => {
-  const first = await lock('testbed test');
-  assert.equal(await tryLock('testbed test'), undefined);
+  const name = `testbed test ${process.pid}`; // another run's is another lock
+  const first = await lock(name);
+  assert.equal(await tryLock(name), undefined);
   await first.release();
-  const second = await tryLock('testbed test');
+  const second = await tryLock(name);
   assert.notEqual(second, undefined);
   await second?.release();
 });

@@ -10,6 +10,8 @@ import { after, before, suite, test } from 'node:test';
 import { consume, produce } from '../../support/clients.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
+import { reserveBlock } from '../proxy/proxy-process.ts';
+import type { PortBlock } from '../proxy/proxy-process.ts';
 
 const RECORDS = ['one', 'two', 'three'].map((value) => ({ key: null, value }));
 const values = (records: readonly { value: string | null }[]) => records.map(({ value }) => value);
@@ -20,28 +22,36 @@ suite('isthmus up', () => {
   const folder = join(workspace('up'), 'quickstart');
   let program: ChildProcess;
   let said = '';
-  before(() => {
+  let block: PortBlock;
+  before(async () => {
     cpSync(join(root, 'deploy/examples/quickstart'), folder, {
       recursive: true,
       filter: (path) => !path.includes('.isthmus'),
     });
+    // Its own ports would be anyone's who tries the quickstart, too.
+    block = await reserveBlock(8);
+    const proxy = join(folder, 'proxy.yaml');
+    writeFileSync(proxy, readFileSync(proxy, 'utf8').replace(/port: 9082$/m, `port: ${block.first}`));
     program = spawn(process.execPath, [join(root, 'src/main.ts'), 'up', '-f', folder], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     program.stdout!.on('data', (chunk: Buffer) => (said += chunk.toString()));
     program.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
   });
-  after(() => program.kill('SIGKILL'));
+  after(async () => {
+    program?.kill('SIGKILL');
+    await block?.[Symbol.asyncDispose]();
+  });
 
   const says = (pattern: RegExp) =>
     waitFor(`${pattern} from isthmus up`, async () => pattern.exec(said) ?? undefined, {
       abort: () => (program.exitCode === null ? undefined : `it ended:\n${said}`),
     });
   const bootstrapOf = async (cluster: string) =>
-    (await says(new RegExp(`^${cluster} +(\\S+:\\d+)`, 'm')))[1]!;
+    (await says(new RegExp(`^${cluster} +(\\S+:\\d+)\\s`, 'm')))[1]!;
 
   test('both virtual clusters carry records, and the encrypted one hides them from the broker', async () => {
-    const kafka = (await says(/Apache Kafka itself listens on (\S+)/))[1]!;
+    const kafka = (await says(/Apache Kafka itself listens on (\S+)\s/))[1]!;
     const records = RECORDS;
     for (const cluster of ['plain', 'encrypted']) {
       const at = { bootstrap: await bootstrapOf(cluster), topic: `through-${cluster}` };
@@ -74,7 +84,8 @@ suite('isthmus up', () => {
   test('Ctrl-C leaves nothing running', async () => {
     const bootstrap = await bootstrapOf('plain');
     program.kill('SIGINT');
-    const [code] = (await once(program, 'exit')) as [number | null];
+    if (program.exitCode === null) await once(program, 'exit');
+    const code = program.exitCode;
     assert.equal(code, 0, said);
     const port = Number(bootstrap.split(':')[1]);
     const refused = await new Promise((answer) =>

@@ -31,7 +31,7 @@ producer = Producer({
     "enable.idempotence": True,
     "acks": "all",
     "linger.ms": 5,
-    "message.timeout.ms": 120000,
+    "message.timeout.ms": 300000,
     "queue.buffering.max.messages": 20000,
     "log_level": 2,
     **request["config"],
@@ -53,16 +53,16 @@ while not stop.is_set():
     if request.get("progress") and time.monotonic() - said > 1:
         said = time.monotonic()
         print(sum(map(len, acked)), file=sys.stderr, flush=True)
-producer.flush(150)
+producer.flush(330)
 
 consumer = Consumer({**request["direct"], "group.id": "check", "enable.auto.commit": False, "log_level": 2})
 problems = []
 read = 0
 for partition in range(partitions):
-    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)
+    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=120)
     consumer.assign([TopicPartition(topic, partition, low)])
     found = []
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 300
     while len(found) < high - low and time.monotonic() < deadline:
         for message in consumer.consume(5000, timeout=1):
             if message.error() is None:

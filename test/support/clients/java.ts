@@ -48,7 +48,10 @@ async function produce({
   security = {},
   timeoutMs,
 }: ProduceRequest): Promise<void> {
-  const config = await javaConfig({ ...javaSecurity(security), acks: 'all' });
+  const limit = timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  // The console producer's own limits, 1.5 s for an answer and three retries, are those of an idle machine.
+  const patience = { 'request.timeout.ms': limit, 'delivery.timeout.ms': limit + 5000, retries: 1000 };
+  const config = await javaConfig({ ...javaSecurity(security), acks: 'all', ...patience });
   const reader = ['parse.key=true', 'key.separator=\t', `null.marker=${NULL}`].flatMap((each) => [
     '--reader-property',
     each,
@@ -57,7 +60,7 @@ async function produce({
   const stdin = records.map(({ key, value }) => `${key ?? NULL}\t${value ?? NULL}\n`).join('');
   const { code, stderr } = await kafkaTool('kafka-console-producer', args, {
     stdin,
-    timeoutMs: timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    timeoutMs: limit + 10_000,
   });
   // The console producer logs a record it could not send, and still ends with 0.
   if (code !== 0 || stderr.includes(' ERROR '))

@@ -7,6 +7,15 @@ import type { Security } from '../kafka/security.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, ConsumeRequest, TestRecord, Target } from './types.ts';
 
+/** With its own limits, a second for a connection and nine in all for a topic's leader, it gives up on a busy machine. */
+export const PATIENT_KAFKAJS = {
+  logLevel: logLevel.NOTHING,
+  connectionTimeout: 30_000,
+  authenticationTimeout: 30_000,
+  requestTimeout: 60_000,
+  retry: { retries: 10, maxRetryTime: 10_000 },
+} as const;
+
 /** kafkajs's configuration for a way to connect. */
 export function kafkajsSecurity({ ca, client, sasl }: Security): Partial<KafkaConfig> {
   const pair = client ? { cert: readFileSync(client.cert), key: readFileSync(client.key) } : {};
@@ -25,7 +34,7 @@ export function kafkajsSecurity({ ca, client, sasl }: Security): Partial<KafkaCo
 }
 
 function kafka({ bootstrap, security = {} }: Target): Kafka {
-  const config = { brokers: bootstrap.split(','), logLevel: logLevel.NOTHING, ...kafkajsSecurity(security) };
+  const config = { ...PATIENT_KAFKAJS, brokers: bootstrap.split(','), ...kafkajsSecurity(security) };
   return new Kafka({ clientId: 'testbed', ...config });
 }
 

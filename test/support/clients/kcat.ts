@@ -12,7 +12,7 @@ async function kcat(target: Target, args: readonly string[], stdin?: string): Pr
     '-X',
     `${key}=${value}`,
   ]);
-  const { code, stdout, stderr } = await run(program, ['-b', bootstrap, ...config, ...args], {
+  const { code, stdout, stderr } = await run(program, ['-b', bootstrap, '-m', '60', ...config, ...args], {
     env,
     stdin,
     timeoutMs,

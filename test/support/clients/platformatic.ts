@@ -7,6 +7,13 @@ import type { Security } from '../kafka/security.ts';
 import { DEFAULT_TIMEOUT_MS } from './types.ts';
 import type { Client, ConsumeRequest, Target, TestRecord } from './types.ts';
 
+/** Its own limits are 5 s each for a connection and for what a broker has to do. */
+export const PATIENT_PLATFORMATIC = {
+  connectTimeout: 30_000,
+  timeout: 60_000,
+  requestTimeout: 90_000,
+} as const;
+
 /** Its options for a way to connect. */
 export function platformaticSecurity({ ca, client, sasl }: Security): Partial<BaseOptions> {
   const pair = client ? { cert: readFileSync(client.cert), key: readFileSync(client.key) } : {};
@@ -18,7 +25,7 @@ export function platformaticSecurity({ ca, client, sasl }: Security): Partial<Ba
 
 function options({ bootstrap, security = {} }: Target): BaseOptions {
   const base = { clientId: 'testbed', bootstrapBrokers: bootstrap.split(','), autocreateTopics: true };
-  return { ...base, ...platformaticSecurity(security) };
+  return { ...base, ...PATIENT_PLATFORMATIC, ...platformaticSecurity(security) };
 }
 
 const text = (data: Buffer | null | undefined) => data?.toString() ?? null;

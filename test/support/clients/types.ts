@@ -30,4 +30,5 @@ export interface Client {
   consume(request: ConsumeRequest): Promise<TestRecord[]>;
 }
 
-export const DEFAULT_TIMEOUT_MS = 60_000;
+/** Long: several Java programs may start on the same core at the same time. */
+export const DEFAULT_TIMEOUT_MS = 120_000;
