@@ -47,7 +47,8 @@ interface Waiting {
 }
 
 /** A connection's ports and addresses: the TLS socket and the socket below it have them in common. */
-const identity = (socket: Socket) => `${socket.remoteAddress}|${socket.remotePort}|${socket.localPort}`;
+const identity = ({ remoteAddress, remotePort, localAddress, localPort }: Socket) =>
+  `${remoteAddress}|${remotePort}|${localAddress}|${localPort}`;
 
 function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: number): TlsEntrance {
   const certificates = serverCertificates(tls, ticketKeys);
@@ -61,6 +62,11 @@ function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: 
     allowHalfOpen: true,
     SNICallback: (name, done) => done(null, chooseCertificate(certificates, name)?.context),
   });
+  // Node closes the connection of a certificate that it does not trust, and does not say so.
+  const gone =
+    tls.clientAuth === 'required'
+      ? 'the client went away during the handshake, or its certificate is not trusted'
+      : 'the client went away during the handshake';
   const waiting = new Map<string, Waiting>();
   const take = (socket: Socket) => {
     const key = identity(socket);
@@ -94,7 +100,7 @@ function createEntrance(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: 
       waiting.set(key, { resolve, reject });
       socket.once('close', () => {
         waiting.delete(key);
-        reject(new Error('the client went away during the handshake'));
+        reject(new Error(gone));
       });
       server.emit('connection', socket);
       return promise;
