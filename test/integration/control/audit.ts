@@ -29,7 +29,7 @@ export function createAudit(user: string): Audit {
   const events = () =>
     (existsSync(log) ? readFileSync(log, 'utf8') : '')
       .split('\n')
-      .filter((line) => line !== '')
+      .slice(0, -1) // the last line may only be half written
       .map((line) => JSON.parse(line) as AuditEvent);
   const rightOf = (verb: string, { resource = '', subresource, apiGroup }: NonNullable<Named>) =>
     right(verb, subresource === undefined ? resource : `${resource}/${subresource}`, apiGroup);

@@ -34,10 +34,15 @@ export function adminOf(plane: ControlPlane): Client {
   return createClient(connectionOf(parseKubeconfig(plane.kubeconfigText, 'test')));
 }
 
+/** The text of /metrics. A connection that is kept may be closed by the server in the moment in which it is used again. */
+export async function metrics({ managementPort }: Operator): Promise<string> {
+  const options = { headers: { connection: 'close' } };
+  return (await fetch(`http://127.0.0.1:${managementPort}/metrics`, options)).text();
+}
+
 /** A number of /metrics, summed over its label sets. */
 export async function metric(operator: Operator, name: string): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${operator.managementPort}/metrics`);
-  const lines = (await response.text()).split('\n').filter((line) => new RegExp(`^${name}[ {]`).test(line));
+  const lines = (await metrics(operator)).split('\n').filter((line) => new RegExp(`^${name}[ {]`).test(line));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
@@ -91,6 +96,9 @@ export function get(
   return client.get<WithStatus>(typeOfKind(kind), { name, namespace });
 }
 
+/** What has failed some times is tried again only after minutes. */
+const PATIENT = { timeoutMs: 300_000 };
+
 /** Waits until a condition of an object has a status (and reason), and returns the object. */
 export async function waitForCondition(
   client: Client,
@@ -100,13 +108,14 @@ export async function waitForCondition(
 ): Promise<WithStatus> {
   let last: unknown;
   try {
-    return await waitFor(`${kind} ${name}: ${type}=${status}`, async () => {
+    const isSo = async () => {
       const object = await get(client, kind, name, namespace);
       last = object?.status;
       const found = object?.status?.conditions?.find((one) => one.type === type);
       const fits = found?.status === status && (reason === undefined || found.reason === reason);
       return fits ? object : undefined;
-    });
+    };
+    return await waitFor(`${kind} ${name}: ${type}=${status}`, isSo, PATIENT);
   } catch (cause) {
     throw new Error(`${String(cause)}; status: ${JSON.stringify(last, null, 1)}`, { cause });
   }
@@ -126,8 +135,9 @@ export interface ConfigDocument {
   filterDefinitions: { name: string; config: unknown }[];
 }
 
-/** Writes into a status, as whoever is responsible for the object would. */
+/** Writes into a status, as whoever is responsible for the object would, when it is there. */
 export async function patchStatus(client: Client, kind: string, name: string, status: object): Promise<void> {
+  await waitFor(`${kind} ${name}`, () => get(client, kind, name));
   const options = { subresource: 'status' };
   await client.mergePatch(typeOfKind(kind), { name, namespace: 'default' }, { status }, options);
 }
