@@ -13,7 +13,7 @@ import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import type { Ports } from '../../../src/store/embedded/ports.ts';
 import { apply, asking, endpointSlice, expectEvent, exportOf, installKinds, service } from './site.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const NAMESPACE = 'isthmus-system';
 
 /** Runs one command line, and gives what it printed. */
@@ -55,18 +55,14 @@ suite('isthmus dns', () => {
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } };
     for (const plane of [west, east])
       await apply(plane, namespace, ...[manifests].flat().map((one) => one.toJS() as object));
-    const args = ['tools/run.mjs', 'src/main.ts', 'dns', '--config', config];
-    server = startServer(
-      'dns',
-      process.execPath,
-      args.map((arg, i) => (i < 2 ? join(ROOT, arg) : arg)),
-      {
-        logFile: join(west.directory, 'dns.log'),
-      },
-    );
+    server = startServer('dns', process.execPath, [MAIN, 'dns', '--config', config], {
+      logFile: join(west.directory, 'dns.log'),
+    });
     ask = asking(port);
     const ready = async () => (await fetch(`http://127.0.0.1:${managementPort}/readyz`)).status === 200;
-    await waitFor('the server to be ready', () => ready().catch(() => false), { timeoutMs: 60_000 });
+    await waitFor('the server to be ready', () => ready().catch(() => false), {
+      abort: () => (server.running ? undefined : `it ended; log: ${server.logFile}`),
+    });
   });
   after(async () => {
     await server?.stop();
@@ -75,7 +71,7 @@ suite('isthmus dns', () => {
 
   async function expectAnswer(name: string, answer: string[]): Promise<void> {
     const same = async () => JSON.stringify(await ask(name)) === JSON.stringify(answer);
-    await waitFor(`${name} to be ${answer.join()}`, same, { timeoutMs: 30_000, everyMs: 100 });
+    await waitFor(`${name} to be ${answer.join()}`, same, { everyMs: 100 });
   }
 
   test('answers for the cluster it serves', async () => {
@@ -101,7 +97,7 @@ suite('isthmus dns', () => {
     await apply(east, service('bar', 'bar.xcc.test'), exportOf('bar'));
     const address = async () =>
       (await west.kubectl(['get', 'serviceimport', 'bar', '-o', 'jsonpath={.spec.ips[0]}'])).stdout;
-    await waitFor('an address', async () => (await address()) !== '', { timeoutMs: 30_000, everyMs: 200 });
+    await waitFor('an address', async () => (await address()) !== '', { everyMs: 200 });
     await expectAnswer('bar.xcc.test', [await address()]);
   });
 

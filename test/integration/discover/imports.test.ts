@@ -4,35 +4,26 @@ import { after, before, suite, test } from 'node:test';
 import type { ObjectMeta } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
+import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { clusterProperty, clusterPropertyCrd } from './cluster-property.ts';
 import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
 import type { Site } from './site.ts';
-
-/** As the sig-multicluster project has it, as far as it matters here. */
-function clusterPropertyCrd(): object {
-  const value = { type: 'string', maxLength: 128_000, minLength: 1 };
-  const spec = { type: 'object', properties: { value }, required: ['value'] };
-  const openAPIV3Schema = { type: 'object', properties: { spec }, required: ['spec'] };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: {
-      name: 'clusterproperties.about.k8s.io',
-      annotations: { 'api-approved.kubernetes.io': 'https://github.com/kubernetes/enhancements/pull/3084' },
-    },
-    spec: {
-      group: 'about.k8s.io',
-      scope: 'Cluster',
-      names: { kind: 'ClusterProperty', plural: 'clusterproperties', singular: 'clusterproperty' },
-      versions: [{ name: 'v1beta1', served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  };
-}
 
 interface Imported {
   spec: { type: string; ips?: string[] };
   status?: { clusters?: { cluster: string }[] };
 }
+
+interface Slice {
+  metadata: ObjectMeta;
+  /** Null where there are none. */
+  endpoints: { addresses: string[] }[] | null;
+}
+
+type Slices = { items: Slice[] };
+
+const addressesIn = ({ endpoints }: Slice) => (endpoints ?? []).flatMap(({ addresses }) => addresses);
 
 suite('imports', () => {
   let west: ControlPlane;
@@ -58,10 +49,7 @@ suite('imports', () => {
 
   async function until<T>(what: string, read: () => Promise<T | undefined>): Promise<T> {
     let found: T | undefined;
-    await waitFor(what, async () => (found = await read()) !== undefined, {
-      timeoutMs: 30_000,
-      everyMs: 200,
-    });
+    await waitFor(what, async () => (found = await read()) !== undefined, { everyMs: 200 });
     return found!;
   }
 
@@ -78,21 +66,16 @@ suite('imports', () => {
     assert.deepEqual(imported.status?.clusters, [{ cluster: 'east' }]);
     await sites[0]!.expect('foo.default.svc.clusterset.local', imported.spec.ips!);
     await sites[0]!.expect('foo.xcc.test', imported.spec.ips!);
-    const slices = await get<{ items: { endpoints: { addresses: string[] }[] }[] }>(
-      west,
-      'endpointslices',
-      '-l',
-      'multicluster.kubernetes.io/source-cluster=east',
-    );
-    assert.deepEqual(
-      slices?.items.map(({ endpoints }) => endpoints[0]?.addresses),
-      [['10.1.0.1']],
-    );
+    const selector = ['-l', 'multicluster.kubernetes.io/source-cluster=east'];
+    await waitFor('the way to the exporter', async () => {
+      const slices = await get<Slices>(west, 'endpointslices', ...selector);
+      return JSON.stringify(slices?.items.map(addressesIn)) === '[["10.1.0.1"]]';
+    });
   });
 
   test('in the exporting cluster the Service keeps its own name', async () => {
-    const own = await get<{ spec: { clusterIP: string } }>(east, 'service', 'foo');
-    await sites[1]!.expect('foo.xcc.test', [own!.spec.clusterIP]);
+    const own = await until('it', () => get<{ spec: { clusterIP: string } }>(east, 'service', 'foo'));
+    await sites[1]!.expect('foo.xcc.test', [own.spec.clusterIP]);
   });
 
   test('the export says that it is one, and both that they disagree', async () => {
@@ -116,17 +99,18 @@ suite('imports', () => {
         async () => (await conditions(plane)) === 'Conflict=True Ready=True Valid=True',
       );
     await remove(west, 'serviceexport/foo', 'service/foo');
+    await waitFor(
+      'the end of the conflict',
+      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+    );
   });
 
   test('what changes is carried over, and what is at rest is not written', async () => {
     await apply(east, endpointSlice('foo-1', [endpoint('10.1.0.2')], { of: 'foo' }));
     const selector = ['endpointslices', '-l', 'multicluster.kubernetes.io/source-cluster=east'];
-    type Slices = {
-      items: { metadata: { resourceVersion: string }; endpoints: { addresses: string[] }[] }[];
-    };
     await waitFor('the new address', async () => {
       const found = await get<Slices>(west, ...selector);
-      return found?.items[0]?.endpoints[0]?.addresses[0] === '10.1.0.2';
+      return JSON.stringify(found?.items.map(addressesIn)) === '[["10.1.0.2"]]';
     });
     const before = await get<Slices>(west, ...selector);
     await apply(east, service('bystander', undefined), exportOf('bystander'));
@@ -144,14 +128,12 @@ suite('imports', () => {
       return found?.metadata.labels?.['team'] === 'a' ? found : undefined;
     });
     assert.equal(imported.metadata.annotations?.['example.test/note'], 'hello');
-    const slices = await get<{ items: { metadata: ObjectMeta }[] }>(
-      west,
-      'endpointslices',
-      '-l',
-      'multicluster.kubernetes.io/service-name=foo',
-    );
-    const owners = slices?.items.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
-    assert.deepEqual(owners, [imported.metadata.uid]);
+    await waitFor('the slices to be owned', async () => {
+      const selector = ['-l', 'multicluster.kubernetes.io/service-name=foo'];
+      const slices = await get<Slices>(west, 'endpointslices', ...selector);
+      const owners = slices?.items.map(({ metadata }) => metadata.ownerReferences?.[0]?.uid);
+      return JSON.stringify(owners) === JSON.stringify([imported.metadata.uid]);
+    });
   });
 
   test('an import says whether it can be used', async () => {
@@ -191,13 +173,8 @@ suite('imports', () => {
   test('a cluster is called what it calls itself', async () => {
     await apply(west, clusterPropertyCrd());
     await apply(east, clusterPropertyCrd());
-    await east.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
-    await apply(east, {
-      apiVersion: 'about.k8s.io/v1beta1',
-      kind: 'ClusterProperty',
-      metadata: { name: 'cluster.clusterset.k8s.io' },
-      spec: { value: 'orient' },
-    });
+    await untilKindsAreServed(east);
+    await apply(east, clusterProperty('orient'));
     const clusters = async () =>
       (await get<Imported>(west, 'serviceimport', 'foo'))?.status?.clusters?.map(({ cluster }) => cluster);
     await until('the id', async () => ((await clusters())?.join() === 'orient' ? true : undefined));
@@ -212,13 +189,12 @@ suite('imports', () => {
   test('an export that ends leaves nothing behind', async () => {
     await remove(east, 'serviceexport', 'foo');
     await waitFor('the import to go', async () => (await get(west, 'serviceimport', 'foo')) === undefined);
-    const left = await get<{ items: object[] }>(
-      west,
-      'services,endpointslices',
-      '-l',
-      'connectivity.tanzu.vmware.com/imported=foo',
-    );
-    assert.deepEqual(left?.items, []);
+    // It is not the last that goes.
+    await waitFor('the rest to go', async () => {
+      const selector = ['-l', 'connectivity.tanzu.vmware.com/imported=foo'];
+      const left = await get<{ items: object[] }>(west, 'services,endpointslices', ...selector);
+      return left?.items.length === 0;
+    });
     await sites[0]!.expect('foo.default.svc.clusterset.local', 'ENOTFOUND');
     await sites[0]!.expect('foo.xcc.test', 'ENOTFOUND');
   });

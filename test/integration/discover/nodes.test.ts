@@ -71,7 +71,7 @@ suite('exports that are reached by nodes', () => {
       last = JSON.stringify([found, numbers]);
       return last === JSON.stringify([addresses, port === undefined ? numbers : [`http ${port}`]]);
     };
-    await waitFor(`the way to ${name}`, isSo, { timeoutMs: 30_000, everyMs: 200 }).catch(() =>
+    await waitFor(`the way to ${name}`, isSo, { everyMs: 200 }).catch(() =>
       assert.equal(last, JSON.stringify([addresses, [`http ${port}`]])),
     );
   }
@@ -81,14 +81,17 @@ suite('exports that are reached by nodes', () => {
   test('a Service without node ports gets a companion, by which the other cluster reaches it', async () => {
     await apply(east, service('foo', 'foo.xcc.test', { selector: { app: 'foo' } }), exportOf('foo'));
     await apply(east, endpointSlice('foo-1', [pod()], { of: 'foo' }));
-    await waitFor('the companion', async () => (await companions('foo')).length === 1, { timeoutMs: 30_000 });
+    await waitFor('the companion', async () => (await companions('foo')).length === 1);
     const [companion] = await companions('foo');
     assert.equal(companion?.spec.type, 'NodePort');
     const number = companion?.spec.ports[0]?.nodePort;
     assert.ok(number);
     await expectWay('foo', ['192.0.2.1'], number);
-    const { stdout } = await west.kubectl(['get', 'serviceimport', 'foo', '-o', 'jsonpath={.spec.ips[0]}']);
-    await sites[0]!.expect('foo.xcc.test', [stdout]);
+    const address = await waitFor('its address in the west', async () => {
+      const path = 'jsonpath={.spec.ips[0]}';
+      return (await west.kubectl(['get', 'serviceimport', 'foo', '-o', path])).stdout || undefined;
+    });
+    await sites[0]!.expect('foo.xcc.test', [address]);
   });
 
   test('nodes come and go', async () => {
@@ -120,14 +123,14 @@ suite('exports that are reached by nodes', () => {
       const path = 'jsonpath={.status.conditions[?(@.type=="Ready")].message}';
       return (await east.kubectl(['get', 'serviceexport', 'pets', '-o', path])).stdout;
     };
-    await waitFor('the reason', async () => (await said()).includes('headless'), { timeoutMs: 30_000 });
+    await waitFor('the reason', async () => (await said()).includes('headless'));
     await expectWay('pets', []);
     assert.equal(await sites[0]!.ask('pets.default.svc.clusterset.local'), 'ENOTFOUND');
   });
 
   test('the companion goes with the export', async () => {
     await remove(east, 'serviceexport', 'foo');
-    await waitFor('it to go', async () => (await companions('foo')).length === 0, { timeoutMs: 30_000 });
+    await waitFor('it to go', async () => (await companions('foo')).length === 0);
     await expectWay('foo', []);
     await sites[0]!.expect('foo.xcc.test', 'ENOTFOUND');
   });

@@ -6,6 +6,7 @@ import type { Discovery } from '../../../src/control/discover/discovery.ts';
 import type { Reach } from '../../../src/control/discover/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
 import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { dnsConfigSchema } from '../../../src/dns/config.ts';
 import { startDns } from '../../../src/dns/server.ts';
@@ -17,6 +18,7 @@ import { dnsEndpoint } from '../../../src/resources/external-dns/dns-endpoint.ts
 import { serviceExport } from '../../../src/resources/multicluster/service-export.ts';
 import { serviceImport } from '../../../src/resources/multicluster/service-import.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
+import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 
 const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
@@ -39,7 +41,13 @@ export async function startSite(
     wait = true,
     reach = 'pods',
     ...options
-  }: { imports?: boolean; wait?: boolean; joinWaitMs?: number; reach?: Reach } = {},
+  }: {
+    imports?: boolean;
+    wait?: boolean;
+    joinWaitMs?: number;
+    reach?: Reach;
+    objectOf?: (cluster: string) => KubeObject | undefined;
+  } = {},
 ): Promise<Site> {
   const [[id, plane] = assert.fail('no cluster'), ...others] = Object.entries(joined);
   const metrics = createMetrics();
@@ -75,10 +83,9 @@ export async function startSite(
     async expect(name, answer, type) {
       let last: unknown;
       const same = async () => JSON.stringify((last = await ask(name, type))) === JSON.stringify(answer);
-      await waitFor(`${name} to be ${JSON.stringify(answer)}`, same, {
-        timeoutMs: 20_000,
-        everyMs: 50,
-      }).catch(() => assert.deepEqual(last, answer, name));
+      await waitFor(`${name} to be ${JSON.stringify(answer)}`, same).catch(() =>
+        assert.deepEqual(last, answer, name),
+      );
     },
     metrics: async () => metricsText([await metrics.snapshot()]),
     async [Symbol.asyncDispose]() {
@@ -93,7 +100,7 @@ export async function startSite(
 
 /** Asks a DNS server on loopback. */
 export function asking(port: number): Site['ask'] {
-  const resolver = new Resolver({ timeout: 2000, tries: 3 });
+  const resolver = new Resolver({ timeout: 2000, tries: 4 });
   resolver.setServers([`127.0.0.1:${port}`]);
   return async (name, type = 'A') => {
     try {
@@ -115,7 +122,7 @@ function inWords(one: object): string {
 /** Makes the kinds known to an API server. */
 export async function installKinds(plane: ControlPlane): Promise<void> {
   await apply(plane, ...[dnsEndpoint, serviceExport, serviceImport].map((kind) => crdOf(kind)));
-  await plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s']);
+  await untilKindsAreServed(plane);
 }
 
 export async function apply(plane: ControlPlane, ...documents: object[]): Promise<void> {
@@ -145,7 +152,6 @@ export async function eventsOf(plane: ControlPlane, name: string): Promise<strin
 
 export async function expectEvent(plane: ControlPlane, name: string, reason: string): Promise<void> {
   await waitFor(`event ${reason} about ${name}`, async () => (await eventsOf(plane, name)).includes(reason), {
-    timeoutMs: 30_000,
     everyMs: 250,
   });
 }
@@ -153,7 +159,7 @@ export async function expectEvent(plane: ControlPlane, name: string, reason: str
 /** Waits until a line is in the metrics. */
 export async function expectMetric(site: Site, line: string): Promise<void> {
   const there = async () => (await site.metrics()).split('\n').includes(line);
-  await waitFor(line, there, { timeoutMs: 60_000, everyMs: 100 });
+  await waitFor(line, there, { everyMs: 100 });
 }
 
 const FQDN = 'connectivity.tanzu.vmware.com/fqdn';
