@@ -182,3 +182,27 @@ test('a client that says nothing at all is not waited for for ever, even where n
   session.sweep(performance.now() + 601_000);
   assert.deepEqual(cuts, ['idle']);
 });
+
+test('what a filter works on is left alone when the broker is lost meanwhile', async (t) => {
+  const { promise: slow, resolve } = Promise.withResolvers<undefined>();
+  const begun = Promise.withResolvers<void>();
+  const { session, client } = open(() => ({
+    onRequest: {
+      Heartbeat() {
+        begun.resolve();
+        return slow;
+      },
+    },
+  }));
+  client.resume();
+  client.write(request('Heartbeat', 4, { groupId: 'g', generationId: 1, memberId: 'm' }));
+  await begun.promise;
+  const reads = t.mock.method(session.client, 'resume');
+  session.upstream!.destroy();
+  while (!session.upstream!.closed) await turn();
+  assert.equal(reads.mock.callCount(), 0);
+  resolve(undefined);
+  while (reads.mock.callCount() === 0) await turn();
+  client.end();
+  while (!session.client.closed) await turn();
+});

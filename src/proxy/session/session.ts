@@ -226,6 +226,7 @@ export class Session {
         this.#goOn();
         // Only now: more responses may have come before the broker was lost.
         if (this.#upstreamLost && !this.inResponse) this.finish();
+        this.#discard();
       })
       .catch((error: unknown) => {
         const theirs = error instanceof MalformedMessage;
@@ -301,7 +302,12 @@ export class Session {
     this.#leaveBroker();
     // A socket that is closed with unread bytes in it resets the connection, and what we wrote last would be lost.
     this.client.end();
-    this.client.resume();
+    this.#discard();
+  }
+
+  /** Reads on, for nobody. Not while a filter still works on what was read last, which reading would write over. */
+  #discard(): void {
+    if (this.#state === 'ending' && !this.#requestFlow.waiting) this.client.resume();
   }
 
   /** Ends the session at once, and says why. */
