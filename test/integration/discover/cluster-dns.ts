@@ -14,8 +14,8 @@ import { asking } from './site.ts';
 export interface ClusterDnsServer extends AsyncDisposable {
   readonly address: string;
   readonly ask: ReturnType<typeof asking>;
-  /** Whether what is written in the cluster gets here. */
-  isCarried: boolean;
+  /** Says whether what is written in the cluster gets here; when it resolves, nothing else is under way. */
+  setCarried(yes: boolean): Promise<void>;
 }
 
 /** What CoreDNS finds in its directory, by file name. */
@@ -83,7 +83,8 @@ export async function startClusterDns(
   await mkdir(directory, { recursive: true });
   await prepare(port, directory);
   const stopped = new AbortController();
-  const dns = { isCarried: true };
+  let isCarried = true;
+  let carrying: Promise<void> = Promise.resolve();
 
   async function carry(): Promise<void> {
     const files = RENDERERS[platform]!(await readObjects(client), port);
@@ -99,20 +100,24 @@ export async function startClusterDns(
   const loop = (async () => {
     while (!stopped.signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, 250));
-      if (dns.isCarried) await carry().catch(() => undefined);
+      if (isCarried) await (carrying = carry().catch(() => undefined));
     }
   })();
   const server = startServer('coredns', program, ['-conf', join(directory, 'Corefile')], {
     logFile: join(directory, '..', 'coredns.log'),
   });
-  return Object.assign(dns, {
+  return {
     address: `127.0.0.1:${port}`,
     ask: asking(port),
+    async setCarried(yes) {
+      isCarried = yes;
+      await carrying;
+    },
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await loop;
       await server.stop();
       await ports.release();
     },
-  });
+  };
 }
