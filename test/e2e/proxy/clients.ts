@@ -6,15 +6,25 @@ import type { Cluster } from '../../support/clusters/cluster.ts';
 import type { Outside } from '../../support/clusters/outside.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { ensureConfluentKafka } from '../../support/install/python.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { NAMESPACE, where } from './road.ts';
 
 const BIN = '/opt/kafka/bin';
 const CONFLUENT = resolve(import.meta.dirname, '../../support/clients/confluent.py');
 
+/** By itself the console producer gives up a record after three times one and a half seconds. */
+const PATIENT = `acks=all
+retries=2147483647
+request.timeout.ms=30000
+delivery.timeout.ms=180000
+max.block.ms=180000
+`;
 const PROPERTIES = {
-  'plain.properties': 'acks=all\n',
-  'tls.properties':
-    'acks=all\nsecurity.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/config/ca.crt\n',
+  'plain.properties': PATIENT,
+  'tls.properties': `${PATIENT}security.protocol=SSL
+ssl.truststore.type=PEM
+ssl.truststore.location=/config/ca.crt
+`,
 };
 
 /** Starts a pod `client` with Kafka's tools, which trusts the authority. */
@@ -56,8 +66,12 @@ export async function exchangeInPod(
     assert.ok(code === 0 && !stderr.includes(' ERROR '), `${name} (${code}): ${stderr}`);
     return stdout;
   };
+  // Java's clients give up at once if nobody knows the name, and the cluster's DNS learns it when it learns it.
+  const question = ['nslookup', '-type=a', `${bootstrap.split(':')[0]}.`];
+  const isKnown = async () => (await cluster.exec('client', question, where)).code === 0;
+  await waitFor(`an address of ${bootstrap}`, isKnown, { everyMs: 500 });
   await tool('kafka-console-producer', [], lines.map((line) => `${line}\n`).join(''));
-  const end = ['--from-beginning', '--max-messages', String(lines.length), '--timeout-ms', '60000'];
+  const end = ['--from-beginning', '--max-messages', String(lines.length), '--timeout-ms', '180000'];
   return (await tool('kafka-console-consumer', end)).split('\n').slice(0, -1);
 }
 
@@ -76,14 +90,15 @@ export async function exchangeOutside(
       'ssl.ca.location': caFile,
     };
     const { code, stdout, stderr } = await outside.run(['python3', CONFLUENT], {
-      stdin: JSON.stringify({ action, config, topic, timeoutMs: 60_000, ...particulars }),
+      stdin: JSON.stringify({ action, config, topic, timeoutMs: 180_000, ...particulars }),
       env: { PYTHONPATH: await ensureConfluentKafka() },
+      timeoutMs: 240_000,
     });
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout) as { value: string }[];
   };
   await ask('produce', { records: lines.map((value) => ({ key: 'same partition', value })) });
-  const read = await ask('consume', { count: lines.length, group: 'readers' });
+  const read = await ask('consume', { count: lines.length, group: `readers of ${topic}` });
   return read.map(({ value }) => value);
 }
 

@@ -46,7 +46,7 @@ function broker(disks: string): object {
     // Names outlive the addresses behind them: whoever asked for one must not remember it for long.
     env: [{ name: 'KAFKA_OPTS', value: '-Dsun.net.inetaddr.ttl=2 -Dsun.net.inetaddr.negative.ttl=1' }],
     resources: { limits: { memory: '768Mi' } },
-    readinessProbe: { tcpSocket: { port: 9092 }, periodSeconds: 1 },
+    readinessProbe: { tcpSocket: { port: 9092 }, periodSeconds: 1, timeoutSeconds: 5 },
     volumeMounts: [{ name: 'disks', mountPath: '/disks' }],
   };
   const spread = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' };

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
-import { hasCondition } from '../../support/clusters/cluster.ts';
 import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { createAuthority } from '../../support/pki.ts';
@@ -46,6 +45,13 @@ export function entrance(name: string, way: object, certificate?: string): objec
 
 type WithBootstrap = KubeObject & { status?: { ingresses?: { name: string; bootstrap?: string }[] } };
 
+/** Whether it is ready as it is now, not as it was before it was changed. */
+const isReady = ({ metadata, status }: KubeObject) =>
+  status?.conditions?.some(
+    (each) =>
+      each.type === 'Ready' && each.status === 'True' && each.observedGeneration === metadata.generation,
+  ) ?? false;
+
 export interface Road {
   readonly cluster: Cluster;
   readonly authority: Authority;
@@ -59,8 +65,7 @@ export interface Road {
 async function installOperator(cluster: Cluster): Promise<void> {
   const printed = await run(process.execPath, [MAIN, 'install', '--image', IMAGES.isthmus]);
   assert.equal(printed.code, 0, printed.stderr);
-  const applied = await cluster.tryKubectl(['apply', '--filename=-'], { stdin: printed.stdout });
-  assert.equal(applied.code, 0, applied.stderr);
+  await cluster.apply(printed.stdout, { clientSide: true });
   await cluster.rolledOut('deployment/isthmus-operator', { namespace: 'isthmus-system' });
 }
 
@@ -98,14 +103,11 @@ export async function buildRoad(cluster: Cluster, replicas: number): Promise<Roa
       return new X509Certificate(certPem);
     },
     async served(name, ingress) {
-      const { status } = await cluster.waitFor<WithBootstrap>(
-        `virtualkafkacluster/${name}`,
-        hasCondition('Ready'),
-        where,
-      );
-      const entry = status?.ingresses?.find((each) => ingress === undefined || each.name === ingress);
-      assert.ok(entry?.bootstrap, `no address in ${JSON.stringify(status)}`);
-      return entry.bootstrap;
+      const bootstrapOf = ({ status }: WithBootstrap) =>
+        status?.ingresses?.find((each) => ingress === undefined || each.name === ingress)?.bootstrap;
+      const isServed = (found: WithBootstrap) => isReady(found) && bootstrapOf(found) !== undefined;
+      const found = await cluster.waitFor<WithBootstrap>(`virtualkafkacluster/${name}`, isServed, where);
+      return bootstrapOf(found) ?? '';
     },
   };
 }

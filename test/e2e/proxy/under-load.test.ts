@@ -5,10 +5,11 @@ import { hasCondition } from '../../support/clusters/cluster.ts';
 import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
+import type { Node } from '../../support/clusters/node.ts';
 import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balancer.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { caFileIn, exchangeOutside, startClientPod } from './clients.ts';
-import { holdConnections, shownCertificate } from './connections.ts';
+import { holdConnections, holdConnectionsTo, shownCertificate } from './connections.ts';
 import type { Entrance, Held } from './connections.ts';
 import { KAFKA_NAMESPACE } from './kafka-pods.ts';
 import { NAMESPACE, PROXY, buildRoad, by, ingress, resource, virtualCluster, where } from './road.ts';
@@ -19,7 +20,11 @@ import type { Writer } from './writers.ts';
 const ZONE = 'kafka.example.test';
 const inKafka = { namespace: KAFKA_NAMESPACE };
 
-type Addressed = KubeObject & { status: { loadBalancer: { ingress?: { ip: string }[] } } };
+type Balanced = KubeObject & {
+  spec: { ports: { targetPort: number }[] };
+  status: { loadBalancer: { ingress?: { ip: string }[] } };
+};
+type ProxyPod = KubeObject & { status?: { podIP?: string } };
 type Scheduled = KubeObject & { spec: { nodeName?: string } };
 
 /**
@@ -30,6 +35,7 @@ describe('changes and losses under continuous load', () => {
   let clusters: Clusters;
   let cluster: Cluster;
   let road: Road;
+  let balanced: Balanced;
   let writers: Writer[];
   let steady: Held;
   const stack = new AsyncDisposableStack();
@@ -50,7 +56,20 @@ describe('changes and losses under continuous load', () => {
       `--selector=app.kubernetes.io/instance=${PROXY}`,
       '--output=json',
     );
-    return (JSON.parse(list) as { items: KubeObject[] }).items.map(({ metadata }) => metadata.name);
+    return (JSON.parse(list) as { items: ProxyPod[] }).items;
+  };
+  /** Holds connections that go through this pod and no other. */
+  const holdThrough = async ({ metadata, status }: ProxyPod, name: string) => {
+    const address = {
+      host: status?.podIP ?? '',
+      port: balanced.spec.ports[0]?.targetPort ?? 0,
+      servername: `${name}.${ZONE}`,
+      caFile: caFileIn(clusters.logs),
+    };
+    const [node] = cluster.nodes as [Node];
+    const held = await holdConnectionsTo(`${name}-${metadata.name}`, node, address, clusters.logs);
+    stack.defer(() => held.stop());
+    return held;
   };
 
   before(async () => {
@@ -73,12 +92,13 @@ describe('changes and losses under continuous load', () => {
     ]);
     const inside = await road.served('orders', 'inside');
     await road.served('steady');
-    const service = await cluster.get<Addressed>('service/balanced-service', where);
-    await clusters.outside.setName(`*.${ZONE}`, [service?.status.loadBalancer.ingress?.[0]?.ip ?? '']);
-    writers = [
-      await startWriterOutside(entranceTo('orders'), 'from-outside'),
-      await startWriterPod(cluster, inside, 'from-pod'),
-    ];
+    const addressOf = ({ status }: Balanced) => status.loadBalancer.ingress?.[0]?.ip;
+    const hasAddress = (service: Balanced) => addressOf(service) !== undefined;
+    balanced = await cluster.waitFor<Balanced>('service/balanced-service', hasAddress, where);
+    await clusters.outside.setName(`*.${ZONE}`, [addressOf(balanced) ?? '']);
+    const outside = await startWriterOutside(entranceTo('orders'), 'from-outside');
+    stack.defer(() => outside.stop());
+    writers = [outside, await startWriterPod(cluster, inside, 'from-pod')];
     await flowing(writers);
     steady = await holdConnections('steady', entranceTo('steady'));
     stack.defer(() => steady.stop());
@@ -87,16 +107,21 @@ describe('changes and losses under continuous load', () => {
 
   it('serves a new certificate within seconds, and breaks no connection that began with the old one', async (t) => {
     const held = await holdConnections('orders', entranceTo('orders'));
+    stack.defer(() => held.stop());
     const { fingerprint256 } = await certify('orders');
     const began = performance.now();
     const seconds = () => ((performance.now() - began) / 1000).toFixed(1);
     const isShown = async () => (await shownCertificate(entranceTo('orders'))) === fingerprint256;
-    await waitFor('the new certificate', isShown, { everyMs: 100 });
+    await waitFor('the new certificate', isShown, { everyMs: 100, timeoutMs: 300_000 });
     t.diagnostic(`first shown after ${seconds()} s`);
-    await waitFor('both pods to show it', async () => {
-      for (let i = 0; i < 8; i++) if (!(await isShown())) return false;
-      return true;
-    });
+    await waitFor(
+      'both pods to show it',
+      async () => {
+        for (let i = 0; i < 8; i++) if (!(await isShown())) return false;
+        return true;
+      },
+      { timeoutMs: 300_000 },
+    );
     t.diagnostic(`shown by all pods after ${seconds()} s`);
     await flowing(writers);
     await held.check();
@@ -116,10 +141,9 @@ describe('changes and losses under continuous load', () => {
       ordersWith({ filterRefs: [{ name: 'logger' }] }),
     ]);
     const selector = `--selector=app.kubernetes.io/instance=${PROXY}`;
-    const logs = () => cluster.kubectl('logs', `--namespace=${NAMESPACE}`, selector, '--tail=-1');
-    await waitFor('the filter to log', async () => (await logs()).includes('"logger":"protocol"'), {
-      everyMs: 1000,
-    });
+    const logs = ['logs', `--namespace=${NAMESPACE}`, selector, '--tail=-1'];
+    const hasLogged = async () => (await cluster.tryKubectl(logs)).stdout.includes('"logger":"protocol"');
+    await waitFor('the filter to log', hasLogged, { timeoutMs: 300_000, everyMs: 1000 });
     await road.served('orders');
     await flowing(writers);
     await steady.check();
@@ -135,7 +159,7 @@ describe('changes and losses under continuous load', () => {
     assert.deepEqual(lines, ['x']);
     await cluster.remove(passing);
     const isRefused = async () => (await shownCertificate(entranceTo('passing'))) === undefined;
-    await waitFor('the end of it', isRefused, { everyMs: 500 });
+    await waitFor('the end of it', isRefused, { everyMs: 500, timeoutMs: 300_000 });
     await flowing(writers);
     await steady.check();
   });
@@ -158,16 +182,22 @@ describe('changes and losses under continuous load', () => {
     await steady.check();
     await steady.stop(); // from here on pods go, and what goes through them
     await scale(2);
-    await waitFor('a pod to go', async () => (await proxyPods()).length === 2, { everyMs: 500 });
+    const hasGone = async () => (await proxyPods()).length === 2;
+    await waitFor('a pod to go', hasGone, { everyMs: 500, timeoutMs: 300_000 });
     await flowing(writers);
   });
 
-  it('survives that one of its pods is killed', async () => {
-    const [victim = ''] = await proxyPods();
-    const now = ['--grace-period=0', '--force', `--namespace=${NAMESPACE}`];
-    await cluster.kubectl('delete', 'pod', victim, ...now);
+  it('survives that one of its pods is killed, and what goes through the other is not touched', async () => {
+    const [victim, survivor] = (await proxyPods()) as [ProxyPod, ProxyPod];
+    const doomed = await holdThrough(victim, 'steady');
+    const kept = [await holdThrough(survivor, 'steady'), await holdThrough(survivor, 'orders')];
+    const now = ['--grace-period=0', '--force', '--ignore-not-found', `--namespace=${NAMESPACE}`];
+    await cluster.kubectl('delete', 'pod', victim.metadata.name, ...now);
     await flowing(writers);
+    await doomed.lost(); // so connections do go through the pod that they are said to go through
     await cluster.rolledOut(`deployment/${PROXY}`, where);
+    for (const held of kept) await held.check();
+    for (const held of kept) await held.stop();
   });
 
   it('follows a broker to another node', async () => {

@@ -43,7 +43,11 @@ describe('the ways in to virtual clusters, with real Kafka in pods', () => {
     exchangeOutside(clusters.outside, caFileIn(clusters.logs), bootstrap, topic, LINES);
   /** Waits until names have an address on the internet, where nobody but external-dns writes them. */
   const published = async (...names: string[]) => {
-    for (const name of names) await waitFor(name, async () => (await zone.ask('A', name)).length > 0);
+    for (const name of names)
+      await waitFor(name, async () => (await zone.ask('A', name)).length > 0, {
+        timeoutMs: 300_000,
+        everyMs: 500,
+      });
   };
 
   it('clusterIP, TCP: a client in a pod writes and reads by the names of the Service', async () => {
@@ -126,7 +130,10 @@ describe('the ways in to virtual clusters, with real Kafka in pods', () => {
         `no ${kind} among ${before.join(', ')}`,
       );
     await cluster.kubectl('delete', `kafkaproxy/${PROXY}`, `--namespace=${NAMESPACE}`);
-    await waitFor('nothing to be left', async () => (await owned()).length === 0, { everyMs: 1000 });
+    await waitFor('nothing to be left', async () => (await owned()).length === 0, {
+      timeoutMs: 300_000,
+      everyMs: 1000,
+    });
     const lost = hasCondition('ResolvedRefs', 'False');
     await cluster.waitFor('virtualkafkacluster/plain', lost, where);
     assert.ok(await cluster.get('secret/secure-cert', where), 'the certificate was its user’s');

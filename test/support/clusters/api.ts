@@ -1,6 +1,7 @@
 /** The API server as the testbed's own controllers use it: no product code, so that one does not vouch for the other. */
 import { request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
+import { messageOf } from '../../../src/ops/errors.ts';
 import type { Identity } from '../control-plane/files.ts';
 
 export interface Answer {
@@ -11,8 +12,8 @@ export interface Answer {
 export interface Api {
   /** A request as administrator. Undefined if nobody answers. */
   ask(method: string, path: string, body?: object): Promise<Answer | undefined>;
-  /** The items of a list; none if nobody answers. */
-  list<T>(path: string): Promise<T[]>;
+  /** The items of a list. Undefined if nobody answers, which must not be taken for an empty list. */
+  list<T>(path: string): Promise<T[] | undefined>;
 }
 
 /** A controller that looks again and again. */
@@ -46,17 +47,23 @@ export function createApi(url: string, { authority, admin }: Identity): Api {
     ask,
     async list<T>(path: string) {
       const answer = await ask('GET', path);
-      return answer?.status === 200 ? (JSON.parse(answer.text) as { items: T[] }).items : [];
+      return answer?.status === 200 ? (JSON.parse(answer.text) as { items: T[] }).items : undefined;
     },
   };
 }
 
-/** Does the work every half second until it is stopped. */
+/** Does the work every half second until it is stopped. A round that fails is told, and the next one tries again. */
 export function startLoop(work: () => Promise<void>): Loop {
   const stopped = new AbortController();
+  let told = '';
+  const tell = (error: unknown) => {
+    const text = messageOf(error);
+    if (text !== told) process.stderr.write(`isthmus: a controller of the testbed will try again: ${text}\n`);
+    told = text;
+  };
   const loop = (async () => {
     while (!stopped.signal.aborted) {
-      await work();
+      await work().catch(tell);
       await delay(500, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();

@@ -81,6 +81,6 @@ async function tryRemove(folder: string): Promise<boolean> {
 export async function removeCgroup(path: string): Promise<void> {
   for (const hierarchy of hierarchies())
     await waitFor(`removal of the cgroup ${path}`, () => tryRemove(join(hierarchy, path)), {
-      timeoutMs: 30_000,
+      timeoutMs: 120_000,
     });
 }

@@ -1,10 +1,12 @@
 /** One cluster as tests see it. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ensureImage } from '../images/images.ts';
 import type { ImageName } from '../images/images.ts';
 import { run as runCommand, waitFor } from '../../../src/store/embedded/process.ts';
 import type { Finished } from '../../../src/store/embedded/process.ts';
+import { messageOf } from '../../../src/ops/errors.ts';
 import type { ClusterAddresses } from './addresses.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { Node } from './node.ts';
@@ -23,12 +25,12 @@ export interface Cluster {
   readonly kubeconfig: string;
   /** Text of an administrator's kubeconfig for pods of any cluster. */
   readonly remoteKubeconfig: string;
-  /** Runs kubectl and returns what it printed; a non-zero code throws. */
+  /** Runs kubectl and returns what it printed; a non-zero code throws, unless it passes when tried again. */
   kubectl(...args: string[]): Promise<string>;
   /** Runs kubectl; a non-zero code is a result. */
   tryKubectl(args: readonly string[], options?: { stdin?: string; timeoutMs?: number }): Promise<Finished>;
-  /** Applies YAML text, an object, or several. */
-  apply(manifest: Manifest): Promise<void>;
+  /** Applies YAML text, an object, or several; with `clientSide` as `kubectl apply -f -` does it for people. */
+  apply(manifest: Manifest, options?: { clientSide?: boolean }): Promise<void>;
   /** Deletes what the manifest names, and waits until it is gone. */
   remove(manifest: Manifest): Promise<void>;
   /** One object, or undefined if there is none: `get('deployment/web', { namespace: 'shop' })`. */
@@ -53,7 +55,13 @@ export interface ExecOptions extends Where {
 }
 
 export interface KubeObject {
-  metadata: { name: string; namespace?: string; uid: string; annotations?: Record<string, string> };
+  metadata: {
+    name: string;
+    namespace?: string;
+    uid: string;
+    generation?: number;
+    annotations?: Record<string, string>;
+  };
   spec: Record<string, unknown>;
   status?: Record<string, unknown> & { conditions?: Condition[] };
 }
@@ -62,6 +70,7 @@ export interface Condition {
   type: string;
   status: string;
   reason?: string;
+  observedGeneration?: number;
   lastHeartbeatTime?: string;
 }
 
@@ -84,10 +93,52 @@ export function manifestText(manifest: Manifest): string {
 
 const inNamespace = ({ namespace }: Where) => (namespace === undefined ? [] : [`--namespace=${namespace}`]);
 
+/** Twenty times what anything takes on an idle machine: whoever waits for less tests the machine. */
+const PATIENCE_MS = 300_000;
+
+/** A server that is busy or a connection that broke, as kubectl tells it; and what a new CRD or namespace still lacks. */
+const PASSING = new RegExp(
+  [
+    'Unable to connect to the server',
+    'The connection to the server',
+    'error dialing backend',
+    'TLS handshake timeout',
+    'i/o timeout',
+    'connection re(fused|set)',
+    'unexpected EOF',
+    'http2: ',
+    'etcdserver: ',
+    'watch closed',
+    'Error from server \\((Timeout|ServerTimeout|ServiceUnavailable|TooManyRequests|Conflict)\\)',
+    'no matches for kind',
+    'could not find the requested resource',
+    'error looking up service account',
+  ].join('|'),
+);
+
+/** Complaints about a command in a pod that was not even begun. */
+const NOT_BEGUN =
+  /^(Unable to connect to the server|The connection to the server|Error from server: error dialing backend|error: unable to upgrade connection|error: Internal error occurred: )/m;
+
+/** Runs a command again while it ends with a complaint of this kind. */
+async function persist(
+  command: () => Promise<Finished>,
+  complaint: RegExp,
+  timeoutMs = 60_000,
+): Promise<Finished> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const finished = await command();
+    if (finished.code === 0 || !complaint.test(finished.stderr) || performance.now() > deadline)
+      return finished;
+    await delay(1000);
+  }
+}
+
 type Kubectl = Pick<Cluster, 'kubectl' | 'tryKubectl'>;
 
 function createKubectl(program: string, kubeconfig: string, cache: string): Kubectl {
-  const tryKubectl: Cluster['tryKubectl'] = (args, { stdin, timeoutMs = 120_000 } = {}) =>
+  const tryKubectl: Cluster['tryKubectl'] = (args, { stdin, timeoutMs = PATIENCE_MS } = {}) =>
     runCommand(program, [`--kubeconfig=${kubeconfig}`, `--cache-dir=${cache}`, ...args], {
       stdin,
       timeoutMs,
@@ -95,7 +146,7 @@ function createKubectl(program: string, kubeconfig: string, cache: string): Kube
   return {
     tryKubectl,
     async kubectl(...args) {
-      const { code, stdout, stderr } = await tryKubectl(args);
+      const { code, stdout, stderr } = await persist(() => tryKubectl(args), PASSING);
       if (code !== 0)
         throw new Error(`kubectl ${args.join(' ')} failed with code ${code}: ${stderr || stdout}`);
       return stdout;
@@ -116,20 +167,27 @@ function createQuestions({ kubectl, tryKubectl }: Kubectl): Pick<Cluster, 'get' 
     get,
     async waitFor<T>(resource: string, check: (object: T) => boolean, where: Where = {}) {
       let last: T | undefined;
+      let trouble = '';
+      const ask = () =>
+        get<T>(resource, where).catch((error: unknown) => {
+          trouble = `; ${messageOf(error)}`; // perhaps its kind is not known yet
+          return undefined;
+        });
       const isSo = async () => {
-        last = await get<T>(resource, where);
+        last = await ask();
         return last !== undefined && check(last) ? last : undefined;
       };
       try {
-        return await waitFor(resource, isSo, { timeoutMs: where.timeoutMs ?? 120_000, everyMs: 500 });
+        return await waitFor(resource, isSo, { timeoutMs: where.timeoutMs ?? PATIENCE_MS, everyMs: 500 });
       } catch (error) {
-        throw new Error(`${(error as Error).message}; last seen: ${describe(last)}`, { cause: error });
+        throw new Error(`${messageOf(error)}; last seen: ${describe(last)}${trouble}`, { cause: error });
       }
     },
     async rolledOut(resource, where = {}) {
-      const timeoutMs = where.timeoutMs ?? 180_000;
+      const timeoutMs = where.timeoutMs ?? PATIENCE_MS;
       const args = ['rollout', 'status', resource, `--timeout=${timeoutMs}ms`, ...inNamespace(where)];
-      const { code, stderr } = await tryKubectl(args, { timeoutMs: timeoutMs + 10_000 });
+      const status = () => tryKubectl(args, { timeoutMs: timeoutMs + 10_000 });
+      const { code, stderr } = await persist(status, PASSING, timeoutMs);
       if (code === 0) return;
       const pods = await tryKubectl(['get', 'pods', '--output=wide', ...inNamespace(where)]);
       throw new Error(`${resource} is not rolled out: ${stderr}\n${pods.stdout}`);
@@ -149,13 +207,12 @@ async function nodeReady(cluster: Cluster, { name, startedAt }: Node): Promise<v
       (each) => each.type === 'Ready' && each.status === 'True' && isSince(each.lastHeartbeatTime),
     );
   await cluster.waitFor(`node/${name}`, isReady);
-  await waitFor(`news of the pods on ${name}`, async () => {
-    const pods = await cluster.controlPlane.api.list<RunningPod>(
-      `/api/v1/pods?fieldSelector=spec.nodeName=${name}`,
-    );
-    const containers = pods.flatMap(({ status }) => status.containerStatuses ?? []);
-    return containers.every(({ state }) => state.running === undefined || isSince(state.running.startedAt));
-  });
+  const path = `/api/v1/pods?fieldSelector=spec.nodeName=${name}`;
+  const isNews = ({ status }: RunningPod) =>
+    (status.containerStatuses ?? []).every(({ state }) => !state.running || isSince(state.running.startedAt));
+  const isAllNews = async () =>
+    (await cluster.controlPlane.api.list<RunningPod>(path))?.every(isNews) ?? false;
+  await waitFor(`news of the pods on ${name}`, isAllNews, { timeoutMs: PATIENCE_MS, everyMs: 250 });
 }
 
 async function writeKubeconfig(controlPlane: ControlPlane, path: string): Promise<void> {
@@ -175,9 +232,9 @@ export async function createCluster(
   await writeKubeconfig(controlPlane, kubeconfig);
   const kubectl = createKubectl(program, kubeconfig, join(directory, name, 'kubectl'));
   const feed = async (verb: readonly string[], manifest: Manifest) => {
-    const { code, stderr } = await kubectl.tryKubectl([...verb, '--filename=-'], {
-      stdin: manifestText(manifest),
-    });
+    const options = { stdin: manifestText(manifest) };
+    const command = () => kubectl.tryKubectl([...verb, '--filename=-'], options);
+    const { code, stderr } = await persist(command, PASSING);
     if (code !== 0) throw new Error(`kubectl ${verb[0]} failed: ${stderr}`);
   };
   const cluster: Cluster = {
@@ -189,15 +246,18 @@ export async function createCluster(
     remoteKubeconfig: await controlPlane.kubeconfigFor('testbed', ['system:masters']),
     ...kubectl,
     ...createQuestions(kubectl),
-    apply: (manifest) => feed(['apply', '--server-side', '--force-conflicts'], manifest),
-    remove: (manifest) => feed(['delete', '--ignore-not-found', '--timeout=100s'], manifest),
+    apply: (manifest, { clientSide = false } = {}) =>
+      feed(['apply', ...(clientSide ? [] : ['--server-side', '--force-conflicts'])], manifest),
+    remove: (manifest) => feed(['delete', '--ignore-not-found', '--timeout=240s'], manifest),
     exec(pod, command, { container, stdin, timeoutMs, ...where } = {}) {
       const from = container === undefined ? [] : [`--container=${container}`];
       const input = stdin === undefined ? [] : ['--stdin'];
-      return kubectl.tryKubectl(['exec', pod, ...from, ...input, ...inNamespace(where), '--', ...command], {
+      const args = ['exec', pod, ...from, ...input, ...inNamespace(where), '--', ...command];
+      const options = {
         ...(stdin === undefined ? {} : { stdin }),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      });
+      };
+      return persist(() => kubectl.tryKubectl(args, options), NOT_BEGUN);
     },
     async load(...images) {
       for (const image of images) {

@@ -172,11 +172,11 @@ async function buildCluster(ground: Ground, name: string): Promise<Cluster> {
 }
 
 async function powerOn({ controlPlane, nodes }: Cluster): Promise<void> {
-  await Promise.all([controlPlane.start(), ...nodes.map((node) => node.start())]);
+  await all([controlPlane.start(), ...nodes.map((node) => node.start())]);
 }
 
 async function powerOff({ controlPlane, nodes }: Cluster): Promise<void> {
-  await Promise.all([controlPlane.stop(), ...nodes.map((node) => node.kill())]);
+  await all([controlPlane.stop(), ...nodes.map((node) => node.kill())]);
 }
 
 /** Starts a cluster for the first time and gives it what every cluster has. */
@@ -205,7 +205,7 @@ export async function ensureClusters(images: readonly ImageName[] = []): Promise
   for (const image of [...BASE_IMAGES, ...images]) await ensureImage(image);
 }
 
-/** Ends what `startClusters` began only when none of it is still on its way. */
+/** Waits for the end of each, also when one has failed: what comes next must not meet the others on their way. */
 async function all(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -137,7 +137,8 @@ async function startServers(
   const isReady = async () =>
     (await api.ask('GET', '/readyz'))?.status === 200 &&
     (await api.ask('GET', '/api/v1/namespaces/default'))?.status === 200;
-  await waitFor(`API server of ${cluster}`, isReady, { abort: () => ended(apiServer), everyMs: 100 });
+  const patience = { abort: () => ended(apiServer), everyMs: 100, timeoutMs: 300_000 };
+  await waitFor(`API server of ${cluster}`, isReady, patience);
   const manager = [programs.controllerManager, ...controllerManagerArgs(place), ...NODE_MONITOR];
   serve('kube-controller-manager', manager);
   serve('kube-scheduler', [programs.scheduler, ...schedulerArgs(place)]);
@@ -177,11 +178,13 @@ export async function createControlPlane(plan: ControlPlanePlan): Promise<Contro
     },
     async stop() {
       if (!network) return;
-      await hub.detach(port);
-      await Promise.all(servers.map((server) => server.stop('SIGKILL')));
-      servers = [];
-      await network.remove();
-      network = undefined;
+      const [gone, ending] = [network, servers];
+      [network, servers] = [undefined, []];
+      // Each of these is done, last one first, also when another fails.
+      await using steps = new AsyncDisposableStack();
+      steps.defer(() => gone.remove());
+      for (const server of ending) steps.defer(() => server.stop('SIGKILL'));
+      steps.defer(() => hub.detach(port));
     },
     servers: () => servers,
   };

@@ -80,7 +80,8 @@ export async function startMachine(plan: MachinePlan): Promise<Machine> {
       servers.push(started);
       return started;
     },
-    run: (command) => must(inside(command), { env }),
+    // Minutes, because several machines that unpack large images at once share one disk.
+    run: (command) => must(inside(command), { env, timeoutMs: 600_000 }),
     servers: () => servers,
     async powerOff() {
       await unshare.stop('SIGKILL');

@@ -46,7 +46,7 @@ export async function makeNamespace(run: Run, name: string): Promise<Namespace> 
       await namespace.run(['ip', '-batch', '-'], { stdin: lines.join('\n') });
     },
     async remove() {
-      await must(['umount', file]);
+      await must(['umount', '--lazy', file]); // somebody may just be entering it
       await rm(file);
     },
   };

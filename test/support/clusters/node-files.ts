@@ -74,6 +74,7 @@ export function kubeletConfig({ addresses, folder, pki, podLogs, cgroup }: NodeF
     tlsCertFile: `${folder}/kubelet.crt`,
     tlsPrivateKeyFile: `${folder}/kubelet.key`,
     podLogsDir: podLogs,
+    containerLogMaxSize: '100Mi', // tests read logs from their beginning, and `kubectl logs` shows the newest file
     imageGCHighThresholdPercent: 100,
     // The machine's disk is not the node's: how full it is says nothing about this test.
     evictionHard: {

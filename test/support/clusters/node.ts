@@ -110,7 +110,7 @@ async function makeNetwork(plan: NodePlan): Promise<Namespace> {
 async function startContainerd(machine: Machine, folder: string): Promise<void> {
   const containerd = machine.serve('containerd', ['containerd', '--config', join(folder, 'containerd.toml')]);
   const answers = () => machine.run(['ctr', 'version']).then(Boolean, () => false);
-  await waitFor('containerd', answers, { abort: () => ended(containerd) });
+  await waitFor('containerd', answers, { abort: () => ended(containerd), everyMs: 250 });
 }
 
 /** kubelet is started again should it crash, which it has been seen to do just after its start (a race of its own). */
@@ -166,10 +166,12 @@ export async function createNode(plan: NodePlan): Promise<Node> {
       if (!up) return;
       const { machine, network } = up;
       up = undefined;
-      await hub.detach(portOf(controlPlane.addresses.index, plan.number));
-      await machine.powerOff();
-      await network.remove();
-      await removeCgroup(facts.cgroup);
+      // Each of these is done, last one first, also when another fails.
+      await using steps = new AsyncDisposableStack();
+      steps.defer(() => removeCgroup(facts.cgroup));
+      steps.defer(() => network.remove());
+      steps.defer(() => machine.powerOff());
+      steps.defer(() => hub.detach(portOf(controlPlane.addresses.index, plan.number)));
     },
     async importImage(archive) {
       if (imported.has(archive)) return;

@@ -70,14 +70,19 @@ export async function startOutside(run: Run, namespace: Namespace, logs: string)
   await writeFiles();
   const dns = await startInternetDns(namespace, corefile, logFile);
 
-  let reloads = 0;
-  async function reload(): Promise<void> {
+  async function reloadOnce(): Promise<void> {
+    const reloads = async () => (await readFile(logFile, 'utf8')).split('Reloading complete').length - 1;
+    const before = await reloads();
     await writeFiles();
-    reloads += 1;
     process.kill(dns.pid, 'SIGUSR1');
-    const done = async () =>
-      (await readFile(logFile, 'utf8')).split('Reloading complete').length - 1 >= reloads;
-    await waitFor('reload of the DNS server of the outside', done, { abort: () => ended(dns) });
+    const isDone = async () => (await reloads()) > before;
+    await waitFor('reload of the DNS server of the outside', isDone, { abort: () => ended(dns) });
+  }
+  let last: Promise<void> = Promise.resolve();
+  /** One after the other: two signals that come at once are one to the server. */
+  function reload(): Promise<void> {
+    last = last.then(reloadOnce, reloadOnce);
+    return last;
   }
 
   /** In a mount namespace of its own, so that the machine's resolver stays what it is. */

@@ -8,6 +8,7 @@ import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { cached } from '../../../src/store/embedded/cache.ts';
 import { run as command } from '../../../src/store/embedded/process.ts';
+import { messageOf } from '../../../src/ops/errors.ts';
 import { cgroupsNamed, removeCgroup } from './cgroups.ts';
 
 export interface Run {
@@ -56,15 +57,23 @@ async function leftovers(): Promise<string[]> {
 /** Removes everything of a run. Its processes must have ended, or end with their namespaces. */
 async function clear(name: string, directory: string): Promise<void> {
   await removeCgroup(name);
-  for (const path of await pinnedNamespaces()) if (runOf(path) === name) await command('umount', [path]);
-  await rm(directory, { recursive: true, force: true });
+  for (const path of await pinnedNamespaces())
+    if (runOf(path) === name) await command('umount', ['--lazy', path]);
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 });
 }
 
 /** Clears what crashed runs left, and nothing of runs that are alive. Returns their names. */
 export async function clearLeftovers(): Promise<string[]> {
-  const names = await leftovers();
-  for (const name of names) await clear(name, cached('clusters', name));
-  return names;
+  const cleared: string[] = [];
+  for (const name of await leftovers())
+    try {
+      await clear(name, cached('clusters', name));
+      cleared.push(name);
+    } catch (error) {
+      // Names and networks of a new run are its own: this is untidy, and in nobody's way.
+      process.stderr.write(`isthmus: ${name} cannot be cleared: ${messageOf(error)}\n`);
+    }
+  return cleared;
 }
 
 /** A new run of this process. */

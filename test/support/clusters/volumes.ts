@@ -65,7 +65,7 @@ export function volumeFor({ metadata, spec }: Claim, node: string): object {
 const folderOf = (node: Node, volume: string) => join(node.libraryFolder, 'volumes', volume);
 
 async function provide(api: Api, nodes: readonly Node[]): Promise<void> {
-  for (const claim of await api.list<Claim>('/api/v1/persistentvolumeclaims')) {
+  for (const claim of (await api.list<Claim>('/api/v1/persistentvolumeclaims')) ?? []) {
     const chosen = claim.metadata.annotations?.['volume.kubernetes.io/selected-node'];
     const node = nodes.find(({ name }) => name === chosen);
     if (claim.status.phase !== 'Pending' || claim.spec.storageClassName !== STORAGE_CLASS || !node) continue;
@@ -75,7 +75,7 @@ async function provide(api: Api, nodes: readonly Node[]): Promise<void> {
 }
 
 async function takeBack(api: Api, nodes: readonly Node[]): Promise<void> {
-  for (const { metadata, status } of await api.list<Volume>(VOLUMES)) {
+  for (const { metadata, status } of (await api.list<Volume>(VOLUMES)) ?? []) {
     const node = nodes.find(({ name }) => name === metadata.annotations?.['testbed.isthmus/node']);
     if (status.phase !== 'Released' || !node) continue;
     await api.ask('DELETE', `${VOLUMES}/${metadata.name}`);

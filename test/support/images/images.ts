@@ -1,6 +1,6 @@
 /** The images that pods of the testbed run, each made once and kept in the cache as an archive to import. */
 import { createHash } from 'node:crypto';
-import { readFile, readdir, rm, stat } from 'node:fs/promises';
+import { readFile, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeArchive } from '../../../deploy/image/archive.ts';
 import type { Image } from '../../../deploy/image/archive.ts';
@@ -54,8 +54,9 @@ async function removeFormer(name: ImageName, current: string): Promise<void> {
   const pattern = new RegExp(`^image-${name}-[0-9a-f]{12}$`);
   const former = (await readdir(cached())).filter((entry) => pattern.test(entry) && entry !== current);
   for (const entry of former) {
-    const { mtimeMs } = await stat(cached(entry));
-    if (Date.now() - mtimeMs > IN_USE_MS) await rm(cached(entry), { recursive: true, force: true });
+    const found = await stat(cached(entry)).catch(() => undefined); // somebody else removes them, too
+    if (found && Date.now() - found.mtimeMs > IN_USE_MS)
+      await rm(cached(entry), { recursive: true, force: true });
   }
 }
 
@@ -72,6 +73,7 @@ export async function ensureImage(name: ImageName): Promise<string> {
       await writeArchive(image, join(into, 'image.tar'));
     },
   });
+  await utimes(home, new Date(), new Date()); // in use
   await removeFormer(name, directory);
   return join(home, 'image.tar');
 }

@@ -96,7 +96,11 @@ const controller = [
           containers: [
             {
               ...container(['server', '--config-path=/config/envoy-gateway.yaml']),
-              readinessProbe: { httpGet: { path: '/readyz', port: 8081 }, periodSeconds: 1 },
+              readinessProbe: {
+                httpGet: { path: '/readyz', port: 8081 },
+                periodSeconds: 1,
+                timeoutSeconds: 5,
+              },
               volumeMounts: [
                 { name: 'config', mountPath: '/config' },
                 { name: 'certificates', mountPath: '/certs' },

@@ -8,6 +8,7 @@ import { ensureDnsEndpointCrd } from '../../install/external-dns.ts';
 import { waitFor } from '../../../../src/store/embedded/process.ts';
 import type { Server } from '../../../../src/store/embedded/process.ts';
 import { OUTSIDE } from '../addresses.ts';
+import { hasCondition } from '../cluster.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Clusters } from '../clusters.ts';
 import { ended } from '../machine.ts';
@@ -71,6 +72,7 @@ export async function startPublicZone({ outside, logs }: Clusters, zone: string)
     return code === 0 ? stdout.trim().split('\n').filter(Boolean).toSorted() : [];
   };
   await waitFor(`zone ${zone}`, async () => (await ask('SOA', zone)).length > 0, {
+    everyMs: 250,
     abort: () => ended(named),
   });
   await outside.delegate(zone, OUTSIDE.provider);
@@ -80,7 +82,7 @@ export async function startPublicZone({ outside, logs }: Clusters, zone: string)
 /** The CRD of DNSEndpoint alone. */
 export async function addDnsEndpoints(cluster: Cluster): Promise<void> {
   await cluster.apply(await readFile(await ensureDnsEndpointCrd(), 'utf8'));
-  await cluster.kubectl('wait', '--for=condition=Established', 'crd/dnsendpoints.externaldns.k8s.io');
+  await cluster.waitFor('crd/dnsendpoints.externaldns.k8s.io', hasCondition('Established'));
 }
 
 const NAME = 'external-dns';

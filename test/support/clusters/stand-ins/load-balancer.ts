@@ -119,6 +119,7 @@ export function startLoadBalancers(clusters: Clusters, cluster: Cluster, { names
   return startLoop(async () => {
     const services = await api.list<Service>('/api/v1/services');
     const slices = await api.list<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+    if (!services || !slices) return; // what was served stays so while nobody answers
     const wanted = services.filter(
       ({ spec, metadata }) => spec.type === 'LoadBalancer' && metadata.deletionTimestamp === undefined,
     );

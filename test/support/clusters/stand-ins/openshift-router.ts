@@ -11,6 +11,7 @@ import { startServer } from '../../../../src/store/embedded/process.ts';
 import type { Server } from '../../../../src/store/embedded/process.ts';
 import { disposable, startLoop } from '../api.ts';
 import type { Api, Loop } from '../api.ts';
+import { hasCondition } from '../cluster.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Clusters } from '../clusters.ts';
 import type { Namespace } from '../namespaces.ts';
@@ -139,12 +140,8 @@ export async function startOpenShiftRouter(clusters: Clusters, cluster: Cluster)
     tree,
   );
   await cluster.apply(await readFile(await ensureOpenShiftCrds(), 'utf8'));
-  await cluster.kubectl(
-    'wait',
-    '--for=condition=Established',
-    'crd/routes.route.openshift.io',
-    'crd/ingresscontrollers.operator.openshift.io',
-  );
+  for (const kind of ['routes.route.openshift.io', 'ingresscontrollers.operator.openshift.io'])
+    await cluster.waitFor(`crd/${kind}`, hasCondition('Established'));
   const controller = { apiVersion: 'operator.openshift.io/v1', kind: 'IngressController' };
   await cluster.apply([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONTROLLERS } },
@@ -157,6 +154,7 @@ export async function startOpenShiftRouter(clusters: Clusters, cluster: Cluster)
   const loop = startLoop(async () => {
     const routes = await api.list<Route>('/apis/route.openshift.io/v1/routes');
     const slices = await api.list<EndpointSlice>('/apis/discovery.k8s.io/v1/endpointslices');
+    if (!routes || !slices) return; // what was served stays so while nobody answers
     await proxy.load(haproxyConfig(routes, slices, domain));
     for (const route of routes) await admit(api, route, domain);
   });
