@@ -1,0 +1,155 @@
+/** Two installations in one cluster, each with the rights of its own manifests, that would both delegate the same zones. */
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { parseAllDocuments, stringify } from 'yaml';
+import { runProgram } from '../../../src/cli/program.ts';
+import { createDelegator } from '../../../src/control/discover/delegation/delegator.ts';
+import type { ConfigMap } from '../../../src/control/discover/delegation/platform.ts';
+import { probeRecords } from '../../../src/control/discover/delegation/probe.ts';
+import { delegationOptions } from '../../../src/control/discover/delegation/settings.ts';
+import { dnsConfigSchema } from '../../../src/dns/config.ts';
+import { startDns } from '../../../src/dns/server.ts';
+import type { DnsServer } from '../../../src/dns/server.ts';
+import { createCluster } from '../../../src/kube/cluster.ts';
+import type { Cluster } from '../../../src/kube/cluster.ts';
+import { createEventRecorder } from '../../../src/kube/events.ts';
+import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { plainCorefile, startClusterDns } from './cluster-dns.ts';
+import type { ClusterDnsServer } from './cluster-dns.ts';
+import { apply, expectEvent } from './site.ts';
+
+const ZONES = ['clusterset.local', 'xcc.test'];
+const PATIENT = { timeoutMs: 180_000, everyMs: 100 };
+const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };
+const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
+
+suite('two installations in one cluster', () => {
+  const ends = new AsyncDisposableStack();
+  let plane: ControlPlane;
+  let admin: Cluster;
+  let dns: DnsServer;
+  let through: ClusterDnsServer;
+
+  before(async () => {
+    plane = ends.use(await startControlPlane());
+    admin = createCluster({ name: 'admin', connection: loadConnection({ file: plane.kubeconfig }), log });
+    ends.defer(() => admin.stop());
+    for (const namespace of ['isthmus-system', 'second']) await install(namespace);
+    const zones = ZONES.map((name) => ({ name }));
+    dns = await startDns(dnsConfigSchema.parse({ listen: ['127.0.0.1:0'], zones }), {
+      log,
+      metrics: createMetrics(),
+    });
+    ends.defer(() => dns.close());
+    dns.upsert('probe', probeRecords(ZONES, 'west'));
+    through = ends.use(
+      await startClusterDns(admin.client, 'corefile', (port) => {
+        const metadata = { name: 'coredns', namespace: 'kube-system' };
+        const data = { Corefile: plainCorefile(port) };
+        return apply(plane, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+      }),
+    );
+  });
+  after(() => ends.disposeAsync());
+
+  /** What a command says. */
+  async function isthmusDns(command: string, namespace: string): Promise<string> {
+    const config = join(plane.directory, 'dns.yaml');
+    const kubernetes = { clusterId: 'west', kubeconfig: plane.kubeconfig, delegation: true };
+    await writeFile(config, stringify({ zones: [{ name: 'xcc.test' }], kubernetes }));
+    let text = '';
+    const terminal = { out: (more: string) => void (text += more), err: () => {}, exitCode: 0 as const };
+    const args = ['dns', command, '--config', config, '--namespace', namespace];
+    assert.equal(await runProgram(args, terminal), 0);
+    return text;
+  }
+
+  async function install(namespace: string): Promise<void> {
+    const text = await isthmusDns('manifests', namespace);
+    const documents = [parseAllDocuments(text)].flat().map((one) => one.toJS() as object);
+    await apply(plane, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, ...documents);
+  }
+
+  /** The replica that leads in an installation. */
+  async function lead(namespace: string, zones = ZONES) {
+    const file = await plane.userKubeconfig(`system:serviceaccount:${namespace}:isthmus-dns`);
+    const cluster = createCluster({ name: 'west', connection: loadConnection({ file }), log });
+    const client = () => cluster.client;
+    const events = createEventRecorder({ client, reportingController: 'isthmus.dns', log });
+    const metrics = createMetrics();
+    const options = delegationOptions.parse({
+      server: `127.0.0.1:${dns.port}`,
+      clusterDns: through.address,
+    });
+    const over = new AbortController();
+    const place = { cluster, namespace, serviceName: 'isthmus-dns' };
+    const ready = Promise.resolve();
+    const work = createDelegator({ ...place, zones, options, ready, events, log, metrics }).work(over.signal);
+    return {
+      metrics: async () => metricsText([await metrics.snapshot()]),
+      async [Symbol.asyncDispose]() {
+        over.abort();
+        await work;
+        await events.stop();
+        await cluster.stop();
+      },
+    };
+  }
+
+  const dataOf = async (namespace: string, name: string, key: string) =>
+    (await admin.client.get<ConfigMap>(CONFIG_MAP, { namespace, name }))?.data?.[key] ?? '';
+  const corefile = () => dataOf('kube-system', 'coredns', 'Corefile');
+  const standing = (namespace: string, key: string) => dataOf(namespace, 'isthmus-dns-delegation', key);
+  const untilStanding = (namespace: string, state: string) =>
+    waitFor(`${namespace}: ${state}`, async () => (await standing(namespace, 'state')) === state, PATIENT);
+
+  test('the first has the zones, the second says so and writes nothing, until they are free', async () => {
+    {
+      await using stack = new AsyncDisposableStack();
+      stack.use(await lead('isthmus-system'));
+      await untilStanding('isthmus-system', 'delegated');
+      const written = await corefile();
+      assert.match(written, /^# By isthmus-system\/isthmus-dns\.$/m);
+      const second = stack.use(await lead('second'));
+      await untilStanding('second', 'refused');
+      assert.match(
+        await standing('second', 'reason'),
+        /by another Isthmus already, isthmus-system\/isthmus-dns/,
+      );
+      const line = 'isthmus_dns_delegation{zone="xcc.test",platform="corefile",state="refused"} 1';
+      await waitFor(line, async () => (await second.metrics()).includes(line), PATIENT);
+      await expectEvent(plane, 'isthmus-dns', 'DelegationRefused');
+      assert.equal(await corefile(), written);
+    }
+    {
+      // Nor does it take out what is not its own.
+      const written = await corefile();
+      await using stack = new AsyncDisposableStack();
+      stack.use(await lead('second', []));
+      await untilStanding('second', 'removed');
+      assert.match(
+        await isthmusDns('undelegate', 'second'),
+        /nothing is delegated from second;.* -n isthmus-system/,
+      );
+      assert.equal(await corefile(), written);
+    }
+    {
+      await using stack = new AsyncDisposableStack();
+      stack.use(await lead('second'));
+      await untilStanding('second', 'refused');
+      stack.use(await lead('isthmus-system', []));
+      await untilStanding('second', 'delegated');
+      assert.match(await corefile(), /^# By second\/isthmus-dns\.$/m);
+      assert.doesNotMatch(await corefile(), /By isthmus-system/);
+    }
+    assert.match(await isthmusDns('undelegate', 'second'), /coredns: taken out/);
+    assert.doesNotMatch(await corefile(), /CROSS CLUSTER/);
+  });
+});
