@@ -4,10 +4,10 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import type { Cluster } from '../../support/clusters/cluster.ts';
 import { hasCondition } from '../../support/clusters/cluster.ts';
+import type { Cluster } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
-import { run } from '../../../src/store/embedded/process.ts';
+import { run, waitFor } from '../../../src/store/embedded/process.ts';
 import { client } from '../testbed/pods.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -15,6 +15,8 @@ export const NAMESPACE = 'isthmus-system';
 export const DNS = 'isthmus-dns';
 /** How long anybody may remember an answer. */
 export const TTL_SECONDS = 2;
+/** Where a pod of the server listens; its Service makes it 53. */
+const POD_PORT = 5353;
 const ZONES = ['example.test', 'clusterset.local'];
 const where = { namespace: NAMESPACE };
 
@@ -103,12 +105,55 @@ export async function isAnswered(cluster: Cluster): Promise<boolean> {
   return (await cluster.exec('client', question)).stdout.includes('1.0.0');
 }
 
-/** What a pod is told about a name: the addresses, or `NXDOMAIN`; nothing if nobody answers. */
+/** What a pod is told about a name: the addresses, or `NXDOMAIN`; nothing if nobody answers, asked thrice as resolvers do. */
 export async function lookup(cluster: Cluster, name: string): Promise<string> {
-  const { stdout, stderr } = await cluster.exec('client', ['nslookup', '-type=a', `${name}.`]);
-  const text = stdout + stderr;
-  if (text.includes('NXDOMAIN')) return 'NXDOMAIN';
-  return [...text.matchAll(/^Name:.*\nAddress: (\S+)/gm)].map(([, address]) => address).join();
+  for (let tries = 1; ; tries++) {
+    const { stdout, stderr } = await cluster.exec('client', ['nslookup', '-type=a', `${name}.`]);
+    const text = stdout + stderr;
+    if (text.includes('NXDOMAIN')) return 'NXDOMAIN';
+    const addresses = [...text.matchAll(/^Name:.*\nAddress: (\S+)/gm)].map(([, address]) => address);
+    if (addresses.length > 0 || tries === 3) return addresses.join();
+  }
+}
+
+/** Asks (a server, if there is a third argument) until what is said matches; for a minute, and says then what was said last. */
+const UNTIL = `
+end=$(($(date +%s) + 60))
+while [ $(date +%s) -lt $end ]; do
+  said=$(nslookup -type=a $1. $3 2>&1 | tr '\\n' ' ')
+  echo "$said" | grep -q "$2" && exit 0
+  usleep 100000
+done
+echo "$said"; exit 1`;
+
+/** What pods are told about a service of some cluster. */
+export const SERVED = 'Name:.*Address: 10[.]96[.]';
+
+/**
+ * Waits until a pod is told this about a name (a pattern), and returns when that was. The pod itself asks again and
+ * again: how long kubectl takes to start on a busy machine says nothing about our servers.
+ */
+export async function until(cluster: Cluster, name: string, answer: string, server = ''): Promise<number> {
+  const command = ['sh', '-c', UNTIL, 'sh', name, answer, server];
+  let last = '';
+  const isSo = async () => {
+    const { code, stdout, stderr } = await cluster.exec('client', command);
+    last = stdout + stderr;
+    return code === 0;
+  };
+  const what = `${name} in ${cluster.name}`;
+  await waitFor(what, isSo, { timeoutMs: 240_000 }).catch((cause: unknown) => {
+    throw new Error(`${what} is ${last}, not ${answer}`, { cause });
+  });
+  return performance.now();
+}
+
+/** Waits until each of the cluster's own servers is of this answer: they learn of a change each for itself. */
+export async function untilAll(cluster: Cluster, name: string, answer: string): Promise<void> {
+  const path = '--output=jsonpath={.items[*].status.podIP}';
+  const servers = await cluster.kubectl('get', 'pods', `--namespace=${NAMESPACE}`, path);
+  const ask = (server: string) => until(cluster, name, answer, `${server}:${POD_PORT}`);
+  await Promise.all(servers.split(' ').map(ask));
 }
 
 /** What a pod gets from a web server, or undefined if it gets nothing within three seconds. */
