@@ -11,7 +11,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 function isthmus(args: string[], input = ''): { code: number | null; out: string; err: string } {
   const main = join(import.meta.dirname, '../main.ts');
-  const options = { input, encoding: 'utf8', timeout: 60_000 } as const;
+  const options = { input, encoding: 'utf8', timeout: 180_000 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], options);
   return { code: status, out: stdout, err: stderr };
 }

@@ -109,7 +109,7 @@ suite('credentials', () => {
     });
   });
 
-  test('a plugin that fails is named, with what it said', { timeout: 60_000 }, async () => {
+  test('a plugin that fails is named, with what it said', { timeout: 180_000 }, async () => {
     const fails = (given: ExecPlugin, pattern: RegExp, timeoutMs?: number) =>
       assert.rejects(runExecPlugin(given, 'user "u"', timeoutMs), pattern);
     await fails(

@@ -34,7 +34,7 @@ const CONNECTION: Connection = {
 suite('requests', () => {
   test(
     'a deadline counts the credential plugin in, and a caller who gives up does not wait for it',
-    { timeout: 30_000 },
+    { timeout: 180_000 },
     async () => {
       const requests = createRequests(CONNECTION, { clock: systemClock });
       const call = { verb: 'get', method: 'GET', path: '/version' } as const;
