@@ -33,7 +33,9 @@ export async function serveManagement(options: ManagementOptions): Promise<Manag
     server.once('error', (cause) =>
       reject(new IsthmusError('LISTEN_FAILED', `management: ${cause.message}`, { cause })),
     );
-    server.listen(options.port, options.host, () => resolve());
+    // Without a host Node takes all addresses of both families, and of IPv4 alone where a machine has no other.
+    const host = options.host === '::' ? undefined : options.host;
+    server.listen(options.port, host, () => resolve());
   });
   return {
     port: (server.address() as AddressInfo).port,

@@ -46,11 +46,13 @@ type Places = Record<keyof ClusterDns | 'service', Place>;
 export async function lookAt({ cluster, service, corefile }: ViewOptions): Promise<SeenDns> {
   const places = placesOf(service, corefile);
   const get = async <T extends KubeObject>({ type, name }: Place) => cluster.client.get<T>(type, name);
+  // Before the others, which could fail with nobody listening while this is waited for.
+  const hasOperator = await isServed(cluster, DNS_OPERATOR);
   const [coredns, custom, kubeDns, operator, own] = await Promise.all([
     get<ConfigMap>(places.coredns),
     get<ConfigMap>(places.custom),
     get<ConfigMap>(places.kubeDns),
-    (await isServed(cluster, DNS_OPERATOR)) ? get<DnsOperator>(places.operator) : undefined,
+    hasOperator ? get<DnsOperator>(places.operator) : undefined,
     get<DnsService>(places.service),
   ]);
   return { found: { coredns, custom, kubeDns, operator }, service: own };
