@@ -5,6 +5,7 @@ import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import type { Finished } from '../../../src/store/embedded/process.ts';
 
 const BIN = '/opt/kafka/bin';
 const BOOTSTRAP = 'kafka-0.kafka.default.svc.cluster.local:9092';
@@ -29,7 +30,7 @@ function kafka(): object[] {
     image: IMAGES.kafka,
     command: ['sh', '-c', START],
     resources: { limits: { memory: '768Mi' } },
-    readinessProbe: { tcpSocket: { port: 9092 }, periodSeconds: 1 },
+    readinessProbe: { tcpSocket: { port: 9092 }, periodSeconds: 1, timeoutSeconds: 5 },
     securityContext: { allowPrivilegeEscalation: false, runAsNonRoot: true },
     volumeMounts: [
       { name: 'config', mountPath: '/config' },
@@ -80,21 +81,31 @@ describe('the image of Kafka', () => {
     '-c',
     `${BIN}/${name}.sh --bootstrap-server ${BOOTSTRAP} ${args.join(' ')}`,
   ];
-  const read = async () => {
+  /** Waits until the records are read, all of them and in order: a tool that had no time may give some, or none. */
+  const areRead = async (expected: string) => {
     const consume = tool(
       'kafka-console-consumer',
-      '--topic words --from-beginning --max-messages 2 --timeout-ms 20000',
+      '--topic words --from-beginning --max-messages 2 --timeout-ms 60000',
     );
-    return (await cluster.exec('kafka-0', consume)).stdout;
+    let last: unknown;
+    const isRead = async () => {
+      last = await cluster.exec('kafka-0', consume);
+      return (last as Finished).stdout === expected;
+    };
+    await waitFor('records', isRead, { timeoutMs: 300_000, everyMs: 1000 }).catch((cause: unknown) => {
+      throw new Error(`not what was written: ${JSON.stringify(last)}`, { cause });
+    });
   };
 
   it('takes and gives records, and keeps them when its pod is replaced', async () => {
-    const produce = tool('kafka-console-producer', '--topic words');
+    // By itself the tool gives up after three times one and a half seconds.
+    const patient = ['retries=1000', 'request.timeout.ms=30000'].map((each) => `--command-property ${each}`);
+    const produce = tool('kafka-console-producer', '--topic words', ...patient);
     const { code, stderr } = await cluster.exec('kafka-0', produce, { stdin: 'one\ntwo\n' });
     assert.equal(code, 0, stderr);
-    assert.equal(await read(), 'one\ntwo\n');
+    await areRead('one\ntwo\n');
     await cluster.kubectl('delete', 'pod/kafka-0', '--grace-period=5');
     await cluster.rolledOut('statefulset/kafka');
-    assert.equal(await waitFor('records', async () => (await read()) || undefined), 'one\ntwo\n');
+    await areRead('one\ntwo\n');
   });
 });

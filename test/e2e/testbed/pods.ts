@@ -10,7 +10,7 @@ const busybox = (script: string) => ({ name: 'main', image: IMAGES.busybox, comm
 const server = {
   ...busybox('mkdir /www; hostname > /www/index.html; exec httpd -f -v -p 8080 -h /www'),
   ports: [{ containerPort: 8080 }],
-  readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 },
+  readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1, timeoutSeconds: 5 },
 };
 
 /** A Deployment `web` behind a Service with a node port. */
