@@ -225,8 +225,14 @@ async function listenTcp(
   try {
     for (const { address, port } of config.listen) {
       const ipv6Only = hasIPv4 && !isIPv4(address);
-      const endpoint = { address, port: port || (endpoints[0]?.port ?? 0), ipv6Only };
-      const service = await serveTcp(endpoint, zones, options, counters);
+      let endpoint: Endpoint = { address, port: port || (endpoints[0]?.port ?? 0), ipv6Only };
+      const service = await serveTcp(endpoint, zones, options, counters).catch((error: unknown) => {
+        // "All addresses" is meant where a kernel has no IPv6, too; not more than that.
+        const isMissing = (error as NodeJS.ErrnoException).code === 'EAFNOSUPPORT';
+        if (address !== '::' || hasIPv4 || !isMissing) throw error;
+        endpoint = { ...endpoint, address: '0.0.0.0' };
+        return serveTcp(endpoint, zones, options, counters);
+      });
       services.push(service);
       endpoints.push({ ...endpoint, port: service.port });
     }
