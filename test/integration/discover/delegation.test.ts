@@ -5,19 +5,16 @@ import { join } from 'node:path';
 import { after, before, beforeEach, suite, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import { runProgram } from '../../../src/cli/program.ts';
-import { createDelegator } from '../../../src/control/discover/delegation/delegator.ts';
 import type { ConfigMap, DnsOperator } from '../../../src/control/discover/delegation/platform.ts';
 import { probeRecords } from '../../../src/control/discover/delegation/probe.ts';
-import { delegationOptions } from '../../../src/control/discover/delegation/settings.ts';
 import { dnsConfigSchema } from '../../../src/dns/config.ts';
 import { startDns } from '../../../src/dns/server.ts';
 import type { DnsServer } from '../../../src/dns/server.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import type { Cluster } from '../../../src/kube/cluster.ts';
-import { createEventRecorder } from '../../../src/kube/events.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
 import { createLog } from '../../../src/ops/log.ts';
-import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { untilKindsAreServed } from '../../support/control-plane/served.ts';
@@ -25,16 +22,14 @@ import { ensureOpenShiftDnsCrd } from '../../support/install/openshift-dns.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { plainCorefile, startClusterDns } from './cluster-dns.ts';
 import type { ClusterDnsServer } from './cluster-dns.ts';
+import { startLeader } from './leader.ts';
+import type { Leader } from './leader.ts';
 import { apply, expectEvent } from './site.ts';
 
 const NAMESPACE = 'isthmus-system';
 const ZONES = ['clusterset.local', 'xcc.test'];
 const log = createLog(process.env['ISTHMUS_LOG'] ? 'debug' : 'silent');
 const PATIENT = { timeoutMs: 180_000, everyMs: 100 };
-
-interface Site extends AsyncDisposable {
-  metrics(): Promise<string>;
-}
 
 suite('delegation', () => {
   let plane: ControlPlane;
@@ -86,29 +81,9 @@ suite('delegation', () => {
   function lead(
     through: ClusterDnsServer,
     { zones = ZONES, as = account, ...more }: { zones?: string[]; as?: string; verifySeconds?: number } = {},
-  ): Site {
-    const cluster = createCluster({ name: 'west', connection: loadConnection({ file: as }), log });
-    const events = createEventRecorder({
-      client: () => cluster.client,
-      reportingController: 'isthmus.dns',
-      log,
-    });
-    const metrics = createMetrics();
-    const server = `127.0.0.1:${dns.port}`;
-    const options = delegationOptions.parse({ server, clusterDns: through.address, ...more });
-    const place = { cluster, namespace: NAMESPACE, serviceName: 'isthmus-dns' };
-    const ready = Promise.resolve();
-    const over = new AbortController();
-    const work = createDelegator({ ...place, zones, options, ready, events, log, metrics }).work(over.signal);
-    return {
-      metrics: async () => metricsText([await metrics.snapshot()]),
-      async [Symbol.asyncDispose]() {
-        over.abort();
-        await work;
-        await events.stop();
-        await cluster.stop();
-      },
-    };
+  ): Leader {
+    const delegation = { server: `127.0.0.1:${dns.port}`, clusterDns: through.address, ...more };
+    return startLeader({ kubeconfig: as, namespace: NAMESPACE, zones, delegation, log });
   }
 
   const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };

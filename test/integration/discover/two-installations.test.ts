@@ -5,24 +5,23 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import { runProgram } from '../../../src/cli/program.ts';
-import { createDelegator } from '../../../src/control/discover/delegation/delegator.ts';
 import type { ConfigMap } from '../../../src/control/discover/delegation/platform.ts';
 import { probeRecords } from '../../../src/control/discover/delegation/probe.ts';
-import { delegationOptions } from '../../../src/control/discover/delegation/settings.ts';
 import { dnsConfigSchema } from '../../../src/dns/config.ts';
 import { startDns } from '../../../src/dns/server.ts';
 import type { DnsServer } from '../../../src/dns/server.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import type { Cluster } from '../../../src/kube/cluster.ts';
-import { createEventRecorder } from '../../../src/kube/events.ts';
 import { loadConnection } from '../../../src/kube/kubeconfig.ts';
 import { createLog } from '../../../src/ops/log.ts';
-import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
+import { createMetrics } from '../../../src/ops/metrics.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { plainCorefile, startClusterDns } from './cluster-dns.ts';
 import type { ClusterDnsServer } from './cluster-dns.ts';
+import { startLeader } from './leader.ts';
+import type { Leader } from './leader.ts';
 import { apply, expectEvent } from './site.ts';
 
 const ZONES = ['clusterset.local', 'xcc.test'];
@@ -78,29 +77,10 @@ suite('two installations in one cluster', () => {
   }
 
   /** The replica that leads in an installation. */
-  async function lead(namespace: string, zones = ZONES) {
-    const file = await plane.userKubeconfig(`system:serviceaccount:${namespace}:isthmus-dns`);
-    const cluster = createCluster({ name: 'west', connection: loadConnection({ file }), log });
-    const client = () => cluster.client;
-    const events = createEventRecorder({ client, reportingController: 'isthmus.dns', log });
-    const metrics = createMetrics();
-    const options = delegationOptions.parse({
-      server: `127.0.0.1:${dns.port}`,
-      clusterDns: through.address,
-    });
-    const over = new AbortController();
-    const place = { cluster, namespace, serviceName: 'isthmus-dns' };
-    const ready = Promise.resolve();
-    const work = createDelegator({ ...place, zones, options, ready, events, log, metrics }).work(over.signal);
-    return {
-      metrics: async () => metricsText([await metrics.snapshot()]),
-      async [Symbol.asyncDispose]() {
-        over.abort();
-        await work;
-        await events.stop();
-        await cluster.stop();
-      },
-    };
+  async function lead(namespace: string, zones = ZONES): Promise<Leader> {
+    const kubeconfig = await plane.userKubeconfig(`system:serviceaccount:${namespace}:isthmus-dns`);
+    const delegation = { server: `127.0.0.1:${dns.port}`, clusterDns: through.address };
+    return startLeader({ kubeconfig, namespace, zones, delegation, log });
   }
 
   const dataOf = async (namespace: string, name: string, key: string) =>
