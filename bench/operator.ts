@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { join, resolve } from 'node:path';
-import type { Cache } from '../src/kube/cache.ts';
+import type { Cache } from '../src/kube/cache/cache.ts';
 import { createCluster } from '../src/kube/cluster.ts';
 import type { Cluster } from '../src/kube/cluster.ts';
-import { connectionOf, parseKubeconfig } from '../src/kube/kubeconfig.ts';
+import { connectionOf, parseKubeconfig } from '../src/kube/http/kubeconfig.ts';
 import type { AnyObject } from '../src/kube/object.ts';
 import { createLog } from '../src/ops/log.ts';
 import type { ControlPlane } from '../test/support/control-plane.ts';

@@ -7,7 +7,7 @@ import type { RecordSink } from '../control/discover/records.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import { formatName } from '../dns/name.ts';
-import { createEventRecorder } from '../kube/events.ts';
+import { createEventRecorder } from '../kube/write/events.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
 

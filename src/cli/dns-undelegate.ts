@@ -29,7 +29,7 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
         await import('../control/discover/delegation/undelegate.ts');
       const { optionsOf } = await import('../control/discover/delegation/settings.ts');
       const { DNS_NAME } = await import('../control/discover/install.ts');
-      const { userErrorOf } = await import('../kube/errors.ts');
+      const { userErrorOf } = await import('../kube/http/errors.ts');
       const options = optionsOf(kubernetes.delegation ?? false);
       const service = { namespace, name: options.service ?? DNS_NAME };
       const given = { service, zones: zoneTexts(dns.zones), options };
@@ -66,7 +66,7 @@ async function connect(settings: {
   context?: string | undefined;
 }) {
   const { createCluster } = await import('../kube/cluster.ts');
-  const { loadConnection } = await import('../kube/kubeconfig.ts');
+  const { loadConnection } = await import('../kube/http/kubeconfig.ts');
   const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
   const log = createLog('error', { role: 'dns undelegate' });
   const cluster = createCluster({ name: settings.clusterId, connection, log });

@@ -5,7 +5,7 @@ import type { JoinedClusters } from '../control/discover/join.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import type { DnsServer } from '../dns/server.ts';
-import type { Election } from '../kube/lease.ts';
+import type { Election } from '../kube/controller/lease.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
 import type { Log, LogLevel } from '../ops/log.ts';
@@ -97,7 +97,7 @@ async function leadWith(
   { local, namespace }: JoinedClusters,
   log: Log,
 ): Promise<Election> {
-  const { runElection } = await import('../kube/lease.ts');
+  const { runElection } = await import('../kube/controller/lease.ts');
   const { DNS_NAME } = await import('../control/discover/install.ts');
   return runElection({
     client: () => local.client,

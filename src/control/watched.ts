@@ -1,5 +1,5 @@
 /** One cache over some namespaces, or over all: whoever reads need not know how many there are. */
-import type { Cache, CacheOptions, Subscription } from '../kube/cache.ts';
+import type { Cache, CacheOptions, Subscription } from '../kube/cache/cache.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { nameOfKey } from '../kube/object.ts';
 import type { AnyObject } from '../kube/object.ts';

@@ -1,14 +1,14 @@
 import { messageOf } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import { createCache } from './cache.ts';
-import type { Cache, CacheOptions } from './cache.ts';
-import { createClient } from './client.ts';
-import type { Client } from './client.ts';
+import { createCache } from './cache/cache.ts';
+import type { Cache, CacheOptions } from './cache/cache.ts';
+import { createClient } from './http/client.ts';
+import type { Client } from './http/client.ts';
 import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
-import type { Connection } from './connection.ts';
-import type { Selection } from './list.ts';
-import { ApiError } from './errors.ts';
+import type { Connection } from './http/connection.ts';
+import type { Selection } from './http/list.ts';
+import { ApiError } from './http/errors.ts';
 import { apiVersionOf } from './object.ts';
 import type { AnyObject, KubeObject, ResourceType } from './object.ts';
 

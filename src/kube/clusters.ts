@@ -1,11 +1,11 @@
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
-import type { Cache } from './cache.ts';
+import type { Cache } from './cache/cache.ts';
 import type { Clock } from './clock.ts';
 import { createCluster } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { hashOf } from './json.ts';
-import { connectionOf, parseKubeconfig } from './kubeconfig.ts';
+import { connectionOf, parseKubeconfig } from './http/kubeconfig.ts';
 import type { KubeObject } from './object.ts';
 
 export interface Secret extends KubeObject {

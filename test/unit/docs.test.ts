@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../src/cli/program.ts';
 import { dnsCommandSchema } from '../../src/cli/dns-config.ts';
-import { connectionOf, parseKubeconfig } from '../../src/kube/kubeconfig.ts';
+import { connectionOf, parseKubeconfig } from '../../src/kube/http/kubeconfig.ts';
 import { checkConfig } from '../../src/ops/config.ts';
 import { configSchema } from '../../src/proxy/config/schema.ts';
 import { parseResource } from '../../src/resources/parse.ts';

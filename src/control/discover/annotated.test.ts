@@ -4,7 +4,7 @@ import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated
 import { HOSTNAME_ANNOTATION } from './names.ts';
 import type { DnsEndpoint } from './objects.ts';
 import { MAX_RECORDS } from './records.ts';
-import { lines, service, slice } from './testing.ts';
+import { lines, service, slice } from '../../../test/support/discover/objects.ts';
 
 const fqdn = 'foo.xcc.test';
 

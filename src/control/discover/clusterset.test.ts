@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { VERSION_RECORD, clusterSetIpRecords, headlessRecords } from './clusterset.ts';
 import type { ServiceImport } from './objects.ts';
-import { lines, service, slice } from './testing.ts';
+import { lines, service, slice } from '../../../test/support/discover/objects.ts';
 
 const web = { namespace: 'test', name: 'web' };
 const name = 'web.test.svc.clusterset.local';

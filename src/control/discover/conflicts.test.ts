@@ -5,7 +5,7 @@ import { exportConditions } from './export-plan.ts';
 import { resolveExports } from './exports.ts';
 import type { Exported } from './exports.ts';
 import type { Service, ServiceExport } from './objects.ts';
-import { service, serviceExport } from './testing.ts';
+import { service, serviceExport } from '../../../test/support/discover/objects.ts';
 
 type Spec = NonNullable<Service['spec']>;
 

@@ -1,5 +1,5 @@
 /** What is done, and said, about the export of a service in the cluster it is in. */
-import type { PlannedCondition } from '../../kube/conditions.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import { invalidExport, resolveExports } from './exports.ts';
 import type { Exported } from './exports.ts';
 import { derivedName } from './import-plan.ts';

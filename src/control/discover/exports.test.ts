@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { invalidExport, resolveExports } from './exports.ts';
 import type { Exported } from './exports.ts';
 import type { Service } from './objects.ts';
-import { service, serviceExport } from './testing.ts';
+import { service, serviceExport } from '../../../test/support/discover/objects.ts';
 
 const exported = (cluster: string, since: string, spec: Service['spec']): Exported => ({
   cluster,

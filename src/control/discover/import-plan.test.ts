@@ -5,7 +5,7 @@ import type { SeenService } from './exported.ts';
 import { derivedName, importStatus, planImport } from './import-plan.ts';
 import { FQDN_ANNOTATION } from './names.ts';
 import type { EndpointSlice, Service } from './objects.ts';
-import { service, serviceExport, slice } from './testing.ts';
+import { service, serviceExport, slice } from '../../../test/support/discover/objects.ts';
 
 const web = { namespace: 'default', name: 'web' };
 const settings = { local: 'west', apiVersion: 'multicluster.x-k8s.io/v1beta1' };

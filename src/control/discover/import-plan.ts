@@ -3,8 +3,8 @@
  * without selector that gives it one address here.
  */
 import { createHash } from 'node:crypto';
-import { mergeConditions } from '../../kube/conditions.ts';
-import type { PlannedCondition } from '../../kube/conditions.ts';
+import { mergeConditions } from '../../kube/write/conditions.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import { hashOf } from '../../kube/json.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { ServiceName } from './clusterset.ts';

@@ -1,15 +1,15 @@
 /** Makes what other clusters export reachable in this one, and this one's exports in others. One replica does it. */
-import { createWriter } from '../../kube/apply.ts';
-import type { Summary } from '../../kube/apply.ts';
+import { createWriter } from '../../kube/write/apply.ts';
+import type { Summary } from '../../kube/write/apply.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { mergeConditions } from '../../kube/conditions.ts';
-import type { PlannedCondition } from '../../kube/conditions.ts';
-import { SUCCESS, createController } from '../../kube/controller.ts';
-import type { Outcome } from '../../kube/controller.ts';
-import { hasStatus } from '../../kube/errors.ts';
+import { mergeConditions } from '../../kube/write/conditions.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
+import { SUCCESS, createController } from '../../kube/controller/controller.ts';
+import type { Outcome } from '../../kube/controller/controller.ts';
+import { hasStatus } from '../../kube/http/errors.ts';
 import { apiVersionOf, nameOfKey } from '../../kube/object.ts';
 import type { ObjectName, ResourceType } from '../../kube/object.ts';
-import { writeStatus } from '../../kube/status.ts';
+import { writeStatus } from '../../kube/write/status.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { ClusterSet } from './cluster-set.ts';

@@ -1,10 +1,10 @@
 /** Finds the clusters that settings speak of. */
-import type { Cache } from '../../kube/cache.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
 import { createCluster } from '../../kube/cluster.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { createClusters } from '../../kube/clusters.ts';
 import type { Clusters, Secret } from '../../kube/clusters.ts';
-import { loadConnection } from '../../kube/kubeconfig.ts';
+import { loadConnection } from '../../kube/http/kubeconfig.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Reaches } from './cluster-set.ts';

@@ -1,5 +1,5 @@
 /** What is followed in one cluster of the set: exports, and the Services and endpoints they are of. */
-import type { Cache } from '../../kube/cache.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { KubeObject } from '../../kube/object.ts';

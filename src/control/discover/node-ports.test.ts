@@ -9,7 +9,7 @@ import type { NodeWay } from './node-ports.ts';
 import { REACHES, nodeAddresses, trimNode } from './nodes.ts';
 import type { Node } from './nodes.ts';
 import type { EndpointSlice, Service, ServicePort } from './objects.ts';
-import { service, serviceExport, slice } from './testing.ts';
+import { service, serviceExport, slice } from '../../../test/support/discover/objects.ts';
 
 const ports: ServicePort[] = [
   { name: 'http', port: 80, protocol: 'TCP', targetPort: 'web' },

@@ -1,6 +1,6 @@
 /** What discovery reads of Kubernetes' own kinds; the rest of them is not even kept in memory. */
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Condition } from '../../kube/conditions.ts';
+import type { Condition } from '../../kube/write/conditions.ts';
 import type { KubeObject, ResourceType } from '../../kube/object.ts';
 
 export const SERVICE: ResourceType = { group: '', version: 'v1', kind: 'Service' };

@@ -1,8 +1,8 @@
 /** A cache of a kind that a cluster may not have, or get only later; or may not let be read. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Cache } from '../../kube/cache.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { ApiError } from '../../kube/errors.ts';
+import { ApiError } from '../../kube/http/errors.ts';
 import type { KubeObject, ResourceType } from '../../kube/object.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';

@@ -1,5 +1,5 @@
 /** The names that objects of this cluster claim for themselves. */
-import type { Cache } from '../../kube/cache.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Notice } from '../../kube/events.ts';
+import type { Notice } from '../../kube/write/events.ts';
 import { createLog } from '../../ops/log.ts';
 import { createPublisher } from './publisher.ts';
 import type { DnsRecord } from './records.ts';
-import { service } from './testing.ts';
+import { service } from '../../../test/support/discover/objects.ts';
 
 function setup() {
   const served = new Map<string, readonly DnsRecord[]>();

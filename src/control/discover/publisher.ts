@@ -1,5 +1,5 @@
 /** Between claims and the DNS server: gives it what was granted, and tells the owners of objects what was not. */
-import type { EventRecorder } from '../../kube/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
 import { hashOf } from '../../kube/json.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';

@@ -1,6 +1,6 @@
 /** Says how old the data of each cluster are, and when one stops to answer: its last known names go on being served. */
 import type { Clock } from '../../kube/clock.ts';
-import type { EventRecorder } from '../../kube/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';

@@ -1,5 +1,5 @@
 /** What is kept of objects in memory: a cluster has many Services and EndpointSlices, and little of them matters here. */
-import { trimManagedFields } from '../../kube/cache.ts';
+import { trimManagedFields } from '../../kube/cache/cache.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/object.ts';
 import {
   FQDN_ANNOTATION,

@@ -1,5 +1,5 @@
 /** The port allocation as it is kept: in the status of the KafkaProxy, and, should that be lost, in the Services. */
-import { timestamp } from '../../kube/conditions.ts';
+import { timestamp } from '../../kube/write/conditions.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner } from './names.ts';
 import type { LiveService } from './observed.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Cache, CacheOptions } from '../../kube/cache.ts';
+import type { Cache, CacheOptions } from '../../kube/cache/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { localError } from '../../kube/errors.ts';
+import { localError } from '../../kube/http/errors.ts';
 import type { AnyObject, ResourceType } from '../../kube/object.ts';
 import { createLog } from '../../ops/log.ts';
 import { createProxyCaches } from './caches.ts';

@@ -1,9 +1,9 @@
 /** The caches of the proxy road. Kinds of others are watched as soon as the cluster has them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { trimManagedFields } from '../../kube/cache.ts';
-import type { Cache, CacheOptions } from '../../kube/cache.ts';
+import { trimManagedFields } from '../../kube/cache/cache.ts';
+import type { Cache, CacheOptions } from '../../kube/cache/cache.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { ApiError } from '../../kube/errors.ts';
+import { ApiError } from '../../kube/http/errors.ts';
 import type { AnyObject, ResourceType } from '../../kube/object.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';

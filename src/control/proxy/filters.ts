@@ -1,6 +1,6 @@
 /** Says of each KafkaProtocolFilter whether it can be used, whoever uses it. */
-import { SUCCESS } from '../../kube/controller.ts';
-import type { Outcome } from '../../kube/controller.ts';
+import { SUCCESS } from '../../kube/controller/controller.ts';
+import type { Outcome } from '../../kube/controller/controller.ts';
 import { keyOf } from '../../kube/object.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import type { CacheName } from './caches.ts';

@@ -1,5 +1,5 @@
 /** What the operator counts about a road. */
-import type { Outcome } from '../../kube/controller.ts';
+import type { Outcome } from '../../kube/controller/controller.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 
 export interface RoadMetrics {

@@ -1,5 +1,5 @@
 /** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
-import type { Signature } from '../../kube/apply-decision.ts';
+import type { Signature } from '../../kube/write/apply-decision.ts';
 
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;

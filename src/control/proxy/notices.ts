@@ -1,5 +1,5 @@
 /** Which changes of a status are worth an event: what breaks, what waits for somebody, and what heals. Pure. */
-import type { Notice } from '../../kube/events.ts';
+import type { Notice } from '../../kube/write/events.ts';
 import type { ConditionType } from './faults.ts';
 
 /** As much of a condition as matters here; one written by hand may lack the rest. */

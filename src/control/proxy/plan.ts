@@ -1,5 +1,5 @@
 /** Decides all that has to exist for one proxy, and what to say about it. Pure: no clock, no network, no cluster. */
-import { referenceOf } from '../../kube/apply-decision.ts';
+import { referenceOf } from '../../kube/write/apply-decision.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { portBlocksOf } from './blocks.ts';

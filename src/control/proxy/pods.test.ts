@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Client } from '../../kube/client.ts';
+import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { CONFIG_ANNOTATION } from './names.ts';
 import { createPodTalk } from './pods.ts';

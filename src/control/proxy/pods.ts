@@ -1,6 +1,6 @@
 /** Talks to the pods of a proxy: which configuration they serve, and that there is a newer one. */
-import type { Client } from '../../kube/client.ts';
-import { hasStatus } from '../../kube/errors.ts';
+import type { Client } from '../../kube/http/client.ts';
+import { hasStatus } from '../../kube/http/errors.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { AskPod, PodAnswer } from './ask-pod.ts';
 import { CONFIG_ANNOTATION } from './names.ts';

@@ -1,12 +1,12 @@
 /** Makes the cluster hold what one proxy needs: observe, plan, apply, say so. */
-import { createWriter } from '../../kube/apply.ts';
-import type { Summary } from '../../kube/apply.ts';
-import { isOurs, referenceOf } from '../../kube/apply-decision.ts';
-import type { Owner } from '../../kube/apply-decision.ts';
+import { createWriter } from '../../kube/write/apply.ts';
+import type { Summary } from '../../kube/write/apply.ts';
+import { isOurs, referenceOf } from '../../kube/write/apply-decision.ts';
+import type { Owner } from '../../kube/write/apply-decision.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { SUCCESS } from '../../kube/controller.ts';
-import type { Outcome } from '../../kube/controller.ts';
-import { ApiError } from '../../kube/errors.ts';
+import { SUCCESS } from '../../kube/controller/controller.ts';
+import type { Outcome } from '../../kube/controller/controller.ts';
+import { ApiError } from '../../kube/http/errors.ts';
 import { canonicalJson } from '../../kube/json.ts';
 import { keyOf, nameOfKey, typeOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';

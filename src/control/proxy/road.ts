@@ -1,10 +1,10 @@
 /** The proxy road at work: caches, controllers, and what wakes them. */
-import { referenceOf } from '../../kube/apply-decision.ts';
+import { referenceOf } from '../../kube/write/apply-decision.ts';
 import type { Cluster } from '../../kube/cluster.ts';
-import { createEventRecorder } from '../../kube/events.ts';
-import type { EventRecorder } from '../../kube/events.ts';
-import { createController } from '../../kube/controller.ts';
-import type { Controller, Outcome } from '../../kube/controller.ts';
+import { createEventRecorder } from '../../kube/write/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
+import { createController } from '../../kube/controller/controller.ts';
+import type { Controller, Outcome } from '../../kube/controller/controller.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';

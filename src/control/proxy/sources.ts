@@ -1,5 +1,5 @@
 /** What the proxy road reads, with the indexes that lead from any object to the proxies it matters to. */
-import type { Cache } from '../../kube/cache.ts';
+import type { Cache } from '../../kube/cache/cache.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';

@@ -1,5 +1,5 @@
 /** What to say about a proxy and everything that belongs to it: conditions a person can act on. */
-import type { PlannedCondition } from '../../kube/conditions.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import { selectorOf } from '../../kube/object.ts';
 import type { PortBlock } from './blocks.ts';
 import { conditionTypeOf, isRefusal, isWarning, preventsService } from './faults.ts';

@@ -1,12 +1,12 @@
 /** From a planned status to the one that is written: with times, no other than what differs, and told where it is news. */
 import type { Cluster } from '../../kube/cluster.ts';
-import { mergeConditions } from '../../kube/conditions.ts';
-import type { Condition, PlannedCondition } from '../../kube/conditions.ts';
+import { mergeConditions } from '../../kube/write/conditions.ts';
+import type { Condition, PlannedCondition } from '../../kube/write/conditions.ts';
 import { isJsonObject } from '../../kube/json.ts';
 import type { JsonObject } from '../../kube/json.ts';
-import type { EventRecorder } from '../../kube/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { writeStatus } from '../../kube/status.ts';
+import { writeStatus } from '../../kube/write/status.ts';
 import type { RoadMetrics } from './metrics.ts';
 import { noticesOf } from './notices.ts';
 import type { Said } from './notices.ts';

@@ -6,7 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import { operatorManifests } from '../../../src/control/install/manifests.ts';
 import { LEADER_RULES, operatorRules } from '../../../src/control/install/rbac.ts';
 import type { Operator } from '../../../src/control/operator.ts';
-import type { Client } from '../../../src/kube/client.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
 import { readManifests } from '../../fixtures/documents.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';

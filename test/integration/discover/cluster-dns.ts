@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Client } from '../../../src/kube/client.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
 import { ensureCoreDns } from '../../support/install/coredns.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { startServer } from '../../../src/store/embedded/process.ts';

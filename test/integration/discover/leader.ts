@@ -2,8 +2,8 @@
 import { createDelegator } from '../../../src/control/discover/delegation/delegator.ts';
 import { delegationOptions } from '../../../src/control/discover/delegation/settings.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
-import { createEventRecorder } from '../../../src/kube/events.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { createEventRecorder } from '../../../src/kube/write/events.ts';
+import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
 import type { Log } from '../../../src/ops/log.ts';
 import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
 

@@ -7,7 +7,7 @@ import type { Reach } from '../../../src/control/discover/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
-import { connectionOf, parseKubeconfig } from '../../../src/kube/kubeconfig.ts';
+import { connectionOf, parseKubeconfig } from '../../../src/kube/http/kubeconfig.ts';
 import { dnsConfigSchema } from '../../../src/dns/config.ts';
 import { startDns } from '../../../src/dns/server.ts';
 import type { DnsServer } from '../../../src/dns/server.ts';

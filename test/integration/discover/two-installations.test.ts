@@ -12,7 +12,7 @@ import { startDns } from '../../../src/dns/server.ts';
 import type { DnsServer } from '../../../src/dns/server.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import type { Cluster } from '../../../src/kube/cluster.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';

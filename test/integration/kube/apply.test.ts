@@ -1,12 +1,12 @@
 /** The one writer against a real kube-apiserver: what it writes, what it leaves alone, and that it stays quiet when it can. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { createWriter } from '../../../src/kube/apply.ts';
-import type { Summary, Target, Writer } from '../../../src/kube/apply.ts';
-import { createCache, trimManagedFields } from '../../../src/kube/cache.ts';
-import type { Cache } from '../../../src/kube/cache.ts';
-import type { Client } from '../../../src/kube/client.ts';
-import { ApiError } from '../../../src/kube/errors.ts';
+import { createWriter } from '../../../src/kube/write/apply.ts';
+import type { Summary, Target, Writer } from '../../../src/kube/write/apply.ts';
+import { createCache, trimManagedFields } from '../../../src/kube/cache/cache.ts';
+import type { Cache } from '../../../src/kube/cache/cache.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
+import { ApiError } from '../../../src/kube/http/errors.ts';
 import { typeOf } from '../../../src/kube/object.ts';
 import type { AnyObject, KubeObject, ResourceType } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';

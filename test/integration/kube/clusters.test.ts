@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, suite, test } from 'node:test';
-import type { Client } from '../../../src/kube/client.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
 import type { Clusters, Secret } from '../../../src/kube/clusters.ts';
-import { createController } from '../../../src/kube/controller.ts';
-import { ApiError } from '../../../src/kube/errors.ts';
+import { createController } from '../../../src/kube/controller/controller.ts';
+import { ApiError } from '../../../src/kube/http/errors.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { IsthmusError } from '../../../src/ops/errors.ts';
 import { startControlPlane } from '../../support/control-plane.ts';

@@ -1,8 +1,8 @@
 /** A process that keeps a cache of ConfigMaps and tells how much memory it takes. Run by scale.test.ts with --expose-gc. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createCache, trimManagedFields } from '../../../src/kube/cache.ts';
-import { createClient } from '../../../src/kube/client.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
+import { createCache, trimManagedFields } from '../../../src/kube/cache/cache.ts';
+import { createClient } from '../../../src/kube/http/client.ts';
+import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { CONFIG_MAP, NAMESPACE, log } from './harness.ts';

@@ -3,9 +3,9 @@
  * processes of a machine share.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '../../../src/kube/client.ts';
-import { loadConnection } from '../../../src/kube/kubeconfig.ts';
-import { runElection } from '../../../src/kube/lease.ts';
+import { createClient } from '../../../src/kube/http/client.ts';
+import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
+import { runElection } from '../../../src/kube/controller/lease.ts';
 import { log } from './harness.ts';
 
 const [kubeconfig = '', identity = '', leaseDurationMs = '0'] = process.argv.slice(2);

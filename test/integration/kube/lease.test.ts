@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '../../../src/kube/client.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';

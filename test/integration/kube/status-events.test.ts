@@ -1,12 +1,12 @@
 /** Status and events, written to a real kube-apiserver. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import type { Client } from '../../../src/kube/client.ts';
-import { mergeConditions } from '../../../src/kube/conditions.ts';
-import type { Condition } from '../../../src/kube/conditions.ts';
-import { createEventRecorder } from '../../../src/kube/events.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
+import { mergeConditions } from '../../../src/kube/write/conditions.ts';
+import type { Condition } from '../../../src/kube/write/conditions.ts';
+import { createEventRecorder } from '../../../src/kube/write/events.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
-import { writeStatus } from '../../../src/kube/status.ts';
+import { writeStatus } from '../../../src/kube/write/status.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';

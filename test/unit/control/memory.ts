@@ -1,6 +1,6 @@
 /** A Kubernetes cluster made of nothing but objects in memory, for planners: what is applied can be observed again. */
-import { createStore } from '../../../src/kube/store.ts';
-import type { Store } from '../../../src/kube/store.ts';
+import { createStore } from '../../../src/kube/cache/store.ts';
+import type { Store } from '../../../src/kube/cache/store.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { observeProxy } from '../../../src/control/proxy/observe.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { delegate, undelegate } from './block.ts';
-import { KUBEADM } from './testing.ts';
+import { KUBEADM } from '../../../../test/support/discover/corefile.ts';
 
 const owner = 'isthmus-system/isthmus-dns';
 const delegation = { zones: ['xcc.test', 'clusterset.local'], server: '10.96.0.20', owner };

@@ -1,6 +1,6 @@
 /** Follows the objects that decide how, and where to, zones are delegated; each by its name, since no more may be read. */
 import type { Cluster } from '../../../kube/cluster.ts';
-import { ApiError } from '../../../kube/errors.ts';
+import { ApiError } from '../../../kube/http/errors.ts';
 import type { KubeObject, ObjectName, ResourceType } from '../../../kube/object.ts';
 import type { ClusterDns, ConfigMap, DnsOperator } from './platform.ts';
 import type { DelegationOptions } from './settings.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { normalKey, parseCorefile } from './corefile.ts';
-import { KUBEADM } from './testing.ts';
+import { KUBEADM } from '../../../../test/support/discover/corefile.ts';
 
 /** The Corefiles themselves are held against a real CoreDNS in test/integration/discover. */
 suite('a Corefile', () => {

@@ -2,10 +2,10 @@
 import { systemClock } from '../../../kube/clock.ts';
 import type { Clock } from '../../../kube/clock.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
-import { createController } from '../../../kube/controller.ts';
-import type { Outcome } from '../../../kube/controller.ts';
-import { hasStatus } from '../../../kube/errors.ts';
-import type { EventRecorder } from '../../../kube/events.ts';
+import { createController } from '../../../kube/controller/controller.ts';
+import type { Outcome } from '../../../kube/controller/controller.ts';
+import { hasStatus } from '../../../kube/http/errors.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
 import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';

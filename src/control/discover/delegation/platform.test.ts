@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ownersOf } from './coredns.ts';
 import { choosePlatform, planDelegation, planRemoval } from './platform.ts';
 import type { ClusterDns, ConfigMap, DnsOperator, Write } from './platform.ts';
-import { KUBEADM } from './testing.ts';
+import { KUBEADM } from '../../../../test/support/discover/corefile.ts';
 
 const wanted = { zones: ['xcc.test'], server: '10.96.0.20', owner: 'isthmus-system/isthmus-dns' };
 const none = { ...wanted, zones: [] };

@@ -1,6 +1,6 @@
 /** Tells how the delegation stands: in a ConfigMap of our own, in events, metrics and the log. */
 import type { Cluster } from '../../../kube/cluster.ts';
-import type { EventRecorder } from '../../../kube/events.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { KubeObject, OwnerReference } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';

@@ -1,6 +1,6 @@
 /** Writes what was planned, if the object still is as it was read. */
 import type { Cluster } from '../../../kube/cluster.ts';
-import { hasStatus } from '../../../kube/errors.ts';
+import { hasStatus } from '../../../kube/http/errors.ts';
 import { typeOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Write } from './platform.ts';
