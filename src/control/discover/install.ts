@@ -1,9 +1,9 @@
 /** What it takes to run the DNS server in a cluster. */
-import { spreadOut } from '../spread.ts';
+
 import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
 import type { Manifest } from '../install/objects.ts';
-import type { PolicyRule } from '../install/rbac.ts';
-import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
+import type { PolicyRule } from '../kernel/rights.ts';
+import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import type { Reach } from './nodes.ts';
 
 export interface DnsInstallOptions {

@@ -1,7 +1,7 @@
 /** The rights that delegation takes on top of the DNS server's own: each object by its name. */
 import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
-import type { PolicyRule } from '../../install/rbac.ts';
+import type { PolicyRule } from '../../kernel/rights.ts';
 import { nameOutside } from '../install.ts';
 import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './cluster-dns.ts';
 import { STATUS_NAME } from './report.ts';
