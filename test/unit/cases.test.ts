@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { pathText } from '../../../src/resources/messages.ts';
-import { parseResource } from '../../../src/resources/parse.ts';
-import { KINDS } from '../../../src/resources/registry.ts';
-import type { Structural } from '../../../src/resources/structural.ts';
-import { readCases } from '../../crds/cases.ts';
+import { pathText } from '../../src/resources/messages.ts';
+import { parseResource } from '../../src/resources/parse.ts';
+import { KINDS } from '../../src/resources/registry.ts';
+import type { Structural } from '../../src/resources/structural.ts';
+import { readCases } from '../crds/cases.ts';
 
 const cases = readCases();
 

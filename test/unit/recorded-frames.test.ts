@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { suite, test } from 'node:test';
-import type { Heard } from '../../integration/kafka/tap.ts';
-import { verifyFrame } from '../../integration/kafka/verify.ts';
+import type { Heard } from '../integration/kafka/tap.ts';
+import { verifyFrame } from '../integration/kafka/verify.ts';
 
-const FOLDER = join(import.meta.dirname, '../../fixtures/kafka-frames');
+const FOLDER = join(import.meta.dirname, '../fixtures/kafka-frames');
 
 function readFrames(file: string): Heard[] {
   const lines = readFileSync(join(FOLDER, file), 'utf8').trim().split('\n');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { ALL_APIS } from '../../../src/kafka/apis.ts';
-import { embeddedCodec, requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
-import { errorResponse } from '../../../src/kafka/error-response.ts';
-import { MalformedMessage } from '../../../src/kafka/malformed.ts';
-import { attack, attackWithMutations, randomFrom } from './attack.ts';
-import { KINDS, messagesOf, project } from './messages.ts';
+import { ALL_APIS } from './apis.ts';
+import { embeddedCodec, requestCodec, responseCodec } from './codec.ts';
+import { errorResponse } from './error-response.ts';
+import { MalformedMessage } from './malformed.ts';
+import { attack, attackWithMutations, randomFrom } from '../../test/support/kafka/attack.ts';
+import { KINDS, messagesOf, project } from '../../test/support/kafka/messages.ts';
 
 const RUNS = Number(process.env['ISTHMUS_FUZZ_RUNS'] ?? 8);
 

@@ -4,11 +4,11 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { parseResource } from '../../../src/resources/parse.ts';
-import { DOCUMENTS_FOLDER, FIXTURES_FOLDER, extractManifests } from '../../../tools/extract-manifests.ts';
-import { applyEdits, fill, leaveOut, placeholdersIn } from '../../../tools/documents/edits.ts';
-import { readCases } from '../../crds/cases.ts';
-import { readManifests } from '../../fixtures/documents.ts';
+import { parseResource } from '../../src/resources/parse.ts';
+import { DOCUMENTS_FOLDER, FIXTURES_FOLDER, extractManifests } from '../../tools/extract-manifests.ts';
+import { applyEdits, fill, leaveOut, placeholdersIn } from '../../tools/documents/edits.ts';
+import { readCases } from '../crds/cases.ts';
+import { readManifests } from '../fixtures/documents.ts';
 
 const manifests = readManifests();
 
