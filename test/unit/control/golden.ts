@@ -1,21 +1,21 @@
 /**
- * Golden folders: `in-*.yaml` is what a cluster holds, `out-*.yaml` what the planner makes of it, one file an object and one
- * a status. Certificates are issued on the spot where an input says `@certificate`, and stand as that in the output.
+ * What the planner makes of a golden scenario. Certificates are issued on the spot where an input says `@certificate`, and
+ * stand as that in the outcome.
  */
-import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { parseAllDocuments, stringify } from 'yaml';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
-import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
-import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
 import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import type { RowName } from '../../../src/control/kernel/watches.ts';
 import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
+import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
 import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
+import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
+import type { InputDocument } from '../../support/golden/input.ts';
+import type { Outcome, Sections } from '../../support/golden/outcome.ts';
+import type { Json } from '../../support/golden/patch.ts';
 import type { Authority } from '../../support/pki.ts';
-import { createMemoryCluster } from './memory.ts';
+import { createMemoryCluster, objectsIn } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
 /** What a scenario says beside its objects, in a document of kind Scenario. */
@@ -28,7 +28,32 @@ interface Scenario {
   denied: Record<string, string>;
 }
 
-export interface Loaded {
+export interface PlannedScenario {
+  outcome: Outcome;
+  /** The configuration that the proxies get. */
+  config: string;
+  /** What still changes when the plan was applied and observed twice, which is to say nothing. */
+  changesInTheEnd: number;
+}
+
+export async function planScenario(
+  input: readonly InputDocument[],
+  authority: Authority,
+): Promise<PlannedScenario> {
+  const { cluster, proxy, plan, masks } = await load(input as readonly AnyObject[], authority);
+  const now = Date.now();
+  const first = plan(now);
+  const outcome = {
+    names: { proxy: proxy.name, namespace: proxy.namespace },
+    sections: render(first, masks),
+  };
+  cluster.apply(first, now);
+  cluster.apply(plan(now), now);
+  const changesInTheEnd = cluster.apply(plan(now), now);
+  return { outcome, config: first.config.text, changesInTheEnd };
+}
+
+interface Loaded {
   cluster: MemoryCluster;
   proxy: Scenario['proxy'];
   /** The plan, with pods that say `test/config: newest` having loaded what it says, and answering `test/answer` beside that. */
@@ -37,12 +62,8 @@ export interface Loaded {
   masks: Map<string, string>;
 }
 
-export async function loadScenario(folder: string, authority: Authority): Promise<Loaded> {
+async function load(documents: readonly AnyObject[], authority: Authority): Promise<Loaded> {
   const masks = new Map([[authority.certPem, '@authority']]);
-  const documents = globSync('in-*.yaml', { cwd: folder })
-    .toSorted()
-    .flatMap((file) => parseAllDocuments(readFileSync(join(folder, file), 'utf8')))
-    .map((document) => document.toJS() as AnyObject);
   const scenario = scenarioOf(documents);
   const cluster = createMemoryCluster(scenario.absent);
   const newest = new Map<string, PodAnswer>();
@@ -127,24 +148,34 @@ function requestOf(text: string) {
   return { commonName: 'test', dns, days };
 }
 
-/** The files that a plan amounts to. */
-export function render(
-  { targets, statuses, config }: ProxyPlan,
-  masks: ReadonlyMap<string, string>,
-): Map<string, string> {
-  const files = new Map<string, string>();
+/** The plan as documents, each by its kind and name. */
+function render(plan: ProxyPlan, masks: ReadonlyMap<string, string>): Sections {
+  const { statuses, config } = plan;
   const pems = pemMasks(config.text, masks);
   const mask = (text: string) => {
     let masked = text.replaceAll(config.hash, '@config').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '@time');
     for (const [secret, name] of [...masks, ...pems]) masked = masked.replaceAll(secret, name);
     return masked;
   };
-  const add = (name: string, value: unknown) =>
-    files.set(`out-${name}.yaml`, stringify(deepMap(value, mask), { aliasDuplicateObjects: false }));
-  for (const object of targets.flatMap(({ objects }) => objects))
-    add(`${object.kind}-${object.metadata.name}`, readable(object));
-  for (const { kind, name, status } of statuses) add(`status-${kind}-${name}`, status);
-  return files;
+  const sections = { configs: {}, objects: {}, statuses: {} };
+  const add = (section: Record<string, Json>, title: string, value: unknown) => {
+    if (title in section) throw new Error(`there are two of ${title}`);
+    // What is undefined is not sent.
+    section[title] = JSON.parse(JSON.stringify(deepMap(value, mask))) as Json;
+  };
+  for (const object of objectsIn(plan)) {
+    const { kind, metadata } = object;
+    const configs = kind === 'Secret' ? Object.entries(object['data'] as Record<string, string>) : [];
+    // The configuration is worth reading, so it is not left in base64.
+    for (const [file, text] of configs) {
+      const config: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
+      add(sections.configs, `${file.replace('.yaml', '')} ${metadata.name}`, config);
+    }
+    const data = Object.fromEntries(configs.map(([file]) => [file, '@configs']));
+    add(sections.objects, `${kind} ${metadata.name}`, configs.length > 0 ? { ...object, data } : object);
+  }
+  for (const { kind, name, status } of statuses) add(sections.statuses, `${kind} ${name}`, status);
+  return sections;
 }
 
 /** What stands for the names in `pem`, which are different each time as what is in it is. */
@@ -159,16 +190,6 @@ function pemMasks(text: string, masks: ReadonlyMap<string, string>): Map<string,
   return new Map(found);
 }
 
-/** The configuration is worth reading, so it is not left in base64. */
-function readable(object: AnyObject): object {
-  if (object.kind !== 'Secret') return object;
-  const entries = Object.entries(object['data'] as Record<string, string>).map(([key, text]) => [
-    key,
-    JSON.parse(Buffer.from(text, 'base64').toString('utf8')) as unknown,
-  ]);
-  return { ...object, data: Object.fromEntries(entries) as object };
-}
-
 function deepMap(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => deepMap(item, change));
@@ -177,14 +198,4 @@ function deepMap(value: unknown, change: (text: string) => string): unknown {
   // Names that are masked were in the order of what they stood for.
   const isMasked = entries.some(([key]) => !Object.hasOwn(value, key));
   return Object.fromEntries(isMasked ? entries.toSorted(([a], [b]) => (a < b ? -1 : 1)) : entries);
-}
-
-/** The expected files of a folder. */
-export function expectedFiles(folder: string): Map<string, string> {
-  return new Map(
-    globSync('out-*.yaml', { cwd: folder }).map((file) => [
-      basename(file),
-      readFileSync(join(folder, file), 'utf8'),
-    ]),
-  );
 }
