@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { before, suite, test } from 'node:test';
-import { checkProxyConfig } from '../../../src/proxy/config/load.ts';
-import { openGolden } from '../../support/golden/folder.ts';
-import type { Outcome } from '../../support/golden/outcome.ts';
-import { createAuthority } from '../../support/pki.ts';
-import type { Authority } from '../../support/pki.ts';
-import { planScenario } from './golden.ts';
+import { checkProxyConfig } from '../../src/proxy/config/load.ts';
+import { openGolden } from '../support/golden/folder.ts';
+import type { Outcome } from '../support/golden/outcome.ts';
+import { createAuthority } from '../support/pki.ts';
+import type { Authority } from '../support/pki.ts';
+import { planScenario } from '../support/control/golden-scenario.ts';
 
-const root = resolve(import.meta.dirname, '../../golden/proxy');
+const root = resolve(import.meta.dirname, '../golden/proxy');
 let golden = openGolden(root);
 
 suite('golden plans of the proxy road', () => {

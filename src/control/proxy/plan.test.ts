@@ -1,19 +1,19 @@
 /** What must not happen to those who are served, whatever becomes of the resources around them. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { AnyObject } from '../../../src/kube/object.ts';
-import { reconcileBy } from '../../../src/control/kernel/reconcile.ts';
-import type { RowName } from '../../../src/control/kernel/watches.ts';
-import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
-import type { Observed } from '../../../src/control/proxy/observed.ts';
-import { planProxy } from '../../../src/control/proxy/plan.ts';
-import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
-import { QUARANTINE_MS } from '../../../src/control/proxy/ports/ports.ts';
-import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
-import { read } from '../../../src/control/kernel/read.ts';
-import { kafkaProxy } from '../../../src/resources/kroxylicious/kafka-proxy.ts';
-import { SETTINGS, createMemoryCluster, portBlocksIn } from './memory.ts';
-import type { MemoryCluster } from './memory.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { reconcileBy } from '../kernel/reconcile.ts';
+import type { RowName } from '../kernel/watches.ts';
+import type { ConfigRejections } from './config/checks.ts';
+import type { Observed } from './observed.ts';
+import { planProxy } from './plan.ts';
+import type { ProxyPlan } from './plan.ts';
+import { QUARANTINE_MS } from './ports/ports.ts';
+import type { ProxyViews } from './watches.ts';
+import { read } from '../kernel/read.ts';
+import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { SETTINGS, createMemoryCluster, portBlocksIn } from '../../../test/support/control/memory-cluster.ts';
+import type { MemoryCluster } from '../../../test/support/control/memory-cluster.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
 const NOW = Date.parse('2026-01-01T00:00:00Z');

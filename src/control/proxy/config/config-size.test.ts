@@ -1,13 +1,13 @@
 /** How much a proxy can have, given that its configuration is one Secret. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { AnyObject } from '../../../src/kube/object.ts';
-import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
-import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
-import { MAX_CONFIG_BYTES } from '../../../src/control/proxy/config/config-size.ts';
-import { createAuthority } from '../../support/pki.ts';
-import { createMemoryCluster, objectsIn } from './memory.ts';
-import type { MemoryCluster } from './memory.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import type { ProxyDocument } from './document.ts';
+import type { ProxyPlan } from '../plan.ts';
+import { MAX_CONFIG_BYTES } from './config-size.ts';
+import { createAuthority } from '../../../../test/support/pki.ts';
+import { createMemoryCluster, objectsIn } from '../../../../test/support/control/memory-cluster.ts';
+import type { MemoryCluster } from '../../../../test/support/control/memory-cluster.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
 const NOW = Date.now();

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { AnyObject } from '../../../src/kube/object.ts';
-import { createAuthority } from '../../support/pki.ts';
-import { createMemoryCluster } from './memory.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import { createAuthority } from '../../../../test/support/pki.ts';
+import { createMemoryCluster } from '../../../../test/support/control/memory-cluster.ts';
 
 const NODE = '$(nodeId)';
 const NAME = '$(virtualClusterName)';

@@ -11,12 +11,12 @@ import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
 import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
-import type { InputDocument } from '../../support/golden/input.ts';
-import type { Outcome, Sections } from '../../support/golden/outcome.ts';
-import type { Json } from '../../support/golden/patch.ts';
-import type { Authority } from '../../support/pki.ts';
-import { createMemoryCluster, objectsIn } from './memory.ts';
-import type { MemoryCluster } from './memory.ts';
+import type { InputDocument } from '../golden/input.ts';
+import type { Outcome, Sections } from '../golden/outcome.ts';
+import type { Json } from '../golden/patch.ts';
+import type { Authority } from '../pki.ts';
+import { createMemoryCluster, objectsIn } from './memory-cluster.ts';
+import type { MemoryCluster } from './memory-cluster.ts';
 
 /** What a scenario says beside its objects, in a document of kind Scenario. */
 interface Scenario {
