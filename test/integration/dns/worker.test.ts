@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serveText, readReply } from '../../support/dns/testing.ts';
-import { startWorker } from '../../../src/dns/worker-link.ts';
+import { startWorker } from '../../../src/dns/server/worker-handle.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { askAll } from './ask.ts';
-import type { Update } from '../../../src/dns/zones.ts';
+import type { Update } from '../../../src/dns/zone/zones.ts';
 
 for (const mode of ['fast', 'portable'] as const) {
   test(`${mode}: killed by a message it cannot digest, it comes back`, async (t) => {

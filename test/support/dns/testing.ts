@@ -1,15 +1,15 @@
 // A server without sockets, filled from lines of text, whose answers are read by another DNS library.
 import packet from 'dns-packet';
-import { createClientAddress } from '../../../src/dns/address.ts';
-import { createResponder, MAX_ANSWER } from '../../../src/dns/answer.ts';
-import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/config.ts';
-import { rcodeName, typeNumber } from '../../../src/dns/constants.ts';
-import { parseName } from '../../../src/dns/name.ts';
-import { createStore } from '../../../src/dns/store.ts';
-import { applyUpdate, createZones } from '../../../src/dns/zones.ts';
-import type { DnsConfigInput } from '../../../src/dns/config.ts';
-import type { RecordType } from '../../../src/dns/constants.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/server/config.ts';
+import { createResponder, MAX_ANSWER } from '../../../src/dns/server/responder.ts';
+import { createClientAddress } from '../../../src/dns/wire/client-address.ts';
+import { rcodeName, typeNumber } from '../../../src/dns/wire/constants.ts';
+import { parseName } from '../../../src/dns/wire/name.ts';
+import { createStore } from '../../../src/dns/zone/store.ts';
+import { applyUpdate, createZones } from '../../../src/dns/zone/zones.ts';
+import type { DnsConfigInput } from '../../../src/dns/server/config.ts';
+import type { RecordType } from '../../../src/dns/wire/constants.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 export interface Reply {
   rcode: string;

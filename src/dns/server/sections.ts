@@ -1,0 +1,90 @@
+import { putAdditional } from './additional.ts';
+import { RCODE, TYPE } from '../wire/constants.ts';
+import { lookup } from '../zone/lookup.ts';
+import { putSet, putSome } from '../wire/message.ts';
+import { soaOf } from '../zone/zone.ts';
+import type { QueryContext } from './query-context.ts';
+import type { Lookup } from '../zone/lookup.ts';
+import type { Message } from '../wire/message.ts';
+import type { Zone } from '../zone/zone.ts';
+import type { Zones } from '../zone/zones.ts';
+
+/** Extended errors (RFC 8914) that say why: 14 "not ready", 20 "not authoritative". */
+const EDE: Partial<Record<Lookup['kind'], number>> = { notReady: 14, refused: 20 };
+const RCODE_OF: Record<Lookup['kind'], number> = {
+  answer: RCODE.NOERROR,
+  nodata: RCODE.NOERROR,
+  nxdomain: RCODE.NXDOMAIN,
+  delegation: RCODE.NOERROR,
+  refused: RCODE.REFUSED,
+  notReady: RCODE.SERVFAIL,
+};
+
+/** Looks the question up and writes the sections; whatever does not fit and matters turns into TC. */
+export function resolve(zones: Zones, context: QueryContext): void {
+  const { query, message } = context;
+  const found = lookup(zones, query.name, query.type);
+  context.rcode = RCODE_OF[found.kind];
+  context.extendedError = EDE[found.kind] ?? 0;
+  if (found.kind === 'refused' || found.kind === 'notReady') return;
+  context.authoritative = found.kind !== 'delegation' || found.aliases.length > 0;
+  context.truncated = !putAnswer(context, found);
+  const afterAnswer = message.at;
+  if (context.truncated || putRest(context, found)) return;
+  context.truncated = true;
+  message.at = afterAnswer;
+  context.authorities = 0;
+  context.additionals = 0;
+}
+
+/**
+ * Writes the answer section; false if it is not whole. What fits stays in it, though a client should ask again over
+ * TCP: some cannot (musl before 1.2.4), and a part of the addresses serves them better than none.
+ */
+function putAnswer(context: QueryContext, found: Lookup): boolean {
+  const { message, query } = context;
+  for (const alias of found.aliases) {
+    if (!putSet(message, alias.owner, alias.set)) return false;
+    context.answers += 1;
+  }
+  const { set, owner } = found;
+  if (found.kind !== 'answer' || !set) return true;
+  const count = set.data.length;
+  // Clients tend to take the first address: the query's random id decides which one that is.
+  const written = putSome(message, owner, set, set.ttl, rotation(set.type, count, query.id));
+  context.answers += written;
+  return written === count;
+}
+
+/** Writes the authority and additional sections; false if something needed did not fit. */
+function putRest(context: QueryContext, found: Lookup): boolean {
+  const { message } = context;
+  if (found.kind === 'nodata' || found.kind === 'nxdomain') {
+    context.authorities = 1;
+    return putNegative(message, found.zone!);
+  }
+  if (found.kind === 'delegation') {
+    if (!putSet(message, found.owner, found.set!)) return false;
+    context.authorities = found.set!.data.length;
+  }
+  context.additionals = putAdditional(message, found);
+  return context.additionals >= 0;
+}
+
+function rotation(type: number, count: number, id: number): number {
+  return count > 1 && (type === TYPE.A || type === TYPE.AAAA) ? id % count : 0;
+}
+
+/** How long a "no" may be remembered is the smaller of the SOA's own TTL and its last field (RFC 2308 section 5). */
+function putNegative(message: Message, zone: Zone): boolean {
+  const soa = soaOf(zone);
+  const data = soa.data[0]!;
+  const end = data.length;
+  const minimum =
+    ((data.charCodeAt(end - 4) << 24) |
+      (data.charCodeAt(end - 3) << 16) |
+      (data.charCodeAt(end - 2) << 8) |
+      data.charCodeAt(end - 1)) >>>
+    0;
+  return putSet(message, zone.name, soa, Math.min(soa.ttl, minimum));
+}

@@ -1,0 +1,78 @@
+import { TYPE } from '../wire/constants.ts';
+import { beginMessage, createMessage, putRecord, setCount, SLACK } from '../wire/message.ts';
+import { createSearchName, setSearchName } from '../wire/search-name.ts';
+import { soaOf } from './zone.ts';
+import type { Message } from '../wire/message.ts';
+import type { Name } from '../wire/name.ts';
+import type { RecordSet } from '../wire/record.ts';
+import type { Zone } from './zone.ts';
+
+/** Size of a transfer's messages: below the reach of compression pointers, and gentle to buffers on the way. */
+const MESSAGE_SIZE = 16_000;
+/** The largest message TCP can carry, for a record that fills one alone. */
+const MAX_MESSAGE = 65_535;
+
+/**
+ * The messages of a zone transfer (RFC 5936): every record of the zone between two copies of its SOA. `head` is the
+ * query's header and question. The zone is read at once, so a change on the way is in all of it or in none.
+ */
+export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8Array> {
+  const records = listRecords(zone);
+  const question = createSearchName();
+  setSearchName(question, zone.name);
+  const message = createMessage(question);
+  const out = new Uint8Array(MAX_MESSAGE + SLACK);
+  for (let next = 0; next < records.length;) {
+    beginMessage(message, out, 0, MESSAGE_SIZE);
+    out.set(head);
+    message.at = head.length;
+    const from = next;
+    next = putRecords(message, records, from);
+    if (next === from) {
+      message.limit = MAX_MESSAGE;
+      putOne(message, records[next++]!);
+    }
+    out[2] = 0x84;
+    out[3] = 0;
+    setCount(out, 4, 1);
+    setCount(out, 6, next - from);
+    out.fill(0, 8, 12);
+    yield out.slice(0, message.at);
+  }
+}
+
+interface OneRecord {
+  owner: Name;
+  set: RecordSet;
+  data: string;
+}
+
+function listRecords(zone: Zone): OneRecord[] {
+  const soa = soaOf(zone);
+  const start: OneRecord = { owner: zone.name, set: soa, data: soa.data[0]! };
+  const records = [start];
+  for (const { name, sets } of zone.nodes.values()) {
+    for (const set of sets) {
+      if (set.type === TYPE.SOA) continue;
+      for (const data of set.data) records.push({ owner: name, set, data });
+    }
+  }
+  records.push(start);
+  return records;
+}
+
+/** Writes as many records as fit; returns the index of the first that did not. */
+function putRecords(message: Message, records: readonly OneRecord[], from: number): number {
+  for (let i = from; i < records.length; i++) {
+    const { at } = message;
+    if (!putOne(message, records[i]!)) {
+      message.at = at;
+      return i;
+    }
+  }
+  return records.length;
+}
+
+function putOne(message: Message, { owner, set, data }: OneRecord): boolean {
+  return putRecord(message, owner, set.type, set.ttl, data);
+}
