@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { RecordSink } from '../control/discover/records.ts';
 import type { DnsConfig } from '../dns/server/config.ts';
-import type { ExplainedSet, Explanation } from '../dns/zone/explain.ts';
+import type { ExplainedRRset, Explanation } from '../dns/zone/explain.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
@@ -115,7 +115,7 @@ const COLUMNS = {
 
 interface Row {
   section: string;
-  set: ExplainedSet;
+  set: ExplainedRRset;
   data: string;
 }
 

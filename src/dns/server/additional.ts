@@ -1,11 +1,11 @@
 import { TYPE } from '../wire/constants.ts';
+import { putRRset } from '../wire/message.ts';
+import { isSubdomain } from '../wire/name.ts';
+import { targetOf } from '../wire/rdata.ts';
 import { hostNode } from '../zone/lookup.ts';
-import { isWithin } from '../wire/name.ts';
-import { putSet } from '../wire/message.ts';
-import { setOf } from '../zone/zone.ts';
-import { targetOf } from '../wire/record.ts';
-import type { Lookup } from '../zone/lookup.ts';
+import { rrsetOf } from '../zone/zone.ts';
 import type { Message } from '../wire/message.ts';
+import type { Lookup } from '../zone/lookup.ts';
 
 /**
  * Writes the addresses of the hosts that the answer (SRV, NS) or the delegation names, as far as the same zone knows
@@ -13,21 +13,21 @@ import type { Message } from '../wire/message.ts';
  * name server inside the delegated zone nobody could ever get there, so then the result is -1 (RFC 9471).
  */
 export function putAdditional(message: Message, found: Lookup): number {
-  const { set, zone } = found;
-  if (!set || !zone || (set.type !== TYPE.NS && set.type !== TYPE.SRV)) return 0;
+  const { rrset, zone } = found;
+  if (!rrset || !zone || (rrset.type !== TYPE.NS && rrset.type !== TYPE.SRV)) return 0;
   let count = 0;
   const done = new Set<string>();
-  for (const data of set.data) {
-    const target = targetOf(set.type, data)!;
-    if (done.has(target) || !isWithin(target, zone.name)) continue;
+  for (const data of rrset.data) {
+    const target = targetOf(rrset.type, data)!;
+    if (done.has(target) || !isSubdomain(target, zone.name)) continue;
     done.add(target);
     const node = hostNode(zone, target);
     if (!node) continue;
-    const required = found.kind === 'delegation' && isWithin(target, found.owner!);
+    const required = found.kind === 'delegation' && isSubdomain(target, found.owner!);
     for (const type of [TYPE.A, TYPE.AAAA]) {
-      const addresses = setOf(node, type);
+      const addresses = rrsetOf(node, type);
       if (!addresses) continue;
-      if (putSet(message, target, addresses)) count += addresses.data.length;
+      if (putRRset(message, target, addresses)) count += addresses.data.length;
       else if (required) return -1;
     }
   }

@@ -7,7 +7,7 @@ import { typeNumber } from '../wire/constants.ts';
 import { parseName } from '../wire/name.ts';
 import { randomQuestion, randomRecords } from '../../../test/support/dns/random-zone.ts';
 import { serveText } from '../../../test/support/dns/testing.ts';
-import type { ExplainedSet } from '../zone/explain.ts';
+import type { ExplainedRRset } from '../zone/explain.ts';
 
 const ROUNDS = 200;
 
@@ -38,8 +38,8 @@ function comparable(line: string): string {
   return `${name} ${ttl} ${type} ${last.replace(/\.$/, '')}`;
 }
 
-function ourLines(sets: readonly ExplainedSet[]): string[] {
-  return sets.flatMap(({ name, ttl, type, data }) =>
+function ourLines(rrsets: readonly ExplainedRRset[]): string[] {
+  return rrsets.flatMap(({ name, ttl, type, data }) =>
     data.map((each) => comparable(`${name.replace(/\.$/, '')} ${ttl} ${type} ${each}`)),
   );
 }

@@ -1,8 +1,8 @@
 import { createQueryContext, resetQueryContext } from './query-context.ts';
 import { resolve } from './sections.ts';
 import { CLASS_IN, RCODE, TYPE } from '../wire/constants.ts';
-import { hasGoodCookie, putOpt, sizeLimit } from '../wire/edns.ts';
-import { beginMessage, setCount, SLACK } from '../wire/message.ts';
+import { hasValidCookie, putOpt, sizeLimit } from '../wire/edns.ts';
+import { beginMessage, set16, SLACK } from '../wire/message.ts';
 import { DROP, parseQuery } from '../wire/query.ts';
 import type { ResponderOptions, QueryContext } from './query-context.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
@@ -68,7 +68,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
       const parsed = parseQuery(query, bytes, start, length);
       if (parsed === DROP) return 0;
       resetQueryContext(context, bytes, start, client, responder.now);
-      outcome.trusted = tcp || hasGoodCookie(context);
+      outcome.trusted = tcp || hasValidCookie(context);
       outcome.transfer = undefined;
       beginMessage(context.message, out, at, sizeLimit(query, options.maxUdpPayload, tcp));
       putHeaderAndQuestion(context);
@@ -147,7 +147,7 @@ function finish(context: QueryContext, start: number): void {
   out[start + 3] = (query.checkingDisabled ? 0x10 : 0) | (context.rcode & 15);
   out[start + 4] = 0;
   out[start + 5] = query.questionEnd < 0 ? 0 : query.questions;
-  setCount(out, start + 6, context.answers);
-  setCount(out, start + 8, context.authorities);
-  setCount(out, start + 10, context.additionals);
+  set16(out, start + 6, context.answers);
+  set16(out, start + 8, context.authorities);
+  set16(out, start + 10, context.additionals);
 }

@@ -1,7 +1,7 @@
 import { putAdditional } from './additional.ts';
 import { RCODE, TYPE } from '../wire/constants.ts';
 import { lookup } from '../zone/lookup.ts';
-import { putSet, putSome } from '../wire/message.ts';
+import { putRRset, putRecords } from '../wire/message.ts';
 import { soaOf } from '../zone/zone.ts';
 import type { QueryContext } from './query-context.ts';
 import type { Lookup } from '../zone/lookup.ts';
@@ -44,14 +44,14 @@ export function resolve(zones: Zones, context: QueryContext): void {
 function putAnswer(context: QueryContext, found: Lookup): boolean {
   const { message, query } = context;
   for (const alias of found.aliases) {
-    if (!putSet(message, alias.owner, alias.set)) return false;
+    if (!putRRset(message, alias.owner, alias.rrset)) return false;
     context.answers += 1;
   }
-  const { set, owner } = found;
-  if (found.kind !== 'answer' || !set) return true;
-  const count = set.data.length;
+  const { rrset, owner } = found;
+  if (found.kind !== 'answer' || !rrset) return true;
+  const count = rrset.data.length;
   // Clients tend to take the first address: the query's random id decides which one that is.
-  const written = putSome(message, owner, set, set.ttl, rotation(set.type, count, query.id));
+  const written = putRecords(message, owner, rrset, rrset.ttl, rotation(rrset.type, count, query.id));
   context.answers += written;
   return written === count;
 }
@@ -64,8 +64,8 @@ function putRest(context: QueryContext, found: Lookup): boolean {
     return putNegative(message, found.zone!);
   }
   if (found.kind === 'delegation') {
-    if (!putSet(message, found.owner, found.set!)) return false;
-    context.authorities = found.set!.data.length;
+    if (!putRRset(message, found.owner, found.rrset!)) return false;
+    context.authorities = found.rrset!.data.length;
   }
   context.additionals = putAdditional(message, found);
   return context.additionals >= 0;
@@ -86,5 +86,5 @@ function putNegative(message: Message, zone: Zone): boolean {
       (data.charCodeAt(end - 2) << 8) |
       data.charCodeAt(end - 1)) >>>
     0;
-  return putSet(message, zone.name, soa, Math.min(soa.ttl, minimum));
+  return putRRset(message, zone.name, soa, Math.min(soa.ttl, minimum));
 }

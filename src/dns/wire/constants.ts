@@ -1,4 +1,4 @@
-/** Record types this server knows by name; any other is served as "no such data" (RFC 3597). */
+/** Record types that have a name here; a query for any other type gets NODATA (RFC 3597). */
 export const TYPE = {
   A: 1,
   NS: 2,
@@ -55,6 +55,14 @@ export function rcodeName(rcode: number): string {
 }
 
 export const CLASS_IN = 1;
+
+/** EDNS option codes: cookies (RFC 7873) and extended errors (RFC 8914). */
+export const EDNS_OPTION = { COOKIE: 10, EDE: 15 } as const;
+
+export const HEADER_SIZE = 12;
+/** The longest name and the longest label, in bytes on the wire (RFC 1035 section 2.3.4). */
+export const MAX_NAME = 255;
+export const MAX_LABEL = 63;
 
 /** The largest query that is read; a longer datagram is dropped. Queries in the wild stay below 300 bytes. */
 export const MAX_QUERY = 4096;

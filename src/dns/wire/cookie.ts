@@ -4,7 +4,8 @@ import type { ClientAddress } from './client-address.ts';
 /**
  * Server cookies (RFC 7873 in the interoperable form of RFC 9018):
  *   version 1 | reserved 3 | seconds 4 | SipHash-2-4(client cookie 8 | version, reserved, seconds | client address) 8
- * They prove, without any state here, that the client really has the address it asks from.
+ * They prove, without state on the server, that the client has the address it sends from. Every response carries a
+ * fresh one, so none needs to be renewed on its own.
  */
 export const CLIENT_COOKIE = 8;
 export const SERVER_COOKIE = 16;
@@ -12,7 +13,6 @@ export const SERVER_COOKIE = 16;
 const VERSION = 1;
 const VALID_SECONDS = 3600;
 const AHEAD_SECONDS = 300;
-const RENEW_AFTER_SECONDS = 1800;
 
 /** The secret to sign with, and older ones that are still accepted. Sixteen bytes each; equal on all replicas of a service. */
 export interface CookieSecrets {
@@ -55,24 +55,22 @@ export function writeServerCookie(
   }
 }
 
-export type CookieVerdict = 'bad' | 'good' | 'renew';
-
-/** Checks the server cookie that follows the client cookie at `cookieAt`; `renew` is good but should be replaced. */
-export function checkServerCookie(
+/** Checks the server cookie that follows the client cookie at `cookieAt`. */
+export function isValidServerCookie(
   secrets: CookieSecrets,
   query: Uint8Array,
   cookieAt: number,
   client: ClientAddress,
   now: number,
-): CookieVerdict {
+): boolean {
   const at = cookieAt + CLIENT_COOKIE;
-  if (query[at] !== VERSION) return 'bad';
+  if (query[at] !== VERSION) return false;
   const stamp = (query[at + 4]! << 24) | (query[at + 5]! << 16) | (query[at + 6]! << 8) | query[at + 7]!;
-  const age = (now - stamp) | 0; // wraps as the RFC wants it to
-  if (age > VALID_SECONDS || age < -AHEAD_SECONDS) return 'bad';
+  const age = (now - stamp) | 0; // serial number arithmetic (RFC 9018 section 4.3)
+  if (age > VALID_SECONDS || age < -AHEAD_SECONDS) return false;
   for (let i = 0; i < 8; i++) input[8 + i] = query[at + i]!;
-  if (matches(secrets.current, query, cookieAt, client)) return age > RENEW_AFTER_SECONDS ? 'renew' : 'good';
-  return secrets.previous.some((secret) => matches(secret, query, cookieAt, client)) ? 'renew' : 'bad';
+  if (matches(secrets.current, query, cookieAt, client)) return true;
+  return secrets.previous.some((secret) => matches(secret, query, cookieAt, client));
 }
 
 function matches(secret: Uint8Array, query: Uint8Array, cookieAt: number, client: ClientAddress): boolean {

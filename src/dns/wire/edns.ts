@@ -1,6 +1,6 @@
-import { checkServerCookie, CLIENT_COOKIE, SERVER_COOKIE, writeServerCookie } from './cookie.ts';
-import { TYPE } from './constants.ts';
-import { put16, setCount } from './message.ts';
+import { isValidServerCookie, CLIENT_COOKIE, SERVER_COOKIE, writeServerCookie } from './cookie.ts';
+import { EDNS_OPTION, TYPE } from './constants.ts';
+import { put16, set16 } from './message.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { CookieSecrets } from './cookie.ts';
 import type { Message } from './message.ts';
@@ -8,8 +8,6 @@ import type { Query } from './query.ts';
 
 const MAX_TCP = 65_535;
 const OPT_SIZE = 11;
-const OPTION_COOKIE = 10;
-const OPTION_EDE = 15;
 
 /** What EDNS needs to know of a query and of the response that is being written. */
 export interface EdnsContext {
@@ -32,13 +30,13 @@ export interface EdnsOptions {
   cookies: CookieSecrets;
 }
 
-/** Whether the client proved its address with a cookie of ours. */
-export function hasGoodCookie({ query, options, bytes, client, now }: EdnsContext): boolean {
+/** Whether the client proved its address with a valid server cookie. */
+export function hasValidCookie({ query, options, bytes, client, now }: EdnsContext): boolean {
   if (query.cookieAt < 0 || !query.serverCookie) return false;
-  return checkServerCookie(options.cookies, bytes, query.cookieAt, client, now) !== 'bad';
+  return isValidServerCookie(options.cookies, bytes, query.cookieAt, client, now);
 }
 
-/** The room for everything but OPT and its options, which come last. (An extended error comes alone.) */
+/** How large a response may be without OPT and its options, which come last. (A response with an extended error has no records.) */
 export function sizeLimit(query: Query, maxUdpPayload: number, tcp: boolean): number {
   let limit = MAX_TCP;
   if (!tcp) limit = query.edns ? Math.min(Math.max(query.payload, 512), maxUdpPayload) : 512;
@@ -47,7 +45,7 @@ export function sizeLimit(query: Query, maxUdpPayload: number, tcp: boolean): nu
   return limit;
 }
 
-/** Writes the OPT record: our payload size, the upper bits of the rcode, a cookie for whoever sent one. */
+/** Writes the OPT record: payload size, upper bits of the rcode, a cookie if the query had one, an extended error. */
 export function putOpt(context: EdnsContext): void {
   const { query, message, options, bytes, client, now } = context;
   const { out } = message;
@@ -60,16 +58,16 @@ export function putOpt(context: EdnsContext): void {
   const lengthAt = message.at;
   message.at += 2;
   if (query.cookieAt >= 0) {
-    put16(message, OPTION_COOKIE);
+    put16(message, EDNS_OPTION.COOKIE);
     put16(message, CLIENT_COOKIE + SERVER_COOKIE);
     for (let i = 0; i < CLIENT_COOKIE; i++) out[message.at++] = bytes[query.cookieAt + i]!;
     writeServerCookie(options.cookies, bytes, query.cookieAt, client, now, out, message.at);
     message.at += SERVER_COOKIE;
   }
   if (context.extendedError > 0) {
-    put16(message, OPTION_EDE);
+    put16(message, EDNS_OPTION.EDE);
     put16(message, 2);
     put16(message, context.extendedError);
   }
-  setCount(out, lengthAt, message.at - lengthAt - 2);
+  set16(out, lengthAt, message.at - lengthAt - 2);
 }

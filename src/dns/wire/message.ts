@@ -1,51 +1,32 @@
-import { CLASS_IN, TYPE } from './constants.ts';
+import { addSuffix, appendName, createCompressionTable, findSuffix } from './compression.ts';
+import { CLASS_IN, HEADER_SIZE, TYPE } from './constants.ts';
+import type { CompressionTable } from './compression.ts';
 import type { Name } from './name.ts';
-import type { Rdata, RecordSet } from './record.ts';
+import type { Rdata, RRset } from './record.ts';
 import type { SearchName } from './search-name.ts';
 
-/**
- * A message being written, in one reused object. Names are compressed (RFC 1035 section 4.1.4) against every name
- * written before; the question stands at offset 12 with the client's own spelling, so pointers to it keep the case.
- */
+/** A message being written, in one reused object. Its question stands at offset 12 with the client's own spelling. */
 export interface Message {
   out: Uint8Array;
-  /** Where the message begins in `out`. */
+  /** Where the message starts in `out`. */
   start: number;
   at: number;
-  /** Where it must end. `out` must have SLACK bytes more: a record is written first and judged afterwards. */
+  /** Where it must end. `out` must have SLACK bytes more: a record is written first and its size checked afterwards. */
   limit: number;
-  question: SearchName;
-  /** Suffixes that can be pointed at: their plain form in `plain`, and where they stand in the message. */
-  known: number;
-  plainEnd: number;
-  readonly plain: Uint8Array;
-  readonly knownPlain: Int32Array;
-  readonly knownLength: Int32Array;
-  readonly knownAt: Int32Array;
+  readonly compression: CompressionTable;
 }
 
-/** Room that an output buffer needs beyond the limit: more than three uncompressed names. */
+/** Bytes that an output buffer needs beyond the limit: more than three uncompressed names. */
 export const SLACK = 1024;
 
-const MAX_KNOWN = 256;
-const PLAIN_SIZE = 8192;
-const MAX_NAME = 255;
-const MAX_POINTER = 0x3fff;
-const QUESTION_NAME = 12;
-
+/** Makes the message object of one responder; `question` is the name that every message's question has. */
 export function createMessage(question: SearchName): Message {
   return {
     out: new Uint8Array(0),
     start: 0,
     at: 0,
     limit: 0,
-    question,
-    known: -1,
-    plainEnd: 0,
-    plain: new Uint8Array(PLAIN_SIZE),
-    knownPlain: new Int32Array(MAX_KNOWN),
-    knownLength: new Int32Array(MAX_KNOWN),
-    knownAt: new Int32Array(MAX_KNOWN),
+    compression: createCompressionTable(question),
   };
 }
 
@@ -55,7 +36,7 @@ export function beginMessage(message: Message, out: Uint8Array, at: number, limi
   message.start = at;
   message.at = at;
   message.limit = at + limit;
-  message.known = -1; // the question is entered when the first name needs it; most answers have none
+  message.compression.count = -1;
 }
 
 export function put16(message: Message, value: number): void {
@@ -68,42 +49,43 @@ export function put32(message: Message, value: number): void {
   put16(message, value & 0xffff);
 }
 
-/** Writes a 16-bit number at a place that was left for it. */
-export function setCount(out: Uint8Array, at: number, count: number): void {
+/** Fills in a 16-bit number that was skipped: a count or a length. */
+export function set16(out: Uint8Array, at: number, count: number): void {
   out[at] = count >> 8;
   out[at + 1] = count;
 }
 
-/** Writes all records of a set; false if they do not fit, and then nothing has been written. */
-export function putSet(message: Message, owner: Name | undefined, set: RecordSet, ttl = set.ttl): boolean {
-  const { at, known, plainEnd } = message;
-  if (putSome(message, owner, set, ttl, 0) === set.data.length) return true;
+/** Writes a whole RRset; false if it does not fit, and then nothing has been written. */
+export function putRRset(message: Message, owner: Name | undefined, rrset: RRset, ttl = rrset.ttl): boolean {
+  const { at, compression } = message;
+  const { count, namesEnd } = compression;
+  if (putRecords(message, owner, rrset, ttl, 0) === rrset.data.length) return true;
   message.at = at;
-  message.known = known;
-  message.plainEnd = plainEnd;
+  compression.count = count;
+  compression.namesEnd = namesEnd;
   return false;
 }
 
-/** Writes as many records of a set as fit, beginning with the `first`-th and going round; returns their number. */
-export function putSome(
+/** Writes as many records of an RRset as fit, in turn from the `first`-th on; returns their number. */
+export function putRecords(
   message: Message,
   owner: Name | undefined,
-  set: RecordSet,
+  rrset: RRset,
   ttl: number,
   first: number,
 ): number {
-  const count = set.data.length;
+  const count = rrset.data.length;
   for (let i = 0; i < count; i++) {
     const { at } = message;
-    const data = set.data[first + i < count ? first + i : first + i - count]!;
-    if (putRecord(message, owner, set.type, ttl, data)) continue;
+    const data = rrset.data[first + i < count ? first + i : first + i - count]!;
+    if (putRecord(message, owner, rrset.type, ttl, data)) continue;
     message.at = at;
     return i;
   }
   return count;
 }
 
-/** Writes one record; false if it ends beyond the limit. */
+/** Writes one record, its owner the question's name if undefined; false if it ends beyond the limit. */
 export function putRecord(
   message: Message,
   owner: Name | undefined,
@@ -112,20 +94,20 @@ export function putRecord(
   data: Rdata,
 ): boolean {
   if (message.at + (owner?.length ?? 2) + 10 + data.length > message.limit + SLACK) return false;
-  if (owner === undefined) put16(message, 0xc000 | QUESTION_NAME);
+  if (owner === undefined) put16(message, 0xc000 | HEADER_SIZE);
   else putName(message, owner);
   put16(message, type);
   put16(message, CLASS_IN);
   put32(message, ttl);
   message.at += 2;
   const dataAt = message.at;
-  putData(message, type, data);
-  setCount(message.out, dataAt - 2, message.at - dataAt);
+  putRdata(message, type, data);
+  set16(message.out, dataAt - 2, message.at - dataAt);
   return message.at <= message.limit;
 }
 
-/** Only the types of RFC 1035 may have compressed names inside (RFC 3597 section 4); SRV may not. */
-function putData(message: Message, type: number, data: Rdata): void {
+/** Only names in the RDATA of RFC 1035's own types may be compressed (RFC 3597 section 4); those in SRV may not. */
+function putRdata(message: Message, type: number, data: Rdata): void {
   switch (type) {
     case TYPE.CNAME:
     case TYPE.NS:
@@ -148,73 +130,25 @@ function putRaw(message: Message, data: string, from: number): void {
 }
 
 /**
- * Writes the name that begins at source[start], as a pointer from the first suffix on that stands in the message
- * already. Returns where the name ends in `source`.
+ * Writes the name that starts at source[start], with a compression pointer in place of the longest suffix that the
+ * message has already. Returns where the name ends in `source`.
  */
 export function putName(message: Message, source: string, start = 0): number {
-  if (message.known < 0) enterQuestion(message);
-  const length = copyName(message, source, start);
-  const { plain, out, plainEnd: from } = message;
-  message.plainEnd = from + length;
+  const { compression, out } = message;
+  const length = appendName(compression, source, start);
+  const { names } = compression;
+  const from = compression.namesEnd - length;
   let offset = 0;
-  while (plain[from + offset] !== 0) {
-    const pointer = findKnown(message, from + offset, length - offset);
+  while (names[from + offset] !== 0) {
+    const pointer = findSuffix(compression, from + offset, length - offset);
     if (pointer >= 0) {
       put16(message, 0xc000 | pointer);
       return start + length;
     }
-    enter(message, from + offset, length - offset, message.at - message.start);
-    const end = offset + 1 + plain[from + offset]!;
-    while (offset < end) out[message.at++] = plain[from + offset++]!;
+    addSuffix(compression, from + offset, length - offset, message.at - message.start);
+    const end = offset + 1 + names[from + offset]!;
+    while (offset < end) out[message.at++] = names[from + offset++]!;
   }
   out[message.at++] = 0;
   return start + length;
-}
-
-/** Copies a name to the end of the plain names; when they are full, the oldest memory of names is given up. */
-function copyName(message: Message, source: string, start: number): number {
-  if (message.plainEnd + MAX_NAME > PLAIN_SIZE) {
-    message.plainEnd = 0;
-    message.known = 0;
-  }
-  const { plain, plainEnd: from } = message;
-  let at = 0;
-  for (let label = source.charCodeAt(start); label !== 0; label = source.charCodeAt(start + at)) {
-    plain[from + at++] = label;
-    for (const end = at + label; at < end; at++) plain[from + at] = source.charCodeAt(start + at);
-  }
-  plain[from + at] = 0;
-  return at + 1;
-}
-
-function enterQuestion(message: Message): void {
-  const { question, plain } = message;
-  message.known = 0;
-  message.plainEnd = question.length;
-  for (let i = 0; i < question.length; i++) plain[i] = question.bytes[i]!;
-  for (let label = 0; label < question.labels; label++) {
-    const start = question.starts[label]!;
-    enter(message, start, question.length - start, QUESTION_NAME + start);
-  }
-}
-
-function enter(message: Message, plainAt: number, length: number, at: number): void {
-  const { known } = message;
-  if (known >= MAX_KNOWN || at > MAX_POINTER) return;
-  message.knownPlain[known] = plainAt;
-  message.knownLength[known] = length;
-  message.knownAt[known] = at;
-  message.known = known + 1;
-}
-
-function findKnown(message: Message, plainAt: number, length: number): number {
-  const { known, knownLength, knownPlain, plain } = message;
-  for (let i = 0; i < known; i++) {
-    if (knownLength[i] !== length) continue;
-    const other = knownPlain[i]!;
-    let same = 0;
-    while (same < length && plain[plainAt + same] === plain[other + same]) same++;
-    if (same === length) return message.knownAt[i]!;
-  }
-  return -1;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { formatName, isWithin, labelsOf, parentOf, parseName, ROOT } from './name.ts';
+import { formatName, isSubdomain, labelsOf, parentOf, parseName, ROOT } from './name.ts';
 
 const label = fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) =>
   Buffer.from(bytes)
@@ -59,7 +59,7 @@ test('the longest name is accepted, one byte more is not', () => {
 });
 
 test('a suffix counts only at a label boundary', () => {
-  const within = (name: string, zone: string) => isWithin(parseName(name)!, parseName(zone)!);
+  const within = (name: string, zone: string) => isSubdomain(parseName(name)!, parseName(zone)!);
   assert.equal(within('a.example.test', 'example.test'), true);
   assert.equal(within('example.test', 'example.test'), true);
   assert.equal(within('xexample.test', 'example.test'), false);

@@ -1,16 +1,16 @@
+import { MAX_LABEL, MAX_NAME } from './constants.ts';
+
 /**
- * A domain name as this server keeps it: its wire form (length-prefixed labels, ending in the empty root label),
- * lower-cased, one character a byte. As a string it is compact, compares with ===, and serves as a map key.
+ * A domain name in wire format (length-prefixed labels, ending in the empty root label), lower-cased, one character a
+ * byte. As a string it is compact, compares with ===, and serves as a map key.
  */
 export type Name = string;
 
 export const ROOT: Name = '\0';
-const MAX_NAME = 255;
-const MAX_LABEL = 63;
 /** A last dot that is not escaped: before it stands an even number of backslashes. */
 const ENDS_IN_DOT = /(?<!\\)(?:\\\\)*\.$/;
 
-/** Reads a name as people write it (`a.b.c`, with or without the last dot, `\.` and `\ddd` escapes); undefined if it cannot be one. */
+/** Parses a name in presentation format (`a.b.c`, with or without the last dot, `\.` and `\ddd` escapes); undefined if invalid. */
 export function parseName(text: string): Name | undefined {
   if (text === '.') return ROOT;
   let name = '';
@@ -35,7 +35,7 @@ export function parseName(text: string): Name | undefined {
   }
   if (label === '' || label.length > MAX_LABEL) return undefined;
   name += `${String.fromCharCode(label.length)}${label}\0`;
-  return name.length <= MAX_NAME ? inOnePiece(lowerCase(name)) : undefined;
+  return name.length <= MAX_NAME ? flatten(lowerCase(name)) : undefined;
 }
 
 function readEscape(text: string, at: number, end: number): { char: string; length: number } | undefined {
@@ -47,8 +47,8 @@ function readEscape(text: string, at: number, end: number): { char: string; leng
   return at + 1 < end ? { char: text[at + 1]!, length: 1 } : undefined;
 }
 
-/** The same text in one piece: V8 joins strings by reference, and reading such a chain byte by byte is slow. */
-export function inOnePiece(text: string): string {
+/** A flat copy: V8 concatenates strings by reference, and reading such a chain byte by byte is slow. */
+export function flatten(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
@@ -57,7 +57,7 @@ function lowerCase(name: string): string {
   return name.replace(/[A-Z]/g, (upper) => upper.toLowerCase());
 }
 
-/** Writes a name for people, with the last dot. */
+/** Formats a name in presentation format, with the last dot. */
 export function formatName(name: Name): string {
   if (name === ROOT) return '.';
   let text = '';
@@ -83,11 +83,11 @@ export function labelsOf(name: Name): string[] {
 
 /** The name without its leftmost label; undefined for the root. */
 export function parentOf(name: Name): Name | undefined {
-  return name === ROOT ? undefined : inOnePiece(name.slice(1 + name.charCodeAt(0)));
+  return name === ROOT ? undefined : flatten(name.slice(1 + name.charCodeAt(0)));
 }
 
-/** Whether `name` is `ancestor` or lies below it. Label boundaries matter: `xa.test` is not below `a.test`. */
-export function isWithin(name: Name, ancestor: Name): boolean {
+/** Whether `name` is `ancestor` or a subdomain of it. Label boundaries matter: `xa.test` is not below `a.test`. */
+export function isSubdomain(name: Name, ancestor: Name): boolean {
   if (!name.endsWith(ancestor)) return false;
   const start = name.length - ancestor.length;
   let at = 0;

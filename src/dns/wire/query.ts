@@ -1,12 +1,12 @@
-import { MAX_QUERY, RCODE, TYPE } from './constants.ts';
+import { EDNS_OPTION, HEADER_SIZE, MAX_LABEL, MAX_QUERY, RCODE, TYPE } from './constants.ts';
 import { CLIENT_COOKIE, SERVER_COOKIE } from './cookie.ts';
 import { createSearchName, hashSearchName } from './search-name.ts';
 import type { SearchName } from './search-name.ts';
 
 /**
- * A parsed query, in one reused object. Message form (RFC 1035, RFC 6891):
+ * A parsed query, in one reused object. Message format (RFC 1035, RFC 6891):
  *   id 2 | flags 2 | counts 4×2 | question: name, type 2, class 2 | records: name, type 2, class 2, ttl 4, length 2, data
- * Positions are relative to the buffer the query lies in.
+ * Offsets are relative to the buffer that holds the query.
  */
 export interface Query {
   id: number;
@@ -28,12 +28,10 @@ export interface Query {
   serverCookie: boolean;
 }
 
-/** What parsing found: an rcode (NOERROR: go on), or DROP: not worth an answer. */
+/** Returned by parseQuery for what gets no response; any other result is an rcode. */
 export const DROP = -1;
 
-const HEADER = 12;
-const OPTION_COOKIE = 10;
-
+/** Makes the query object of one responder. */
 export function createQuery(): Query {
   return {
     id: 0,
@@ -60,11 +58,11 @@ function read16(bytes: Uint8Array, at: number): number {
 
 /**
  * Parses the query at bytes[start, start+length). Never throws; never reads outside. After FORMERR and NOTIMP only the
- * header fields are sure, unless `questionEnd` is set.
+ * header fields are valid, unless `questionEnd` is set.
  */
 export function parseQuery(query: Query, bytes: Uint8Array, start: number, length: number): number {
-  // A response is never answered, or two servers could be made to talk to each other for ever.
-  if (length < HEADER || length > MAX_QUERY || bytes[start + 2]! & 0x80) return DROP;
+  // A response gets no response, or two servers could be made to send to each other for ever.
+  if (length < HEADER_SIZE || length > MAX_QUERY || bytes[start + 2]! & 0x80) return DROP;
   const end = start + length;
   query.id = read16(bytes, start);
   query.opcode = (bytes[start + 2]! >> 3) & 15;
@@ -77,7 +75,7 @@ export function parseQuery(query: Query, bytes: Uint8Array, start: number, lengt
   if (query.opcode !== 0) return RCODE.NOTIMP;
   if (query.questions > 1) return RCODE.FORMERR; // RFC 9619
 
-  let at = start + HEADER;
+  let at = start + HEADER_SIZE;
   if (query.questions === 1) {
     at = parseQuestion(query, bytes, at, end);
     if (at < 0) return RCODE.FORMERR;
@@ -87,8 +85,8 @@ export function parseQuery(query: Query, bytes: Uint8Array, start: number, lengt
   const rcode =
     before + additional === 0 ? endsAt(at, end) : parseRecords(query, bytes, at, end, before, additional);
   if (rcode !== RCODE.NOERROR) return rcode;
-  query.questionEnd = start + HEADER + (query.questions === 1 ? query.name.length + 4 : 0);
-  // Asking nothing is allowed for one purpose: to get a cookie (RFC 7873 section 5.4).
+  query.questionEnd = start + HEADER_SIZE + (query.questions === 1 ? query.name.length + 4 : 0);
+  // A query without a question is valid only to get a cookie (RFC 7873 section 5.4).
   return query.questions === 0 && query.cookieAt < 0 ? RCODE.FORMERR : RCODE.NOERROR;
 }
 
@@ -96,7 +94,7 @@ function endsAt(at: number, end: number): number {
   return at === end ? RCODE.NOERROR : RCODE.FORMERR;
 }
 
-/** Reads the question; returns where it ends, or -1. Compression makes no sense in the first name of a message. */
+/** Parses the question; returns where it ends, or -1. The first name of a message cannot be compressed. */
 function parseQuestion(query: Query, bytes: Uint8Array, from: number, end: number): number {
   const { name } = query;
   let at = from;
@@ -104,7 +102,7 @@ function parseQuestion(query: Query, bytes: Uint8Array, from: number, end: numbe
   for (;;) {
     if (at >= end) return -1;
     const length = bytes[at]!;
-    if (length > 63 || at - from + length > 254) return -1;
+    if (length > MAX_LABEL || at - from + length > 254) return -1;
     const next = at + 1 + length;
     if (next > end) return -1;
     name.starts[labels] = at - from;
@@ -127,7 +125,7 @@ function parseQuestion(query: Query, bytes: Uint8Array, from: number, end: numbe
   return at + 4;
 }
 
-/** Walks over all records for the sake of OPT, which belongs into the additional section, once, at the root. */
+/** Skips all records but OPT, which may stand once, in the additional section, at the root. */
 function parseRecords(
   query: Query,
   bytes: Uint8Array,
@@ -151,14 +149,14 @@ function parseRecords(
   return endsAt(at, end);
 }
 
-/** Names that nobody needs are skipped, not followed, so a loop of pointers has nobody to catch. */
+/** Compression pointers are skipped, not followed, so a loop of them does no harm. */
 function skipName(bytes: Uint8Array, from: number, end: number): number {
   let at = from;
   while (at < end && at - from < 255) {
     const length = bytes[at]!;
     if (length === 0) return at + 1;
     if (length >= 0xc0) return at + 2 <= end ? at + 2 : -1;
-    if (length > 63) return -1;
+    if (length > MAX_LABEL) return -1;
     at += 1 + length;
   }
   return -1;
@@ -170,13 +168,13 @@ function parseOpt(query: Query, bytes: Uint8Array, at: number, dataEnd: number):
   query.payload = read16(bytes, at + 2);
   query.ednsVersion = bytes[at + 5]!;
   query.dnssecOk = (bytes[at + 6]! & 0x80) !== 0;
-  if (query.ednsVersion > 0) return true; // what its options mean is not ours to know
+  if (query.ednsVersion > 0) return true; // the options of a later version cannot be parsed
   let option = at + 10;
   while (option < dataEnd) {
     if (option + 4 > dataEnd) return false;
     const length = read16(bytes, option + 2);
     if (option + 4 + length > dataEnd) return false;
-    if (read16(bytes, option) === OPTION_COOKIE && query.cookieAt < 0) {
+    if (read16(bytes, option) === EDNS_OPTION.COOKIE && query.cookieAt < 0) {
       const wellFormed =
         length === CLIENT_COOKIE || (length >= CLIENT_COOKIE + 8 && length <= CLIENT_COOKIE + 32);
       if (!wellFormed) return false;

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { TYPE } from './constants.ts';
-import { formatData, parseData } from './record.ts';
+import { formatRdata, parseRdata } from './rdata.ts';
 import type { RecordType } from './constants.ts';
 
 const value = (type: RecordType, text: string) => {
-  const parsed = parseData(type, text);
+  const parsed = parseRdata(type, text);
   return 'value' in parsed ? parsed.value : undefined;
 };
 
@@ -21,7 +21,7 @@ test('data survive being read and written', () => {
     ['TXT', '"one" "two \\"quoted\\""'],
     ['TXT', '""'],
   ];
-  for (const [type, text] of cases) assert.equal(formatData(TYPE[type], value(type, text)!), text);
+  for (const [type, text] of cases) assert.equal(formatRdata(TYPE[type], value(type, text)!), text);
 });
 
 test('text without quotes is one string, cut where it must be', () => {
@@ -36,7 +36,7 @@ test('any text survives', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       const data = value('TXT', text)!;
-      assert.equal(value('TXT', formatData(TYPE.TXT, data)), data);
+      assert.equal(value('TXT', formatRdata(TYPE.TXT, data)), data);
     }),
   );
 });
@@ -54,7 +54,7 @@ test('what is wrong is named', () => {
     ['TXT', `"${'x'.repeat(256)}"`],
   ];
   for (const [type, text] of bad) {
-    const parsed = parseData(type, text);
+    const parsed = parseRdata(type, text);
     assert.ok('problem' in parsed && parsed.problem.includes(text), `${type} ${text}`);
   }
 });

@@ -27,7 +27,7 @@ export function createSearchName(): SearchName {
   };
 }
 
-// Differs from process to process, so that whoever may choose names does not know which of them collide.
+// Random, so that nobody who may choose names knows which of them collide.
 const SEED = randomBytes(4).readInt32LE();
 
 /** Fills in the hashes once bytes, starts, labels and length are there. */
@@ -45,7 +45,7 @@ export function hashSearchName(name: SearchName): void {
   }
 }
 
-/** Makes a stored name searchable. */
+/** Sets a search name from a stored one. */
 export function setSearchName(search: SearchName, name: Name): void {
   search.length = name.length;
   for (let i = 0; i < name.length; i++) search.bytes[i] = name.charCodeAt(i);
@@ -60,9 +60,9 @@ export function setSearchName(search: SearchName, name: Name): void {
   hashSearchName(search);
 }
 
-/** The searched name, or its suffix from a label on, as a stored name. */
-export function toName(search: SearchName, label = 0): Name {
+/** A searched name as a stored one. */
+export function toName(search: SearchName): Name {
   let name = '';
-  for (let i = search.starts[label]!; i < search.length; i++) name += String.fromCharCode(search.bytes[i]!);
+  for (let i = 0; i < search.length; i++) name += String.fromCharCode(search.bytes[i]!);
   return name;
 }

@@ -1,17 +1,17 @@
 import { RCODE, rcodeName, typeName } from '../wire/constants.ts';
 import { formatName, parentOf } from '../wire/name.ts';
-import { formatData } from '../wire/record.ts';
+import { formatRdata } from '../wire/rdata.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
 import { lookup } from './lookup.ts';
 import { soaOf } from './zone.ts';
 import type { Name } from '../wire/name.ts';
-import type { RecordSet } from '../wire/record.ts';
+import type { RRset } from '../wire/record.ts';
 import type { Lookup, LookupKind } from './lookup.ts';
 import type { Store } from './store.ts';
 import type { Zones } from './zones.ts';
 
-/** One record set of an answer, in words, with the objects it came from. */
-export interface ExplainedSet {
+/** One RRset of an answer, in words, with the objects it came from. */
+export interface ExplainedRRset {
   name: string;
   type: string;
   ttl: number;
@@ -26,8 +26,8 @@ export interface Explanation {
   kind: LookupKind;
   rcode: string;
   zone?: string;
-  answer: ExplainedSet[];
-  authority: ExplainedSet[];
+  answer: ExplainedRRset[];
+  authority: ExplainedRRset[];
 }
 
 const RCODES: Partial<Record<LookupKind, number>> = {
@@ -41,11 +41,11 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   const search = createSearchName();
   setSearchName(search, name);
   const found = lookup(zones, search, type);
-  const describe = (owner: Name, set: RecordSet) => describeSet(found, store, owner, set);
-  const answer = found.aliases.map((alias) => describe(alias.owner ?? name, alias.set));
-  const authority: ExplainedSet[] = [];
-  if (found.set)
-    (found.kind === 'delegation' ? authority : answer).push(describe(found.owner ?? name, found.set));
+  const describe = (owner: Name, rrset: RRset) => describeRRset(found, store, owner, rrset);
+  const answer = found.aliases.map((alias) => describe(alias.owner ?? name, alias.rrset));
+  const authority: ExplainedRRset[] = [];
+  if (found.rrset)
+    (found.kind === 'delegation' ? authority : answer).push(describe(found.owner ?? name, found.rrset));
   if (found.kind === 'nodata' || found.kind === 'nxdomain') {
     authority.push(describe(found.zone!.name, soaOf(found.zone!)));
   }
@@ -58,14 +58,14 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   };
 }
 
-function describeSet(found: Lookup, store: Store, owner: Name, set: RecordSet): ExplainedSet {
+function describeRRset(found: Lookup, store: Store, owner: Name, rrset: RRset): ExplainedRRset {
   const source = storedName(found, owner);
   return {
     name: formatName(owner),
-    type: typeName(set.type),
-    ttl: set.ttl,
-    data: set.data.map((data) => formatData(set.type, data)),
-    sources: store.sourcesOf(source, set.type),
+    type: typeName(rrset.type),
+    ttl: rrset.ttl,
+    data: rrset.data.map((data) => formatRdata(rrset.type, data)),
+    sources: store.sourcesOf(source, rrset.type),
     ...(source !== owner && { wildcard: formatName(source) }),
   };
 }

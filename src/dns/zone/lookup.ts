@@ -1,9 +1,9 @@
 import { TYPE } from '../wire/constants.ts';
-import { isWithin, parentOf } from '../wire/name.ts';
+import { isSubdomain, parentOf } from '../wire/name.ts';
 import { createSearchName, setSearchName, toName } from '../wire/search-name.ts';
-import { setOf } from './zone.ts';
+import { rrsetOf } from './zone.ts';
 import type { Name } from '../wire/name.ts';
-import type { RecordSet } from '../wire/record.ts';
+import type { RRset } from '../wire/record.ts';
 import type { SearchName } from '../wire/search-name.ts';
 import type { Zone, ZoneNode } from './zone.ts';
 import type { Zones } from './zones.ts';
@@ -13,7 +13,7 @@ export type LookupKind = 'answer' | 'nodata' | 'nxdomain' | 'delegation' | 'refu
 /** One CNAME that was followed. `owner` undefined means the question's own name. */
 export interface Alias {
   owner: Name | undefined;
-  set: RecordSet;
+  rrset: RRset;
 }
 
 /** What the data say about a question; how to put it into a message is somebody else's business. */
@@ -25,7 +25,7 @@ export interface Lookup {
   /** The name that `set` belongs to; undefined means the question's own name. */
   owner: Name | undefined;
   /** The answer, or the NS records of a delegation. */
-  set: RecordSet | undefined;
+  rrset: RRset | undefined;
 }
 
 /** As many as BIND follows. Where a chain ends for this reason, what was found so far is the answer. */
@@ -36,7 +36,7 @@ const NOT_READY: Lookup = {
   zone: undefined,
   aliases: NO_ALIASES,
   owner: undefined,
-  set: undefined,
+  rrset: undefined,
 };
 const REFUSED: Lookup = { ...NOT_READY, kind: 'refused' };
 
@@ -70,27 +70,27 @@ export function lookup(zones: Zones, name: SearchName, type: number): Lookup {
   if (!zone) return REFUSED;
   if (type === TYPE.DS && zone.name.length === name.length) zone = findParentZone(zones, name) ?? zone;
   const first = step(zone, name, type, undefined);
-  if (first.kind !== 'answer' || first.set!.type !== TYPE.CNAME) return first;
+  if (first.kind !== 'answer' || first.rrset!.type !== TYPE.CNAME) return first;
   return type === TYPE.CNAME || type === TYPE.ANY
     ? first
-    : followAliases(zones, zone, name, first.set!, type);
+    : followAliases(zones, zone, name, first.rrset!, type);
 }
 
-function followAliases(zones: Zones, zone: Zone, name: SearchName, first: RecordSet, type: number): Lookup {
-  const aliases: Alias[] = [{ owner: undefined, set: first }];
+function followAliases(zones: Zones, zone: Zone, name: SearchName, first: RRset, type: number): Lookup {
+  const aliases: Alias[] = [{ owner: undefined, rrset: first }];
   const seen = new Set<Name>([toName(name)]);
   const search = createSearchName();
   for (;;) {
-    const owner = aliases.at(-1)!.set.data[0]!;
+    const owner = aliases.at(-1)!.rrset.data[0]!;
     setSearchName(search, owner);
-    const leaves = !isWithin(owner, zone.name) || findZone(zones, search) !== zone;
+    const leaves = !isSubdomain(owner, zone.name) || findZone(zones, search) !== zone;
     if (leaves || seen.has(owner) || aliases.length >= MAX_ALIASES) {
-      return { kind: 'answer', zone, aliases, owner: undefined, set: undefined };
+      return { kind: 'answer', zone, aliases, owner: undefined, rrset: undefined };
     }
     seen.add(owner);
     const next = step(zone, search, type, owner);
-    if (next.kind !== 'answer' || next.set!.type !== TYPE.CNAME) return { ...next, aliases };
-    aliases.push({ owner, set: next.set! });
+    if (next.kind !== 'answer' || next.rrset!.type !== TYPE.CNAME) return { ...next, aliases };
+    aliases.push({ owner, rrset: next.rrset! });
   }
 }
 
@@ -105,15 +105,15 @@ function step(zone: Zone, name: SearchName, type: number, owner: Name | undefine
     // The parent side of a cut has one kind of data of its own: DS (RFC 4035 section 3.1.4.1).
     const atCutForDs = type === TYPE.DS && cut === node && label === 0;
     if (cut && !atCutForDs) {
-      const set = setOf(cut, TYPE.NS);
-      return { kind: 'delegation', zone, aliases: NO_ALIASES, owner: cut.name, set };
+      const rrset = rrsetOf(cut, TYPE.NS);
+      return { kind: 'delegation', zone, aliases: NO_ALIASES, owner: cut.name, rrset };
     }
   }
   const source = label === 0 ? node : node.wildcard;
-  if (!source) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, set: undefined };
-  // ANY gets one record set, whichever comes first (RFC 8482): correct, and worth nothing to an amplifier.
-  const set = type === TYPE.ANY ? source.sets[0] : (setOf(source, type) ?? setOf(source, TYPE.CNAME));
-  return { kind: set ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, set };
+  if (!source) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, rrset: undefined };
+  // ANY gets one RRset, whichever comes first (RFC 8482): correct, and worth nothing to an amplifier.
+  const rrset = type === TYPE.ANY ? source.rrsets[0] : (rrsetOf(source, type) ?? rrsetOf(source, TYPE.CNAME));
+  return { kind: rrset ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, rrset };
 }
 
 /** The node whose records a host inside the zone has: its own, also as glue below a cut, or the wildcard's. */
@@ -129,7 +129,7 @@ export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
 function topmostCut(zone: Zone, start: ZoneNode): ZoneNode | undefined {
   let cut: ZoneNode | undefined;
   for (let node: ZoneNode | undefined = start; node && node !== zone.apex; node = node.parent) {
-    if (setOf(node, TYPE.NS)) cut = node;
+    if (rrsetOf(node, TYPE.NS)) cut = node;
   }
   return cut;
 }

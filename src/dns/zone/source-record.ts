@@ -1,9 +1,9 @@
 import { reverseName } from '../wire/address.ts';
 import { TYPE } from '../wire/constants.ts';
 import { formatName, isWildcard, parseName } from '../wire/name.ts';
-import { parseData } from '../wire/record.ts';
+import { parseRdata } from '../wire/rdata.ts';
 import type { Name } from '../wire/name.ts';
-import type { DnsRecord, Parsed, Rdata, RecordSet } from '../wire/record.ts';
+import type { DnsRecord, Parsed, Rdata, RRset } from '../wire/record.ts';
 
 /** One record and the object it came from. Several objects may claim records of one name. */
 export interface Claim {
@@ -34,7 +34,7 @@ export function readRecord(source: string, record: DnsRecord): Parsed<NamedClaim
   if (ttl !== undefined && !(Number.isInteger(ttl) && ttl >= 0 && ttl <= MAX_TTL)) {
     return { problem: `the TTL ${ttl} is not a number of seconds` };
   }
-  const data = parseData(record.type, record.data);
+  const data = parseRdata(record.type, record.data);
   if ('problem' in data) return data;
   if (record.type === 'NS' && isWildcard(name)) {
     return { problem: 'a wildcard cannot be delegated (RFC 4592 section 4.2)' };
@@ -48,7 +48,7 @@ export function readRecord(source: string, record: DnsRecord): Parsed<NamedClaim
 
 /** What a name answers with, given all claims on it, and which of them are not honoured. */
 export interface Merged {
-  sets: RecordSet[];
+  rrsets: RRset[];
   losers: { claim: Claim; reason: string }[];
 }
 
@@ -62,13 +62,13 @@ export function mergeClaims(name: Name, claims: readonly Claim[], defaultTtl: nu
   const others = claims.filter(({ type }) => type !== TYPE.CNAME);
   if (others.length > 0 || aliases.length === 0) {
     const reason = `${formatName(name)} has other records, so it cannot be an alias`;
-    return { sets: joinSets(others, defaultTtl), losers: aliases.map((claim) => ({ claim, reason })) };
+    return { rrsets: toRRsets(others, defaultTtl), losers: aliases.map((claim) => ({ claim, reason })) };
   }
   const winner = aliases.reduce((a, b) => (compareAliases(b, a) < 0 ? b : a));
   const agreeing = aliases.filter(({ data }) => data === winner.data);
   const reason = `${formatName(name)} is an alias already, by ${winner.source}`;
   const losers = aliases.filter(({ data }) => data !== winner.data).map((claim) => ({ claim, reason }));
-  return { sets: joinSets(agreeing, defaultTtl), losers };
+  return { rrsets: toRRsets(agreeing, defaultTtl), losers };
 }
 
 function compareAliases(a: Claim, b: Claim): number {
@@ -76,7 +76,7 @@ function compareAliases(a: Claim, b: Claim): number {
   return a.data < b.data ? -1 : 1;
 }
 
-function joinSets(claims: readonly Claim[], defaultTtl: number): RecordSet[] {
+function toRRsets(claims: readonly Claim[], defaultTtl: number): RRset[] {
   const byType = new Map<number, Claim[]>();
   for (const claim of claims) {
     const same = byType.get(claim.type);
@@ -90,8 +90,8 @@ function joinSets(claims: readonly Claim[], defaultTtl: number): RecordSet[] {
   }));
 }
 
-/** Whether two record sets answer the same. */
-export function sameSet(a: RecordSet, b: RecordSet): boolean {
+/** Whether two RRsets answer the same. */
+export function sameRRset(a: RRset, b: RRset): boolean {
   return (
     a.type === b.type &&
     a.ttl === b.ttl &&

@@ -16,11 +16,11 @@ import type { Update, Zones } from './zones.ts';
 function contents(zones: Zones): string[] {
   return [...zones.table.values()]
     .flatMap((zone) =>
-      [...zone.nodes.values()].flatMap(({ name, sets, children, wildcard }) => [
+      [...zone.nodes.values()].flatMap(({ name, rrsets, children, wildcard }) => [
         JSON.stringify({ name, children, wildcard: wildcard?.name, cuts: zone.cuts }),
-        ...sets
+        ...rrsets
           .filter(({ type }) => type !== TYPE.SOA)
-          .map((set) => JSON.stringify({ zone: zone.name, name, ...set })),
+          .map((rrset) => JSON.stringify({ zone: zone.name, name, ...rrset })),
       ]),
     )
     .toSorted();
@@ -136,7 +136,7 @@ test('what changes nothing emits nothing; large changes come in parts that never
   store.upsert('all', many);
   assert.ok(updates.length > 5);
   const parts = updates.map((update) =>
-    update.kind === 'sets' ? new Set(update.changes.map(({ name }) => name)) : new Set(),
+    update.kind === 'rrsets' ? new Set(update.changes.map(({ name }) => name)) : new Set(),
   );
   const names = parts.flatMap((part) => [...part]);
   assert.equal(new Set(names).size, names.length);

@@ -1,11 +1,11 @@
 import { TYPE } from '../wire/constants.ts';
-import { mergeClaims, readRecord, sameSet } from './source-record.ts';
 import { formatName, parentOf } from '../wire/name.ts';
-import { soaData } from '../wire/record.ts';
-import type { Claim, NamedClaim, Problem } from './source-record.ts';
+import { soaRdata } from '../wire/rdata.ts';
+import { mergeClaims, readRecord, sameRRset } from './source-record.ts';
 import type { Name } from '../wire/name.ts';
-import type { DnsRecord, RecordSet, Soa } from '../wire/record.ts';
-import type { SetChange } from './zone.ts';
+import type { DnsRecord, RRset, Soa } from '../wire/record.ts';
+import type { Claim, NamedClaim, Problem } from './source-record.ts';
+import type { RRsetChange } from './zone.ts';
 import type { Update } from './zones.ts';
 
 /** A zone to serve. */
@@ -20,7 +20,7 @@ export interface ZoneSpec {
 
 /**
  * Which object wants which records, and what follows from it for the zones. It decides nothing about DNS; it turns
- * "this source now has these records" into the smallest list of changed record sets.
+ * "this source now has these records" into the smallest list of changed RRsets.
  */
 export interface Store {
   /** Replaces all records of a source. Records that cannot be served come back with the reason; the rest is served. */
@@ -30,7 +30,7 @@ export interface Store {
   /** Says whether the data are complete enough to answer from. */
   setReady(ready: boolean): void;
   readonly ready: boolean;
-  /** The sources that a record set came from. */
+  /** The sources that a RRset came from. */
   sourcesOf(name: Name, type: number): string[];
   /** Number of records by source. */
   counts(): ReadonlyMap<string, number>;
@@ -41,7 +41,7 @@ export interface Store {
 interface Entry {
   zone: ZoneState;
   claims: Claim[];
-  sets: RecordSet[];
+  rrsets: RRset[];
 }
 
 interface ZoneState {
@@ -102,7 +102,7 @@ function upsert(state: State, source: string, records: readonly DnsRecord[]): Pr
   const { sources } = state;
   const { wanted, owners, problems } = readAll(source, records, (name) => zoneOf(state, name));
   const names = new Set([...(sources.get(source) ?? []), ...wanted.keys()]);
-  const changes: SetChange[] = [];
+  const changes: RRsetChange[] = [];
   for (const name of names) {
     for (const { claim, reason } of replaceClaims(state, source, name, wanted.get(name) ?? [], changes)) {
       problems.push({ record: owners.get(claim)!, reason });
@@ -130,37 +130,37 @@ function replaceClaims(
   source: string,
   name: Name,
   claims: Claim[],
-  changes: SetChange[],
+  changes: RRsetChange[],
 ): LostClaim[] {
   const zone = zoneOf(state, name)!;
-  const entry = state.entries.get(name) ?? { zone, claims: [], sets: [] };
+  const entry = state.entries.get(name) ?? { zone, claims: [], rrsets: [] };
   entry.claims = entry.claims.filter((other) => other.source !== source).concat(claims);
   const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
-  changes.push(...changesBetween(zone.spec.name, name, entry.sets, merged.sets));
-  entry.sets = merged.sets;
+  changes.push(...changesBetween(zone.spec.name, name, entry.rrsets, merged.rrsets));
+  entry.rrsets = merged.rrsets;
   if (entry.claims.length > 0) state.entries.set(name, entry);
   else state.entries.delete(name);
   return merged.losers.filter((loser) => loser.claim.source === source);
 }
 
-function publish({ zones, emit, now, wasReady }: State, changes: SetChange[]): void {
+function publish({ zones, emit, now, wasReady }: State, changes: RRsetChange[]): void {
   for (const name of new Set(changes.map(({ zone }) => zone))) {
     const zone = zones.get(name)!;
     // At least the time: a restart must not lead back to a serial that a secondary has seen already. What comes before anybody is
     // answered is one change to those who ask: a count of thousands of objects would run ahead of the time by hours.
     zone.serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
-    changes.push({ zone: name, name, type: TYPE.SOA, set: soaSet(zone) });
+    changes.push({ zone: name, name, type: TYPE.SOA, rrset: soaRRset(zone) });
   }
-  for (const part of inParts(changes)) emit({ kind: 'sets', changes: part });
+  for (const part of inParts(changes)) emit({ kind: 'rrsets', changes: part });
 }
 
 function snapshot({ zones, entries, ready }: State): Update[] {
   const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
-  const changes: SetChange[] = [];
-  for (const [name, { zone, sets }] of entries) {
-    for (const set of sets) changes.push({ zone: zone.spec.name, name, type: set.type, set });
+  const changes: RRsetChange[] = [];
+  for (const [name, { zone, rrsets }] of entries) {
+    for (const rrset of rrsets) changes.push({ zone: zone.spec.name, name, type: rrset.type, rrset });
   }
-  for (const part of inParts(changes)) updates.push({ kind: 'sets', changes: part });
+  for (const part of inParts(changes)) updates.push({ kind: 'rrsets', changes: part });
   return [...updates, { kind: 'ready', ready }];
 }
 
@@ -211,18 +211,18 @@ function misplaced(
   return undefined;
 }
 
-function changesBetween(zone: Name, name: Name, before: RecordSet[], after: RecordSet[]): SetChange[] {
+function changesBetween(zone: Name, name: Name, before: RRset[], after: RRset[]): RRsetChange[] {
   const gone = before.filter((old) => !after.some(({ type }) => type === old.type));
-  const fresh = after.filter((set) => !before.some((old) => sameSet(old, set)));
+  const fresh = after.filter((rrset) => !before.some((old) => sameRRset(old, rrset)));
   return [
-    ...gone.map(({ type }) => ({ zone, name, type, set: undefined })),
-    ...fresh.map((set) => ({ zone, name, type: set.type, set })),
+    ...gone.map(({ type }) => ({ zone, name, type, rrset: undefined })),
+    ...fresh.map((rrset) => ({ zone, name, type: rrset.type, rrset })),
   ];
 }
 
 /** Cuts a list of changes into messages; the changes of one name stay together, so no reader sees it half changed. */
-function* inParts(changes: readonly SetChange[]): Generator<SetChange[]> {
-  let part: SetChange[] = [];
+function* inParts(changes: readonly RRsetChange[]): Generator<RRsetChange[]> {
+  let part: RRsetChange[] = [];
   for (const change of changes) {
     if (part.length >= CHANGES_PER_UPDATE && part.at(-1)!.name !== change.name) {
       yield part;
@@ -233,12 +233,12 @@ function* inParts(changes: readonly SetChange[]): Generator<SetChange[]> {
   if (part.length > 0) yield part;
 }
 
-function soaSet({ spec, serial }: ZoneState): RecordSet {
-  return { type: TYPE.SOA, ttl: spec.soaTtl, data: [soaData({ ...spec.soa, serial })] };
+function soaRRset({ spec, serial }: ZoneState): RRset {
+  return { type: TYPE.SOA, ttl: spec.soaTtl, data: [soaRdata({ ...spec.soa, serial })] };
 }
 
 function zoneUpdate(zone: ZoneState): Update {
-  return { kind: 'zone', name: zone.spec.name, soa: soaSet(zone) };
+  return { kind: 'zone', name: zone.spec.name, soa: soaRRset(zone) };
 }
 
 function nameserverRecords(spec: ZoneSpec): DnsRecord[] {

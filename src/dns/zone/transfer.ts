@@ -1,10 +1,10 @@
 import { TYPE } from '../wire/constants.ts';
-import { beginMessage, createMessage, putRecord, setCount, SLACK } from '../wire/message.ts';
+import { beginMessage, createMessage, putRecord, set16, SLACK } from '../wire/message.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
 import { soaOf } from './zone.ts';
 import type { Message } from '../wire/message.ts';
 import type { Name } from '../wire/name.ts';
-import type { RecordSet } from '../wire/record.ts';
+import type { RRset } from '../wire/record.ts';
 import type { Zone } from './zone.ts';
 
 /** Size of a transfer's messages: below the reach of compression pointers, and gentle to buffers on the way. */
@@ -34,8 +34,8 @@ export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8
     }
     out[2] = 0x84;
     out[3] = 0;
-    setCount(out, 4, 1);
-    setCount(out, 6, next - from);
+    set16(out, 4, 1);
+    set16(out, 6, next - from);
     out.fill(0, 8, 12);
     yield out.slice(0, message.at);
   }
@@ -43,18 +43,18 @@ export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8
 
 interface OneRecord {
   owner: Name;
-  set: RecordSet;
+  rrset: RRset;
   data: string;
 }
 
 function listRecords(zone: Zone): OneRecord[] {
   const soa = soaOf(zone);
-  const start: OneRecord = { owner: zone.name, set: soa, data: soa.data[0]! };
+  const start: OneRecord = { owner: zone.name, rrset: soa, data: soa.data[0]! };
   const records = [start];
-  for (const { name, sets } of zone.nodes.values()) {
-    for (const set of sets) {
-      if (set.type === TYPE.SOA) continue;
-      for (const data of set.data) records.push({ owner: name, set, data });
+  for (const { name, rrsets } of zone.nodes.values()) {
+    for (const rrset of rrsets) {
+      if (rrset.type === TYPE.SOA) continue;
+      for (const data of rrset.data) records.push({ owner: name, rrset, data });
     }
   }
   records.push(start);
@@ -73,6 +73,6 @@ function putRecords(message: Message, records: readonly OneRecord[], from: numbe
   return records.length;
 }
 
-function putOne(message: Message, { owner, set, data }: OneRecord): boolean {
-  return putRecord(message, owner, set.type, set.ttl, data);
+function putOne(message: Message, { owner, rrset, data }: OneRecord): boolean {
+  return putRecord(message, owner, rrset.type, rrset.ttl, data);
 }

@@ -3,14 +3,14 @@ import { isWildcard, parentOf } from '../wire/name.ts';
 import { createNameTable } from './name-table.ts';
 import type { Name } from '../wire/name.ts';
 import type { Named, NameTable } from './name-table.ts';
-import type { RecordSet } from '../wire/record.ts';
+import type { RRset } from '../wire/record.ts';
 
-/** One name of a zone. A node without record sets is an empty non-terminal: it exists because something below it does. */
+/** One name of a zone. A node without RRsets is an empty non-terminal: it exists because something below it does. */
 export interface ZoneNode extends Named {
   readonly parent: ZoneNode | undefined;
   /** Few types a name: a short array is smaller and quicker than a map. */
-  sets: RecordSet[];
-  /** How many nodes hang directly below; a node with none and no record sets goes. */
+  rrsets: RRset[];
+  /** How many nodes hang directly below; a node with none and no RRsets goes. */
   children: number;
   /** The child `*`, if there is one (RFC 4592: the source of synthesis). */
   wildcard: ZoneNode | undefined;
@@ -24,51 +24,51 @@ export interface Zone extends Named {
   cuts: number;
 }
 
-/** A change of one record set; `set: undefined` takes it away. */
-export interface SetChange {
+/** A change of one RRset; `set: undefined` takes it away. */
+export interface RRsetChange {
   zone: Name;
   name: Name;
   type: number;
-  set: RecordSet | undefined;
+  rrset: RRset | undefined;
 }
 
 /** Makes a zone that holds nothing but its SOA record. */
-export function createZone(name: Name, soa: RecordSet): Zone {
+export function createZone(name: Name, soa: RRset): Zone {
   const apex = createNode(name, undefined);
-  apex.sets = [soa];
+  apex.rrsets = [soa];
   const nodes = createNameTable<ZoneNode>();
   nodes.add(apex);
   return { name, hash: 0, next: undefined, nodes, apex, cuts: 0 };
 }
 
 function createNode(name: Name, parent: ZoneNode | undefined): ZoneNode {
-  return { name, hash: 0, next: undefined, parent, sets: [], children: 0, wildcard: undefined };
+  return { name, hash: 0, next: undefined, parent, rrsets: [], children: 0, wildcard: undefined };
 }
 
-/** The record set of a type at a node. */
-export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
-  const { sets } = node;
-  for (let i = 0; i < sets.length; i++) if (sets[i]!.type === type) return sets[i];
+/** The RRset of a type at a node. */
+export function rrsetOf(node: ZoneNode, type: number): RRset | undefined {
+  const { rrsets } = node;
+  for (let i = 0; i < rrsets.length; i++) if (rrsets[i]!.type === type) return rrsets[i];
   return undefined;
 }
 
-/** The zone's SOA record set. */
-export function soaOf(zone: Zone): RecordSet {
-  return setOf(zone.apex, TYPE.SOA)!;
+/** The zone's SOA RRset. */
+export function soaOf(zone: Zone): RRset {
+  return rrsetOf(zone.apex, TYPE.SOA)!;
 }
 
-/** Puts or takes away one record set. The name must lie within the zone. */
-export function changeZone(zone: Zone, name: Name, type: number, set: RecordSet | undefined): void {
-  const node = set ? ensureNode(zone, name) : zone.nodes.get(name);
+/** Puts or takes away one RRset. The name must lie within the zone. */
+export function changeZone(zone: Zone, name: Name, type: number, rrset: RRset | undefined): void {
+  const node = rrset ? ensureNode(zone, name) : zone.nodes.get(name);
   if (!node) return;
-  const before = setOf(node, type);
-  if (before || set) {
-    const others = node.sets.filter((other) => other.type !== type);
+  const before = rrsetOf(node, type);
+  if (before || rrset) {
+    const others = node.rrsets.filter((other) => other.type !== type);
     // A fixed order makes the same answers (ANY takes the first) in every process. Built in one piece: an array that
     // grew by push would keep room for sixteen more.
-    node.sets = set ? [...others, set].toSorted((a, b) => a.type - b.type) : others;
+    node.rrsets = rrset ? [...others, rrset].toSorted((a, b) => a.type - b.type) : others;
   }
-  if (type === TYPE.NS && node !== zone.apex) zone.cuts += Number(Boolean(set)) - Number(Boolean(before));
+  if (type === TYPE.NS && node !== zone.apex) zone.cuts += Number(Boolean(rrset)) - Number(Boolean(before));
   prune(zone, node);
 }
 
@@ -85,7 +85,7 @@ function ensureNode(zone: Zone, name: Name): ZoneNode {
 
 function prune(zone: Zone, start: ZoneNode): void {
   let node: ZoneNode | undefined = start;
-  while (node?.parent && node.sets.length === 0 && node.children === 0) {
+  while (node?.parent && node.rrsets.length === 0 && node.children === 0) {
     const parent: ZoneNode = node.parent;
     zone.nodes.remove(node);
     parent.children -= 1;

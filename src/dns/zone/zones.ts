@@ -2,8 +2,8 @@ import { createNameTable } from './name-table.ts';
 import { changeZone, createZone } from './zone.ts';
 import type { Name } from '../wire/name.ts';
 import type { NameTable } from './name-table.ts';
-import type { RecordSet } from '../wire/record.ts';
-import type { SetChange, Zone } from './zone.ts';
+import type { RRset } from '../wire/record.ts';
+import type { RRsetChange, Zone } from './zone.ts';
 
 /** Everything that one thread answers from. */
 export interface Zones {
@@ -17,8 +17,8 @@ export interface Zones {
  * same list in the same order gives the same answers everywhere.
  */
 export type Update =
-  | { kind: 'zone'; name: Name; soa: RecordSet }
-  | { kind: 'sets'; changes: SetChange[] }
+  | { kind: 'zone'; name: Name; soa: RRset }
+  | { kind: 'rrsets'; changes: RRsetChange[] }
   | { kind: 'ready'; ready: boolean };
 
 export function createZones(): Zones {
@@ -31,10 +31,10 @@ export function applyUpdate(zones: Zones, update: Update): void {
     case 'zone':
       if (!zones.table.get(update.name)) zones.table.add(createZone(update.name, update.soa));
       return;
-    case 'sets':
-      for (const { zone, name, type, set } of update.changes) {
+    case 'rrsets':
+      for (const { zone, name, type, rrset } of update.changes) {
         const found = zones.table.get(zone);
-        if (found) changeZone(found, name, type, set);
+        if (found) changeZone(found, name, type, rrset);
       }
       return;
     case 'ready':

@@ -36,7 +36,7 @@ for (const mode of ['fast', 'portable'] as const) {
     store.upsert('later', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
     assert.deepEqual([await ask('a'), await ask('b')], [1, 0]);
     const before = answered();
-    worker.post({ kind: 'sets', changes: null } as unknown as Update);
+    worker.post({ kind: 'rrsets', changes: null } as unknown as Update);
     await worker.settled();
     await waitFor('its return', async () => (await ask('b')) === 1);
     assert.equal(await ask('a'), 1);
