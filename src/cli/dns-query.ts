@@ -50,7 +50,8 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
   const { explain } = await import('../dns/zone/explain.ts');
   const { parseName } = await import('../dns/wire/name.ts');
   const { createStore } = await import('../dns/zone/store.ts');
-  const { applyUpdate, createZones } = await import('../dns/zone/zones.ts');
+  const { applyUpdate } = await import('../dns/zone/update.ts');
+  const { createZones } = await import('../dns/zone/zones.ts');
   const zones = createZones();
   const now = () => Math.floor(Date.now() / 1000);
   const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);

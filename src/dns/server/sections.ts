@@ -1,6 +1,6 @@
 import { putAdditional } from './additional.ts';
-import { RCODE, TYPE } from '../wire/constants.ts';
-import { lookup } from '../zone/lookup.ts';
+import { TYPE } from '../wire/constants.ts';
+import { lookup, RCODE_OF } from '../zone/lookup.ts';
 import { putRRset, putRecords } from '../wire/message.ts';
 import { soaOf } from '../zone/zone.ts';
 import type { QueryContext } from './query-context.ts';
@@ -11,14 +11,6 @@ import type { Zones } from '../zone/zones.ts';
 
 /** Extended errors (RFC 8914) that say why: 14 "not ready", 20 "not authoritative". */
 const EDE: Partial<Record<Lookup['kind'], number>> = { notReady: 14, refused: 20 };
-const RCODE_OF: Record<Lookup['kind'], number> = {
-  answer: RCODE.NOERROR,
-  nodata: RCODE.NOERROR,
-  nxdomain: RCODE.NXDOMAIN,
-  delegation: RCODE.NOERROR,
-  refused: RCODE.REFUSED,
-  notReady: RCODE.SERVFAIL,
-};
 
 /** Looks the question up and writes the sections; whatever does not fit and matters turns into TC. */
 export function resolve(zones: Zones, context: QueryContext): void {

@@ -9,9 +9,10 @@ import { startWorker } from './worker-handle.ts';
 import { typeNumber } from '../wire/constants.ts';
 import { parseName } from '../wire/name.ts';
 import { explain } from '../zone/explain.ts';
-import { followRecordsFile } from '../zone/records-file.ts';
+import { watchRecordsFile } from '../zone/records-file.ts';
 import { createStore } from '../zone/store.ts';
-import { applyUpdate, createZones } from '../zone/zones.ts';
+import { applyUpdate } from '../zone/update.ts';
+import { createZones } from '../zone/zones.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { DnsConfig } from './config.ts';
@@ -24,9 +25,10 @@ import type { UdpMode } from './worker-protocol.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Explanation } from '../zone/explain.ts';
-import type { Problem } from '../zone/source-record.ts';
+import type { RejectedRecord } from '../zone/source-record.ts';
 import type { Store } from '../zone/store.ts';
-import type { Update, Zones } from '../zone/zones.ts';
+import type { Update } from '../zone/update.ts';
+import type { Zones } from '../zone/zones.ts';
 
 export interface DnsParts {
   log: Log;
@@ -42,7 +44,7 @@ export interface DnsServer {
   readonly port: number;
   readonly udpMode: UdpMode;
   /** Replaces all records of a source (`<kind> <which>`, e.g. `Service default/web`); what cannot be served comes back. */
-  upsert(source: string, records: readonly DnsRecord[]): Problem[];
+  upsert(source: string, records: readonly DnsRecord[]): RejectedRecord[];
   remove(source: string): void;
   setReady(ready: boolean): void;
   /** Resolves when every change made so far is in every answer. */
@@ -123,7 +125,7 @@ function takeConfiguredRecords(config: DnsConfig, store: Store, log: Log): () =>
   take('config records', config.records);
   const { recordsFile } = config;
   if (recordsFile === undefined) return () => undefined;
-  return followRecordsFile(recordsFile, (records) => take(`file ${recordsFile}`, records), log);
+  return watchRecordsFile(recordsFile, (records) => take(`file ${recordsFile}`, records), log);
 }
 
 interface WorkerParts {

@@ -5,7 +5,7 @@ import { APPLIED, CONTROL_CELLS, POSTED } from './worker-protocol.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Counters } from './counters.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
-import type { Update } from '../zone/zones.ts';
+import type { Update } from '../zone/update.ts';
 
 export interface WorkerLinkOptions {
   start: Omit<WorkerStart, 'updates' | 'control' | 'counters'>;

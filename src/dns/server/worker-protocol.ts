@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { CookieSecrets } from '../wire/cookie.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { Endpoint } from './udp-portable.ts';
-import type { Update } from '../zone/zones.ts';
+import type { CookieSecrets } from '../wire/cookie.ts';
+import type { Update } from '../zone/update.ts';
 
 export type UdpMode = 'fast' | 'portable';
 

@@ -5,7 +5,8 @@ import { runFastLoop, WAIT_MS } from './udp-fast.ts';
 import { serveUdpPortable } from './udp-portable.ts';
 import { createUdpResponder } from './udp-responder.ts';
 import { APPLIED, POSTED } from './worker-protocol.ts';
-import { applyUpdate, createZones } from '../zone/zones.ts';
+import { applyUpdate } from '../zone/update.ts';
+import { createZones } from '../zone/zones.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
 

@@ -56,6 +56,9 @@ export function rcodeName(rcode: number): string {
 
 export const CLASS_IN = 1;
 
+/** The largest TTL (RFC 2181 section 8). */
+export const MAX_TTL = 0x7fff_ffff;
+
 /** EDNS option codes: cookies (RFC 7873) and extended errors (RFC 8914). */
 export const EDNS_OPTION = { COOKIE: 10, EDE: 15 } as const;
 

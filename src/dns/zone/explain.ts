@@ -1,8 +1,8 @@
-import { RCODE, rcodeName, typeName } from '../wire/constants.ts';
+import { rcodeName, typeName } from '../wire/constants.ts';
 import { formatName, parentOf } from '../wire/name.ts';
 import { formatRdata } from '../wire/rdata.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
-import { lookup } from './lookup.ts';
+import { lookup, RCODE_OF } from './lookup.ts';
 import { soaOf } from './zone.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
@@ -10,18 +10,18 @@ import type { Lookup, LookupKind } from './lookup.ts';
 import type { Store } from './store.ts';
 import type { Zones } from './zones.ts';
 
-/** One RRset of an answer, in words, with the objects it came from. */
+/** One RRset of an answer in presentation format, with the sources it came from. */
 export interface ExplainedRRset {
   name: string;
   type: string;
   ttl: number;
   data: string[];
   sources: string[];
-  /** The wildcard it was made from. */
+  /** The wildcard it was synthesized from. */
   wildcard?: string;
 }
 
-/** What would be answered to a question, and why. */
+/** What a query would be answered with, and why. */
 export interface Explanation {
   kind: LookupKind;
   rcode: string;
@@ -30,13 +30,7 @@ export interface Explanation {
   authority: ExplainedRRset[];
 }
 
-const RCODES: Partial<Record<LookupKind, number>> = {
-  nxdomain: RCODE.NXDOMAIN,
-  refused: RCODE.REFUSED,
-  notReady: RCODE.SERVFAIL,
-};
-
-/** Says what would be answered to a question and which objects the answer came from. */
+/** Looks a question up and names the sources of the answer. */
 export function explain(zones: Zones, store: Store, name: Name, type: number): Explanation {
   const search = createSearchName();
   setSearchName(search, name);
@@ -51,7 +45,7 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   }
   return {
     kind: found.kind,
-    rcode: rcodeName(RCODES[found.kind] ?? RCODE.NOERROR),
+    rcode: rcodeName(RCODE_OF[found.kind]),
     ...(found.zone && { zone: formatName(found.zone.name) }),
     answer,
     authority,

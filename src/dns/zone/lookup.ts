@@ -1,7 +1,8 @@
-import { TYPE } from '../wire/constants.ts';
+import { RCODE, TYPE } from '../wire/constants.ts';
 import { isSubdomain, parentOf } from '../wire/name.ts';
 import { createSearchName, setSearchName, toName } from '../wire/search-name.ts';
 import { rrsetOf } from './zone.ts';
+import { findZone } from './zones.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
 import type { SearchName } from '../wire/search-name.ts';
@@ -10,25 +11,35 @@ import type { Zones } from './zones.ts';
 
 export type LookupKind = 'answer' | 'nodata' | 'nxdomain' | 'delegation' | 'refused' | 'notReady';
 
+/** The response code of each result. */
+export const RCODE_OF: Record<LookupKind, number> = {
+  answer: RCODE.NOERROR,
+  nodata: RCODE.NOERROR,
+  nxdomain: RCODE.NXDOMAIN,
+  delegation: RCODE.NOERROR,
+  refused: RCODE.REFUSED,
+  notReady: RCODE.SERVFAIL,
+};
+
 /** One CNAME that was followed. `owner` undefined means the question's own name. */
 export interface Alias {
   owner: Name | undefined;
   rrset: RRset;
 }
 
-/** What the data say about a question; how to put it into a message is somebody else's business. */
+/** The result of a lookup, apart from how it is written into a message. */
 export interface Lookup {
   kind: LookupKind;
-  /** The zone that decided; undefined when refused or not ready. */
+  /** The zone that was searched; undefined when refused or not ready. */
   zone: Zone | undefined;
   aliases: readonly Alias[];
-  /** The name that `set` belongs to; undefined means the question's own name. */
+  /** The owner name of `rrset`; undefined means the question's own name. */
   owner: Name | undefined;
   /** The answer, or the NS records of a delegation. */
   rrset: RRset | undefined;
 }
 
-/** As many as BIND follows. Where a chain ends for this reason, what was found so far is the answer. */
+/** As many as BIND follows. A longer chain is answered with what was found so far. */
 const MAX_ALIASES = 16;
 const NO_ALIASES: readonly Alias[] = [];
 const NOT_READY: Lookup = {
@@ -40,36 +51,22 @@ const NOT_READY: Lookup = {
 };
 const REFUSED: Lookup = { ...NOT_READY, kind: 'refused' };
 
-/** The zone with the longest name that the question lies in. */
-export function findZone(zones: Zones, name: SearchName): Zone | undefined {
-  for (let label = 0; label <= name.labels; label++) {
-    const zone = zones.table.find(name, label);
-    if (zone) return zone;
-  }
-  return undefined;
-}
-
-/** A DS record lives on the parent's side of a cut: at the apex of a zone below another of ours, the parent answers. */
-function findParentZone(zones: Zones, name: SearchName): Zone | undefined {
-  for (let label = 1; label <= name.labels; label++) {
-    const zone = zones.table.find(name, label);
-    if (zone) return zone;
-  }
-  return undefined;
-}
-
 /**
  * Answers one question from the zones (RFC 1034 section 4.3.2, with the wildcards of RFC 4592):
- * find the zone; find the name, or else the closest name above it that exists (the closest encloser); a delegation on
- * the way there ends the search; an existing name has the data or has not; for one that does not exist, the wildcard
- * below the closest encloser speaks. A CNAME starts the search again while its target stays in the zone.
+ * find the zone; find the name, or else the closest ancestor of it that exists (the closest encloser); a zone cut on
+ * the path there gives a delegation; an existing name gives an answer or NODATA; for one that does not exist, the
+ * wildcard below the closest encloser is the source of synthesis. A CNAME restarts the search while its target is in
+ * the zone.
  */
 export function lookup(zones: Zones, name: SearchName, type: number): Lookup {
   if (!zones.ready) return NOT_READY;
   let zone = findZone(zones, name);
   if (!zone) return REFUSED;
-  if (type === TYPE.DS && zone.name.length === name.length) zone = findParentZone(zones, name) ?? zone;
-  const first = step(zone, name, type, undefined);
+  if (type === TYPE.DS && zone.name.length === name.length) {
+    // A DS record is on the parent side of a zone cut: if the parent zone is served here too, it answers.
+    zone = findZone(zones, name, 1) ?? zone;
+  }
+  const first = searchZone(zone, name, type, undefined);
   if (first.kind !== 'answer' || first.rrset!.type !== TYPE.CNAME) return first;
   return type === TYPE.CNAME || type === TYPE.ANY
     ? first
@@ -88,21 +85,21 @@ function followAliases(zones: Zones, zone: Zone, name: SearchName, first: RRset,
       return { kind: 'answer', zone, aliases, owner: undefined, rrset: undefined };
     }
     seen.add(owner);
-    const next = step(zone, search, type, owner);
+    const next = searchZone(zone, search, type, owner);
     if (next.kind !== 'answer' || next.rrset!.type !== TYPE.CNAME) return { ...next, aliases };
     aliases.push({ owner, rrset: next.rrset! });
   }
 }
 
-/** One round of the search. A CNAME found instead of the wanted type is an `answer` with that CNAME. */
-function step(zone: Zone, name: SearchName, type: number, owner: Name | undefined): Lookup {
+/** Searches one zone for one name. A CNAME found instead of the wanted type is an `answer` with that CNAME. */
+function searchZone(zone: Zone, name: SearchName, type: number, owner: Name | undefined): Lookup {
   let label = 0;
   let node = zone.nodes.find(name, 0);
   while (!node) node = zone.nodes.find(name, ++label); // the apex, at the latest
 
   if (zone.cuts > 0) {
     const cut = topmostCut(zone, node);
-    // The parent side of a cut has one kind of data of its own: DS (RFC 4035 section 3.1.4.1).
+    // The parent side of a zone cut is authoritative for one type: DS (RFC 4035 section 3.1.4.1).
     const atCutForDs = type === TYPE.DS && cut === node && label === 0;
     if (cut && !atCutForDs) {
       const rrset = rrsetOf(cut, TYPE.NS);
@@ -111,12 +108,12 @@ function step(zone: Zone, name: SearchName, type: number, owner: Name | undefine
   }
   const source = label === 0 ? node : node.wildcard;
   if (!source) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, rrset: undefined };
-  // ANY gets one RRset, whichever comes first (RFC 8482): correct, and worth nothing to an amplifier.
+  // ANY gets one RRset, whichever comes first (RFC 8482): correct, and of no use for amplification.
   const rrset = type === TYPE.ANY ? source.rrsets[0] : (rrsetOf(source, type) ?? rrsetOf(source, TYPE.CNAME));
   return { kind: rrset ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, rrset };
 }
 
-/** The node whose records a host inside the zone has: its own, also as glue below a cut, or the wildcard's. */
+/** The node with the addresses of a host in the zone: its own, also as glue below a zone cut, or the wildcard's. */
 export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
   const own = zone.nodes.get(host);
   if (own) return own;
@@ -125,7 +122,7 @@ export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
   return topmostCut(zone, encloser) ? undefined : encloser.wildcard;
 }
 
-/** The delegation nearest to the apex decides; what lies below it is somebody else's. */
+/** The zone cut nearest to the apex: what is below it belongs to another zone. */
 function topmostCut(zone: Zone, start: ZoneNode): ZoneNode | undefined {
   let cut: ZoneNode | undefined;
   for (let node: ZoneNode | undefined = start; node && node !== zone.apex; node = node.parent) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { createLog } from '../../ops/log.ts';
-import { followRecordsFile, loadRecords } from './records-file.ts';
+import { watchRecordsFile, loadRecords } from './records-file.ts';
 import type { TestContext } from 'node:test';
 
 test('records come from a file, in YAML or JSON', (t) => {
@@ -27,7 +27,7 @@ test('a records file is followed; a broken one changes nothing', async (t) => {
   const log = createLog('silent');
   log.error = (fields: { problem: string }) => void told.push(fields.problem);
   write('10.0.0.1');
-  t.after(followRecordsFile(file, (records) => void seen.push(records[0]!.data), log, 20));
+  t.after(watchRecordsFile(file, (records) => void seen.push(records[0]!.data), log, 20));
   const until = async (reached: () => boolean) => {
     while (!reached()) await new Promise((resolve) => setTimeout(resolve, 10));
   };

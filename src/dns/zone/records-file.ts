@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { checkConfig, loadConfig } from '../../ops/config.ts';
 import { IsthmusError, messageOf } from '../../ops/errors.ts';
-import { RECORD_TYPES } from '../wire/constants.ts';
-import { readRecord } from './source-record.ts';
+import { MAX_TTL, RECORD_TYPES } from '../wire/constants.ts';
+import { parseRecord } from './source-record.ts';
 import type { Log } from '../../ops/log.ts';
 import type { DnsRecord } from '../wire/record.ts';
 
-export const ttlSchema = z.int().min(0).max(0x7fff_ffff);
+export const ttlSchema = z.int().min(0).max(MAX_TTL);
 
 /** A record as it is written in configuration and in records files. */
 export const recordSchema = z
@@ -19,8 +19,8 @@ export const recordSchema = z
     ptr: z.boolean().optional(),
   })
   .superRefine((value, context) => {
-    const read = readRecord('configuration', value);
-    if ('problem' in read) context.addIssue(read.problem);
+    const parsed = parseRecord('configuration', value);
+    if ('problem' in parsed) context.addIssue(parsed.problem);
   });
 
 const recordsFileSchema = z.strictObject({ records: z.array(recordSchema) });
@@ -40,35 +40,35 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Gives the records of a file, now and whenever it changes; returns how to stop. A file that cannot be read at the
- * start is an error; later it is a log line, and the last good records stay. It looks at the file every so often
- * instead of being told, because Kubernetes replaces mounted files by moving a symbolic link, which goes unnoticed.
+ * Applies the records of a file, now and after every change of it; returns how to stop. A file that cannot be read is an
+ * error at the start; later it is logged, and the last good records stay. The file is polled, because Kubernetes
+ * replaces mounted files by moving a symbolic link, which file watchers miss.
  */
-export function followRecordsFile(
+export function watchRecordsFile(
   file: string,
   apply: (records: DnsRecord[]) => void,
   log: Log,
   everyMs = 1000,
 ): () => void {
-  let seen = identityOf(file); // from before the first reading, so that no change after it is missed
+  let seen = identityOf(file); // before the first read, so that no change after it is missed
   apply(loadRecords(file));
-  const look = () => {
+  const check = () => {
     const now = identityOf(file);
     if (now === seen) return;
     seen = now;
     try {
       const records = loadRecords(file);
       apply(records);
-      log.info({ file, records: records.length }, 'records file read again');
+      log.info({ file, records: records.length }, 'records file reloaded');
     } catch (error) {
-      log.error({ file, problem: messageOf(error) }, 'records file cannot be used; the last good one stays');
+      log.error({ file, problem: messageOf(error) }, 'records file reload failed, last good records stay');
     }
   };
-  const timer = setInterval(look, everyMs).unref();
+  const timer = setInterval(check, everyMs).unref();
   return () => clearInterval(timer);
 }
 
-/** Another text when the file is another, or has been written to. */
+/** A text that changes when the file is replaced or written to. */
 function identityOf(file: string): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.ino} ${stat.mtimeNs} ${stat.size}` : 'none';

@@ -2,15 +2,17 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { RECORD_TYPES, TYPE } from '../wire/constants.ts';
-import { explain } from './explain.ts';
-import { seededRandom } from '../../../test/support/dns/fuzzing.ts';
 import { parseName } from '../wire/name.ts';
-import { randomRecords } from '../../../test/support/dns/random-zone.ts';
+import { explain } from './explain.ts';
 import { createStore } from './store.ts';
+import { applyUpdate } from './update.ts';
+import { createZones } from './zones.ts';
+import { seededRandom } from '../../../test/support/dns/fuzzing.ts';
+import { randomRecords } from '../../../test/support/dns/random-zone.ts';
 import { serveText } from '../../../test/support/dns/testing.ts';
-import { applyUpdate, createZones } from './zones.ts';
 import type { DnsRecord } from '../wire/record.ts';
-import type { Update, Zones } from './zones.ts';
+import type { Update } from './update.ts';
+import type { Zones } from './zones.ts';
 
 /** Everything the zones hold, as text. */
 function contents(zones: Zones): string[] {
@@ -65,12 +67,12 @@ test('sources that give records of one name and type are joined; each can go aga
   assert.equal(ask('x.example.test', 'A').rcode, 'NXDOMAIN');
 });
 
-test('of two aliases the source that sorts first wins, whatever came first; the other is told', () => {
+test('of two CNAME records the source that sorts first wins, whatever came first; the other is rejected', () => {
   const { store, ask } = spec();
   const alias = (data: string): DnsRecord[] => [{ name: 'x.example.test', type: 'CNAME', data }];
   assert.deepEqual(store.upsert('b', alias('two.test')), []);
   assert.deepEqual(store.upsert('a', alias('one.test')), []);
-  assert.match(store.upsert('b', alias('two.test'))[0]!.reason, /alias already, by a/);
+  assert.match(store.upsert('b', alias('two.test'))[0]!.reason, /already has another CNAME record, from a/);
   assert.deepEqual(ask('x.example.test', 'CNAME').answer, ['x.example.test 30 CNAME one.test']);
 });
 

@@ -1,12 +1,14 @@
 import { TYPE } from '../wire/constants.ts';
 import { formatName, parentOf } from '../wire/name.ts';
 import { soaRdata } from '../wire/rdata.ts';
-import { mergeClaims, readRecord, sameRRset } from './source-record.ts';
+import { mergeRecords } from './merge.ts';
+import { parseRecord } from './source-record.ts';
+import { diffRRsets, updatesOf } from './update.ts';
 import type { Name } from '../wire/name.ts';
 import type { DnsRecord, RRset, Soa } from '../wire/record.ts';
-import type { Claim, NamedClaim, Problem } from './source-record.ts';
-import type { RRsetChange } from './zone.ts';
-import type { Update } from './zones.ts';
+import type { Merged } from './merge.ts';
+import type { OwnedRecord, RejectedRecord, SourceRecord } from './source-record.ts';
+import type { RRsetChange, Update } from './update.ts';
 
 /** A zone to serve. */
 export interface ZoneSpec {
@@ -19,28 +21,29 @@ export interface ZoneSpec {
 }
 
 /**
- * Which object wants which records, and what follows from it for the zones. It decides nothing about DNS; it turns
- * "this source now has these records" into the smallest list of changed RRsets.
+ * The records of all sources, i.e. of the objects and files they came from. It turns "this source now has these
+ * records" into the smallest list of changed RRsets, for the zones that every thread answers from.
  */
 export interface Store {
-  /** Replaces all records of a source. Records that cannot be served come back with the reason; the rest is served. */
-  upsert(source: string, records: readonly DnsRecord[]): Problem[];
-  /** Forgets a source and its records. */
+  /** Replaces all records of a source, and returns those that cannot be served; the rest is served. */
+  upsert(source: string, records: readonly DnsRecord[]): RejectedRecord[];
+  /** Removes a source with all its records. */
   remove(source: string): void;
-  /** Says whether the data are complete enough to answer from. */
+  /** Says whether the records are complete; until then every query gets SERVFAIL. */
   setReady(ready: boolean): void;
   readonly ready: boolean;
-  /** The sources that a RRset came from. */
+  /** The sources of an RRset. */
   sourcesOf(name: Name, type: number): string[];
   /** Number of records by source. */
   counts(): ReadonlyMap<string, number>;
-  /** Everything from the start, for a thread that begins later. */
+  /** All updates that lead to the present state, for a thread that starts later. */
   snapshot(): Update[];
 }
 
-interface Entry {
+/** All records at one name, and the RRsets that follow from them. */
+interface NameEntry {
   zone: ZoneState;
-  claims: Claim[];
+  records: SourceRecord[];
   rrsets: RRset[];
 }
 
@@ -49,18 +52,15 @@ interface ZoneState {
   serial: number;
 }
 
-/** Changes a message: small enough that a thread which applies them between two queries stays quick. */
-const CHANGES_PER_UPDATE = 256;
-
 interface State {
   readonly zones: ReadonlyMap<Name, ZoneState>;
-  readonly entries: Map<Name, Entry>;
-  /** The name of each record of a source. */
+  readonly names: Map<Name, NameEntry>;
+  /** The owner name of each record of a source. */
   readonly sources: Map<string, readonly Name[]>;
   readonly emit: (update: Update) => void;
   readonly now: () => number;
   ready: boolean;
-  /** Whether anybody can have been given an answer. */
+  /** Whether a query can have been answered from the records. */
   wasReady: boolean;
 }
 
@@ -71,7 +71,7 @@ export function createStore(
   now: () => number,
 ): Store {
   const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
-  const empty = { entries: new Map<Name, Entry>(), sources: new Map<string, readonly Name[]>() };
+  const empty = { names: new Map<Name, NameEntry>(), sources: new Map<string, readonly Name[]>() };
   const state: State = { zones, ...empty, emit, now, ready: false, wasReady: false };
   for (const zone of zones.values()) emit(zoneUpdate(zone));
   for (const { spec } of zones.values()) {
@@ -90,30 +90,31 @@ export function createStore(
       return state.ready;
     },
     sourcesOf(name, type) {
-      const claims = state.entries.get(name)?.claims.filter((each) => each.type === type) ?? [];
-      return [...new Set(claims.map(({ source }) => source))].toSorted();
+      const records = state.names.get(name)?.records.filter((each) => each.type === type) ?? [];
+      return [...new Set(records.map(({ source }) => source))].toSorted();
     },
     counts: () => new Map([...state.sources].map(([source, { length }]) => [source, length])),
     snapshot: () => snapshot(state),
   };
 }
 
-function upsert(state: State, source: string, records: readonly DnsRecord[]): Problem[] {
+function upsert(state: State, source: string, records: readonly DnsRecord[]): RejectedRecord[] {
   const { sources } = state;
-  const { wanted, owners, problems } = readAll(source, records, (name) => zoneOf(state, name));
-  const names = new Set([...(sources.get(source) ?? []), ...wanted.keys()]);
+  const { byName, origins, rejected } = parseAll(source, records, (name) => zoneOf(state, name));
+  const names = new Set([...(sources.get(source) ?? []), ...byName.keys()]);
   const changes: RRsetChange[] = [];
   for (const name of names) {
-    for (const { claim, reason } of replaceClaims(state, source, name, wanted.get(name) ?? [], changes)) {
-      problems.push({ record: owners.get(claim)!, reason });
+    const merged = replaceRecords(state, source, name, byName.get(name) ?? [], changes);
+    for (const { record, reason } of merged.rejected) {
+      if (record.source === source) rejected.push({ record: origins.get(record)!, reason });
     }
   }
-  const claimed = [...wanted].flatMap(([name, claims]) => claims.map(() => name));
-  // concat and slice make arrays without room to grow in: there may be a hundred thousand of them.
-  if (claimed.length > 0) sources.set(source, claimed.slice());
+  const owners = [...byName].flatMap(([name, parsed]) => parsed.map(() => name));
+  // concat and slice make arrays without spare capacity: there may be a hundred thousand of them.
+  if (owners.length > 0) sources.set(source, owners.slice());
   else sources.delete(source);
   publish(state, changes);
-  return problems;
+  return rejected;
 }
 
 function zoneOf({ zones }: State, name: Name): ZoneState | undefined {
@@ -124,113 +125,85 @@ function zoneOf({ zones }: State, name: Name): ZoneState | undefined {
   return undefined;
 }
 
-/** Replaces the claims of a source at one name; adds what changed to `changes`, and returns the source's losers. */
-function replaceClaims(
+/** Replaces the records that a source has at one name, and adds what that changes to `changes`. */
+function replaceRecords(
   state: State,
   source: string,
   name: Name,
-  claims: Claim[],
+  records: SourceRecord[],
   changes: RRsetChange[],
-): LostClaim[] {
+): Merged {
   const zone = zoneOf(state, name)!;
-  const entry = state.entries.get(name) ?? { zone, claims: [], rrsets: [] };
-  entry.claims = entry.claims.filter((other) => other.source !== source).concat(claims);
-  const merged = mergeClaims(name, entry.claims, zone.spec.ttl);
-  changes.push(...changesBetween(zone.spec.name, name, entry.rrsets, merged.rrsets));
+  const entry = state.names.get(name) ?? { zone, records: [], rrsets: [] };
+  entry.records = entry.records.filter((other) => other.source !== source).concat(records);
+  const merged = mergeRecords(name, entry.records, zone.spec.ttl);
+  changes.push(...diffRRsets(zone.spec.name, name, entry.rrsets, merged.rrsets));
   entry.rrsets = merged.rrsets;
-  if (entry.claims.length > 0) state.entries.set(name, entry);
-  else state.entries.delete(name);
-  return merged.losers.filter((loser) => loser.claim.source === source);
+  if (entry.records.length > 0) state.names.set(name, entry);
+  else state.names.delete(name);
+  return merged;
 }
 
 function publish({ zones, emit, now, wasReady }: State, changes: RRsetChange[]): void {
   for (const name of new Set(changes.map(({ zone }) => zone))) {
     const zone = zones.get(name)!;
-    // At least the time: a restart must not lead back to a serial that a secondary has seen already. What comes before anybody is
-    // answered is one change to those who ask: a count of thousands of objects would run ahead of the time by hours.
+    // At least the time: a restart must not lead back to a serial that a secondary has seen already. Changes before the
+    // first response count as one: a serial for each of thousands of objects would run ahead of the time by hours.
     zone.serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
     changes.push({ zone: name, name, type: TYPE.SOA, rrset: soaRRset(zone) });
   }
-  for (const part of inParts(changes)) emit({ kind: 'rrsets', changes: part });
+  for (const update of updatesOf(changes)) emit(update);
 }
 
-function snapshot({ zones, entries, ready }: State): Update[] {
-  const updates: Update[] = [...zones.values()].map((zone) => zoneUpdate(zone));
+function snapshot({ zones, names, ready }: State): Update[] {
   const changes: RRsetChange[] = [];
-  for (const [name, { zone, rrsets }] of entries) {
+  for (const [name, { zone, rrsets }] of names) {
     for (const rrset of rrsets) changes.push({ zone: zone.spec.name, name, type: rrset.type, rrset });
   }
-  for (const part of inParts(changes)) updates.push({ kind: 'rrsets', changes: part });
-  return [...updates, { kind: 'ready', ready }];
+  return [...[...zones.values()].map(zoneUpdate), ...updatesOf(changes), { kind: 'ready', ready }];
 }
 
-interface LostClaim {
-  claim: Claim;
-  reason: string;
+/** The parsed records of a source by owner name, and which record each was parsed from. */
+interface ParsedSource {
+  byName: Map<Name, SourceRecord[]>;
+  origins: Map<SourceRecord, DnsRecord>;
+  rejected: RejectedRecord[];
 }
 
-/** The claims of a source by name, and which record each claim was made from. */
-interface Wanted {
-  wanted: Map<Name, Claim[]>;
-  owners: Map<Claim, DnsRecord>;
-  problems: Problem[];
-}
-
-function readAll(
+function parseAll(
   source: string,
   records: readonly DnsRecord[],
   zoneOf: (name: Name) => ZoneState | undefined,
-): Wanted {
-  const result: Wanted = { wanted: new Map(), owners: new Map(), problems: [] };
+): ParsedSource {
+  const result: ParsedSource = { byName: new Map(), origins: new Map(), rejected: [] };
   for (const record of records) {
-    const read = readRecord(source, record);
-    const problem = 'problem' in read ? read.problem : misplaced(read.value, zoneOf);
-    if ('problem' in read || problem !== undefined) {
-      result.problems.push({ record, reason: problem! });
+    const parsed = parseRecord(source, record);
+    const reason = 'problem' in parsed ? parsed.problem : checkZone(parsed.value, zoneOf);
+    if ('problem' in parsed || reason !== undefined) {
+      result.rejected.push({ record, reason: reason! });
       continue;
     }
-    for (const { name, ...claim } of read.value) {
-      const same = result.wanted.get(name);
-      if (same) same.push(claim);
-      else result.wanted.set(name, [claim]);
-      result.owners.set(claim, record);
+    for (const { name, ...rest } of parsed.value) {
+      const same = result.byName.get(name);
+      if (same) same.push(rest);
+      else result.byName.set(name, [rest]);
+      result.origins.set(rest, record);
     }
   }
   return result;
 }
 
-function misplaced(
-  claims: readonly NamedClaim[],
+/** Why the zones cannot hold these records; undefined if they can. */
+function checkZone(
+  records: readonly OwnedRecord[],
   zoneOf: (name: Name) => ZoneState | undefined,
 ): string | undefined {
-  for (const { name, type } of claims) {
+  for (const { name, type } of records) {
     const zone = zoneOf(name);
-    if (!zone) return `${formatName(name)} lies in no zone that is served here`;
-    if (type === TYPE.CNAME && name === zone.spec.name) return 'the apex of a zone cannot be an alias';
+    if (!zone) return `${formatName(name)} is in no zone of this server`;
+    if (type === TYPE.CNAME && name === zone.spec.name) return 'a zone apex cannot have a CNAME record';
   }
   return undefined;
-}
-
-function changesBetween(zone: Name, name: Name, before: RRset[], after: RRset[]): RRsetChange[] {
-  const gone = before.filter((old) => !after.some(({ type }) => type === old.type));
-  const fresh = after.filter((rrset) => !before.some((old) => sameRRset(old, rrset)));
-  return [
-    ...gone.map(({ type }) => ({ zone, name, type, rrset: undefined })),
-    ...fresh.map((rrset) => ({ zone, name, type: rrset.type, rrset })),
-  ];
-}
-
-/** Cuts a list of changes into messages; the changes of one name stay together, so no reader sees it half changed. */
-function* inParts(changes: readonly RRsetChange[]): Generator<RRsetChange[]> {
-  let part: RRsetChange[] = [];
-  for (const change of changes) {
-    if (part.length >= CHANGES_PER_UPDATE && part.at(-1)!.name !== change.name) {
-      yield part;
-      part = [];
-    }
-    part.push(change);
-  }
-  if (part.length > 0) yield part;
 }
 
 function soaRRset({ spec, serial }: ZoneState): RRset {

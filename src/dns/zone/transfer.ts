@@ -7,14 +7,14 @@ import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
 import type { Zone } from './zone.ts';
 
-/** Size of a transfer's messages: below the reach of compression pointers, and gentle to buffers on the way. */
+/** Size of a transfer's messages: small enough that every name in one can be pointed at. */
 const MESSAGE_SIZE = 16_000;
 /** The largest message TCP can carry, for a record that fills one alone. */
 const MAX_MESSAGE = 65_535;
 
 /**
  * The messages of a zone transfer (RFC 5936): every record of the zone between two copies of its SOA. `head` is the
- * query's header and question. The zone is read at once, so a change on the way is in all of it or in none.
+ * query's header and question. All records are listed first, so that a change during the transfer is not in half of it.
  */
 export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8Array> {
   const records = listRecords(zone);
@@ -30,7 +30,7 @@ export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8
     next = putRecords(message, records, from);
     if (next === from) {
       message.limit = MAX_MESSAGE;
-      putOne(message, records[next++]!);
+      putZoneRecord(message, records[next++]!);
     }
     out[2] = 0x84;
     out[3] = 0;
@@ -41,15 +41,15 @@ export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8
   }
 }
 
-interface OneRecord {
+interface ZoneRecord {
   owner: Name;
   rrset: RRset;
   data: string;
 }
 
-function listRecords(zone: Zone): OneRecord[] {
+function listRecords(zone: Zone): ZoneRecord[] {
   const soa = soaOf(zone);
-  const start: OneRecord = { owner: zone.name, rrset: soa, data: soa.data[0]! };
+  const start: ZoneRecord = { owner: zone.name, rrset: soa, data: soa.data[0]! };
   const records = [start];
   for (const { name, rrsets } of zone.nodes.values()) {
     for (const rrset of rrsets) {
@@ -62,10 +62,10 @@ function listRecords(zone: Zone): OneRecord[] {
 }
 
 /** Writes as many records as fit; returns the index of the first that did not. */
-function putRecords(message: Message, records: readonly OneRecord[], from: number): number {
+function putRecords(message: Message, records: readonly ZoneRecord[], from: number): number {
   for (let i = from; i < records.length; i++) {
     const { at } = message;
-    if (!putOne(message, records[i]!)) {
+    if (!putZoneRecord(message, records[i]!)) {
       message.at = at;
       return i;
     }
@@ -73,6 +73,6 @@ function putRecords(message: Message, records: readonly OneRecord[], from: numbe
   return records.length;
 }
 
-function putOne(message: Message, { owner, rrset, data }: OneRecord): boolean {
+function putZoneRecord(message: Message, { owner, rrset, data }: ZoneRecord): boolean {
   return putRecord(message, owner, rrset.type, rrset.ttl, data);
 }

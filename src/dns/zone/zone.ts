@@ -10,29 +10,21 @@ export interface ZoneNode extends Named {
   readonly parent: ZoneNode | undefined;
   /** Few types a name: a short array is smaller and quicker than a map. */
   rrsets: RRset[];
-  /** How many nodes hang directly below; a node with none and no RRsets goes. */
+  /** Number of child nodes; a node without any and without RRsets is removed. */
   children: number;
   /** The child `*`, if there is one (RFC 4592: the source of synthesis). */
   wildcard: ZoneNode | undefined;
 }
 
-/** One zone: the names at and below its apex. It always has a SOA; its names form a tree without holes. */
+/** One zone: the names at and below its apex. It always has a SOA record; its nodes form a tree without gaps. */
 export interface Zone extends Named {
   readonly nodes: NameTable<ZoneNode>;
   readonly apex: ZoneNode;
-  /** How many names below the apex have NS records; without any, no lookup needs to look for delegations. */
+  /** Number of zone cuts, i.e. of names below the apex with NS records; without any, no lookup has to search for them. */
   cuts: number;
 }
 
-/** A change of one RRset; `set: undefined` takes it away. */
-export interface RRsetChange {
-  zone: Name;
-  name: Name;
-  type: number;
-  rrset: RRset | undefined;
-}
-
-/** Makes a zone that holds nothing but its SOA record. */
+/** Makes a zone with its SOA record alone. */
 export function createZone(name: Name, soa: RRset): Zone {
   const apex = createNode(name, undefined);
   apex.rrsets = [soa];
@@ -57,15 +49,15 @@ export function soaOf(zone: Zone): RRset {
   return rrsetOf(zone.apex, TYPE.SOA)!;
 }
 
-/** Puts or takes away one RRset. The name must lie within the zone. */
-export function changeZone(zone: Zone, name: Name, type: number, rrset: RRset | undefined): void {
+/** Sets or removes one RRset. The name must be in the zone. */
+export function setRRset(zone: Zone, name: Name, type: number, rrset: RRset | undefined): void {
   const node = rrset ? ensureNode(zone, name) : zone.nodes.get(name);
   if (!node) return;
   const before = rrsetOf(node, type);
   if (before || rrset) {
     const others = node.rrsets.filter((other) => other.type !== type);
-    // A fixed order makes the same answers (ANY takes the first) in every process. Built in one piece: an array that
-    // grew by push would keep room for sixteen more.
+    // A fixed order makes the same answers (ANY takes the first) in every process. Not grown by push,
+    // which would leave spare capacity for sixteen more.
     node.rrsets = rrset ? [...others, rrset].toSorted((a, b) => a.type - b.type) : others;
   }
   if (type === TYPE.NS && node !== zone.apex) zone.cuts += Number(Boolean(rrset)) - Number(Boolean(before));

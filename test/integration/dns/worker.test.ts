@@ -7,7 +7,7 @@ import { createLog } from '../../../src/ops/log.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { askAll } from './ask.ts';
-import type { Update } from '../../../src/dns/zone/zones.ts';
+import type { Update } from '../../../src/dns/zone/update.ts';
 
 for (const mode of ['fast', 'portable'] as const) {
   test(`${mode}: killed by a message it cannot digest, it comes back`, async (t) => {
