@@ -8,9 +8,9 @@ import type { Message } from '../wire/message.ts';
 import type { Lookup } from '../zone/lookup.ts';
 
 /**
- * Writes the addresses of the hosts that the answer (SRV, NS) or the delegation names, as far as the same zone knows
- * them. Those of an answer are a courtesy and left out when there is no room. Glue is not: without the address of a
- * name server inside the delegated zone nobody could ever get there, so then the result is -1 (RFC 9471).
+ * Writes the addresses of the hosts that the answer (SRV, NS) or the delegation refers to, if the same zone has them;
+ * returns their number. Those of an answer are optional and left out when they do not fit. Glue is required: without
+ * the address of a name server inside the delegated zone no resolver can reach it, so then the result is -1 (RFC 9471).
  */
 export function putAdditional(message: Message, found: Lookup): number {
   const { rrset, zone } = found;

@@ -6,7 +6,7 @@ import { recordSchema, ttlSchema } from '../zone/records-file.ts';
 import type { Network } from './networks.ts';
 import type { ZoneSpec } from '../zone/store.ts';
 
-/** Private and local networks: answers to a forged address there reach nobody who could not be reached anyway. */
+/** Private and local networks: an attacker outside gains nothing from responses to a forged address there. */
 const PRIVATE_NETWORKS = [
   '127.0.0.0/8',
   '10.0.0.0/8',
@@ -60,13 +60,13 @@ export const dnsConfigSchema = z.strictObject({
   listen: z.array(listenAddress).min(1).prefault(['[::]:53']),
   zones: z.array(zone).min(1),
   records: z.array(recordSchema).default([]),
-  /** A YAML file with the one key `records`, read again when it changes; as .json it may be large, YAML costs a kilobyte of memory a word. */
+  /** A YAML file with the one key `records`, reloaded when it changes; a large one should be .json, since parsing YAML takes a kilobyte of memory a word. */
   recordsFile: z.string().optional(),
   /** Threads that answer over UDP, all on the same port. */
   workers: z.int().min(1).max(64).default(1),
   /**
-   * `fast`: many datagrams a system call (Linux); `portable`: one; `auto`: fast where it can be had. On a machine with
-   * several addresses `portable` should be given each of them to listen on: it cannot choose which one it answers from.
+   * `fast`: many datagrams a system call (Linux); `portable`: one; `auto`: fast where it is available. On a machine with
+   * several addresses `portable` should listen on each of them: it cannot choose the one that it responds from.
    */
   udp: z.enum(['auto', 'fast', 'portable']).default('auto'),
   maxUdpPayload: z.int().min(512).max(4096).default(1232),
@@ -89,7 +89,7 @@ export const dnsConfigSchema = z.strictObject({
   transferAllow: z.array(network).default([]),
   /** 32 hexadecimal digits each; the first signs, all are accepted. Random if absent: give one to replicas behind one address. */
   cookieSecrets: z.array(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 32 hexadecimal digits')).default([]),
-  /** How long to go on answering after the order to stop, while others learn of it. */
+  /** How long to go on answering after the signal to stop, while clients learn of it. */
   drainSeconds: z.number().min(0).max(600).default(0),
   management: z.strictObject({ host: z.string().default('127.0.0.1'), port }).optional(),
 });
@@ -98,7 +98,7 @@ export type DnsConfig = z.output<typeof dnsConfigSchema>;
 /** The document as written. */
 export type DnsConfigInput = z.input<typeof dnsConfigSchema>;
 
-/** What the store needs to know of a zone. */
+/** A configured zone as the store takes it, with its default names. */
 export function zoneSpecOf(config: DnsConfig['zones'][number]): ZoneSpec {
   const under = (label: string) => parseName(`${label}.${formatName(config.name)}`) ?? config.name;
   const nameservers = config.nameservers.length > 0 ? config.nameservers : [under('ns')];

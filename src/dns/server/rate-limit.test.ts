@@ -9,48 +9,48 @@ function limiter(perSecond: number, slip: number, exempt: string[] = []) {
   const client = createClientAddress();
   return (address: string, now: number) => {
     setAddressText(client, address);
-    return limit.judge(client, now);
+    return limit.check(client, now);
   };
 }
 
 test('a network gets its rate and no more', () => {
-  const judge = limiter(10, 0);
-  const verdicts = Array.from({ length: 15 }, () => judge('192.0.2.1', 1000));
-  assert.equal(verdicts.filter((verdict) => verdict === 'send').length, 10);
-  assert.equal(judge('192.0.2.1', 1100), 'send', 'a tenth of a second later there is room for one');
-  assert.equal(judge('192.0.2.1', 1100), 'drop');
-  const later = Array.from({ length: 15 }, () => judge('192.0.2.1', 60_000));
-  assert.equal(later.filter((verdict) => verdict === 'send').length, 10, 'unused room does not pile up');
+  const check = limiter(10, 0);
+  const actions = Array.from({ length: 15 }, () => check('192.0.2.1', 1000));
+  assert.equal(actions.filter((action) => action === 'send').length, 10);
+  assert.equal(check('192.0.2.1', 1100), 'send', 'a tenth of a second later there is room for one');
+  assert.equal(check('192.0.2.1', 1100), 'drop');
+  const later = Array.from({ length: 15 }, () => check('192.0.2.1', 60_000));
+  assert.equal(later.filter((action) => action === 'send').length, 10, 'unused room does not pile up');
 });
 
 test('a /24 and a /56 share one limit, their neighbours have their own', () => {
-  const judge = limiter(1, 0);
-  assert.equal(judge('192.0.2.1', 1000), 'send');
-  assert.equal(judge('192.0.2.254', 1000), 'drop');
-  assert.equal(judge('192.0.3.1', 1000), 'send');
-  assert.equal(judge('2001:db8:0:1200::1', 1000), 'send');
-  assert.equal(judge('2001:db8:0:12ff:ffff::1', 1000), 'drop');
-  assert.equal(judge('2001:db8:0:1300::1', 1000), 'send');
+  const check = limiter(1, 0);
+  assert.equal(check('192.0.2.1', 1000), 'send');
+  assert.equal(check('192.0.2.254', 1000), 'drop');
+  assert.equal(check('192.0.3.1', 1000), 'send');
+  assert.equal(check('2001:db8:0:1200::1', 1000), 'send');
+  assert.equal(check('2001:db8:0:12ff:ffff::1', 1000), 'drop');
+  assert.equal(check('2001:db8:0:1300::1', 1000), 'send');
 });
 
 test('every n-th answer above the limit slips through, truncated', () => {
-  const judge = limiter(1, 3);
-  judge('192.0.2.1', 1000);
-  const verdicts = Array.from({ length: 6 }, () => judge('192.0.2.1', 1000));
-  assert.deepEqual(verdicts, ['drop', 'drop', 'slip', 'drop', 'drop', 'slip']);
+  const check = limiter(1, 3);
+  check('192.0.2.1', 1000);
+  const actions = Array.from({ length: 6 }, () => check('192.0.2.1', 1000));
+  assert.deepEqual(actions, ['drop', 'drop', 'slip', 'drop', 'drop', 'slip']);
 });
 
 test('exempt networks have no limit', () => {
-  const judge = limiter(1, 0, ['10.0.0.0/8']);
-  for (let i = 0; i < 100; i++) assert.equal(judge('10.1.2.3', 1000), 'send');
+  const check = limiter(1, 0, ['10.0.0.0/8']);
+  for (let i = 0; i < 100; i++) assert.equal(check('10.1.2.3', 1000), 'send');
 });
 
 test('a flood from very many networks does not lift the limit of one that keeps asking', () => {
-  const judge = limiter(10, 0);
+  const check = limiter(10, 0);
   let sent = 0;
   for (let i = 0; i < 100_000; i++) {
-    judge(`${(i >> 16) + 1}.${(i >> 8) & 255}.${i & 255}.1`, 1000 + i / 1000);
-    if (i % 100 === 0 && judge('198.51.100.7', 1000 + i / 1000) === 'send') sent += 1;
+    check(`${(i >> 16) + 1}.${(i >> 8) & 255}.${i & 255}.1`, 1000 + i / 1000);
+    if (i % 100 === 0 && check('198.51.100.7', 1000 + i / 1000) === 'send') sent += 1;
   }
   assert.ok(sent <= 12, `${sent} in 0.1 s at 10 a second`);
 });

@@ -3,20 +3,21 @@ import type { Network } from './networks.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 
 export interface RateLimitOptions {
-  /** Answers a second that one client network (/24 or /56) gets over UDP. */
+  /** Responses a second to one client network (/24 or /56) over UDP. */
   perSecond: number;
-  /** Every n-th answer above the limit is sent truncated, so that a real client behind it can come back over TCP; 0: none. */
+  /** Every n-th response above the limit is sent truncated, so that a real client there can retry over TCP; 0: none. */
   slip: number;
   /** Networks without a limit. */
   exempt: readonly Network[];
 }
 
-export type RateVerdict = 'send' | 'slip' | 'drop';
+/** What to do with a response. */
+export type RateLimitAction = 'send' | 'slip' | 'drop';
 
-/** Limits what a forger of addresses can make this server send to one network. */
+/** Response rate limiting: bounds what forged source addresses can make this server send to one network. */
 export interface RateLimit {
-  /** Judges one answer. `now` is in milliseconds and never runs backwards by much. */
-  judge(client: ClientAddress, now: number): RateVerdict;
+  /** Decides about one response. `now` is in milliseconds and never runs backwards by much. */
+  check(client: ClientAddress, now: number): RateLimitAction;
 }
 
 const SETS = 1 << 14;
@@ -24,8 +25,9 @@ const WAYS = 4;
 const V6_PREFIX_BYTES = 7;
 
 /**
- * A token bucket for each network, in a table of fixed size: an attacker with many networks costs no memory. A network
- * has four places it can be in; if all are taken, the one unseen for longest goes (its bucket would be fullest).
+ * A token bucket for each network, in a four-way set-associative table of fixed size: if all four places of a network are
+ * taken, the least recently seen bucket is replaced (it would be the fullest). Typed arrays, not a BoundedMap, because
+ * this runs for every response: nothing is allocated.
  */
 export function createRateLimit(options: RateLimitOptions, seed: number): RateLimit {
   const { perSecond, slip, exempt } = options;
@@ -35,7 +37,7 @@ export function createRateLimit(options: RateLimitOptions, seed: number): RateLi
   const tokens = new Float64Array(SETS * WAYS);
   const over = new Uint32Array(SETS * WAYS);
 
-  /** The bucket of a network, emptied of its former owner if it had another one. */
+  /** The bucket of a network; a new one starts full. */
   function bucketOf(keyHigh: number, keyLow: number, now: number): number {
     let hash = Math.imul(keyHigh ^ seed, 0x9e3779b1) ^ Math.imul(keyLow + seed, 0x85ebca77);
     hash ^= hash >>> 15;
@@ -54,7 +56,7 @@ export function createRateLimit(options: RateLimitOptions, seed: number): RateLi
   }
 
   return {
-    judge(client, now) {
+    check(client, now) {
       if (exempt.length > 0 && inNetworks(client, exempt)) return 'send';
       const at = bucketOf(networkHigh(client), networkLow(client), now);
       const elapsed = Math.max(0, now - seen[at]!);
@@ -74,7 +76,7 @@ function networkHigh({ bytes, length }: ClientAddress): number {
   return ((bytes[0]! << 24) | (bytes[1]! << 16) | (bytes[2]! << 8) | (length === 4 ? 4 : bytes[3]!)) >>> 0;
 }
 
-/** The rest of an IPv6 /56, and a mark by which the two families never meet. */
+/** The rest of an IPv6 /56, and a mark that keeps the two families apart. */
 function networkLow({ bytes, length }: ClientAddress): number {
   if (length === 4) return 0;
   return ((bytes[4]! << 24) | (bytes[5]! << 16) | (bytes[V6_PREFIX_BYTES - 1]! << 8) | 6) >>> 0;

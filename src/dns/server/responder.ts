@@ -1,6 +1,6 @@
 import { createQueryContext, resetQueryContext } from './query-context.ts';
-import { resolve } from './sections.ts';
-import { CLASS_IN, RCODE, TYPE } from '../wire/constants.ts';
+import { putSections } from './sections.ts';
+import { CLASS_IN, HEADER_SIZE, RCODE, TYPE } from '../wire/constants.ts';
 import { hasValidCookie, putOpt, sizeLimit } from '../wire/edns.ts';
 import { beginMessage, set16, SLACK } from '../wire/message.ts';
 import { DROP, parseQuery } from '../wire/query.ts';
@@ -10,14 +10,14 @@ import type { Query } from '../wire/query.ts';
 import type { Zone } from '../zone/zone.ts';
 import type { Zones } from '../zone/zones.ts';
 
-/** What the last answer was, for those who count and limit. Reused: read it before the next call. */
+/** What the last response was, for counters and the rate limit. Reused: read it before the next call. */
 export interface Outcome {
   type: number;
   rcode: number;
   truncated: boolean;
   /** The client has proved its address, by a cookie or by TCP. */
-  trusted: boolean;
-  /** Where the question ends in the answer, relative to its start. */
+  addressProven: boolean;
+  /** Where the question ends in the response, relative to its start. */
   questionEnd: number;
   /** The zone to transfer, when the call returned TRANSFER. */
   transfer: Zone | undefined;
@@ -25,11 +25,11 @@ export interface Outcome {
 
 export interface Responder {
   /**
-   * Answers the query at query[start, start+length) into `out` at `at`, which must have room for MAX_ANSWER bytes over
-   * TCP, for `maxUdpPayload + SLACK` over UDP. Returns the length of the answer, 0 for none, or TRANSFER.
-   * Pure but for its reused buffers: the same query, data and second give the same bytes on every transport's path.
+   * Answers the query at query[start, start+length) into `out` at `at`, which must have MAX_RESPONSE bytes over TCP,
+   * `maxUdpPayload + SLACK` over UDP. Returns the length of the response, 0 for none, or TRANSFER.
+   * Pure but for its reused buffers: the same query, zones and second give the same bytes on every transport.
    */
-  answer(
+  respond(
     query: Uint8Array,
     start: number,
     length: number,
@@ -39,16 +39,16 @@ export interface Responder {
     tcp: boolean,
   ): number;
   readonly outcome: Outcome;
-  /** The second that cookies are made and checked with; whoever calls keeps it current. */
+  /** The time in seconds, for cookies; the caller keeps it current. */
   now: number;
 }
 
+/** Returned for a zone transfer, whose messages the caller makes from `outcome.transfer`. */
 export const TRANSFER = -2;
-/** Room that a buffer for answers over TCP needs. */
-export const MAX_ANSWER = 65_535 + SLACK;
+/** Size of a buffer for responses over TCP. */
+export const MAX_RESPONSE = 65_535 + SLACK;
 
-const HEADER = 12;
-/** Makes the function that turns queries into answers. */
+/** Makes a responder, which turns queries into responses. */
 export function createResponder(zones: Zones, options: ResponderOptions): Responder {
   const context = createQueryContext(options);
   const { query } = context;
@@ -56,7 +56,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
     type: 0,
     rcode: 0,
     truncated: false,
-    trusted: false,
+    addressProven: false,
     questionEnd: 0,
     transfer: undefined,
   };
@@ -64,11 +64,11 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
   const responder: Responder = {
     outcome,
     now: 0,
-    answer(bytes, start, length, out, at, client, tcp) {
+    respond(bytes, start, length, out, at, client, tcp) {
       const parsed = parseQuery(query, bytes, start, length);
       if (parsed === DROP) return 0;
       resetQueryContext(context, bytes, start, client, responder.now);
-      outcome.trusted = tcp || hasValidCookie(context);
+      outcome.addressProven = tcp || hasValidCookie(context);
       outcome.transfer = undefined;
       beginMessage(context.message, out, at, sizeLimit(query, options.maxUdpPayload, tcp));
       putHeaderAndQuestion(context);
@@ -80,7 +80,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
       else if (query.type === TYPE.AXFR || query.type === TYPE.IXFR) {
         outcome.transfer = transferredZone(zones, context);
         if (outcome.transfer) return TRANSFER;
-      } else resolve(zones, context);
+      } else putSections(zones, context);
 
       finish(context, at);
       outcome.rcode = context.rcode;
@@ -92,13 +92,13 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
 }
 
 function putHeaderAndQuestion({ query, message, bytes, start }: QueryContext): void {
-  const length = query.questionEnd < 0 ? HEADER : query.questionEnd - start;
+  const length = query.questionEnd < 0 ? HEADER_SIZE : query.questionEnd - start;
   const { out } = message;
   for (let i = 0; i < length; i++) out[message.at + i] = bytes[start + i]!;
   message.at += length;
 }
 
-/** What is wrong with a well-formed question, as an rcode; undefined if nothing is. */
+/** The rcode for a well-formed question that no zone is searched for; undefined if one is. */
 function checkQuestion(query: Query, tcp: boolean): number | undefined {
   if (query.edns && query.ednsVersion > 0) return RCODE.BADVERS;
   if (query.questions === 0) return RCODE.NOERROR;
@@ -114,7 +114,7 @@ function checkQuestion(query: Query, tcp: boolean): number | undefined {
     case TYPE.AXFR:
       return tcp ? undefined : RCODE.FORMERR;
     case TYPE.IXFR:
-      return tcp ? undefined : RCODE.NOTIMP; // and the secondary asks for AXFR
+      return tcp ? undefined : RCODE.NOTIMP; // then the secondary falls back to AXFR
     default:
       return undefined;
   }

@@ -9,11 +9,11 @@ import type { Message } from '../wire/message.ts';
 import type { Zone } from '../zone/zone.ts';
 import type { Zones } from '../zone/zones.ts';
 
-/** Extended errors (RFC 8914) that say why: 14 "not ready", 20 "not authoritative". */
+/** Extended errors (RFC 8914): 14 "not ready", 20 "not authoritative". */
 const EDE: Partial<Record<Lookup['kind'], number>> = { notReady: 14, refused: 20 };
 
-/** Looks the question up and writes the sections; whatever does not fit and matters turns into TC. */
-export function resolve(zones: Zones, context: QueryContext): void {
+/** Looks the question up and writes the sections of the response; sets TC if something required does not fit. */
+export function putSections(zones: Zones, context: QueryContext): void {
   const { query, message } = context;
   const found = lookup(zones, query.name, query.type);
   context.rcode = RCODE_OF[found.kind];
@@ -22,7 +22,7 @@ export function resolve(zones: Zones, context: QueryContext): void {
   context.authoritative = found.kind !== 'delegation' || found.aliases.length > 0;
   context.truncated = !putAnswer(context, found);
   const afterAnswer = message.at;
-  if (context.truncated || putRest(context, found)) return;
+  if (context.truncated || putAuthorityAndAdditional(context, found)) return;
   context.truncated = true;
   message.at = afterAnswer;
   context.authorities = 0;
@@ -30,8 +30,8 @@ export function resolve(zones: Zones, context: QueryContext): void {
 }
 
 /**
- * Writes the answer section; false if it is not whole. What fits stays in it, though a client should ask again over
- * TCP: some cannot (musl before 1.2.4), and a part of the addresses serves them better than none.
+ * Writes the answer section; false if it is not whole. What fits stays in it, though a client should retry over TCP:
+ * some cannot (musl before 1.2.4), and some of the addresses are better for them than none.
  */
 function putAnswer(context: QueryContext, found: Lookup): boolean {
   const { message, query } = context;
@@ -42,18 +42,18 @@ function putAnswer(context: QueryContext, found: Lookup): boolean {
   const { rrset, owner } = found;
   if (found.kind !== 'answer' || !rrset) return true;
   const count = rrset.data.length;
-  // Clients tend to take the first address: the query's random id decides which one that is.
+  // Clients tend to take the first address: the query's random id rotates them.
   const written = putRecords(message, owner, rrset, rrset.ttl, rotation(rrset.type, count, query.id));
   context.answers += written;
   return written === count;
 }
 
-/** Writes the authority and additional sections; false if something needed did not fit. */
-function putRest(context: QueryContext, found: Lookup): boolean {
+/** Writes the authority and additional sections; false if something required does not fit. */
+function putAuthorityAndAdditional(context: QueryContext, found: Lookup): boolean {
   const { message } = context;
   if (found.kind === 'nodata' || found.kind === 'nxdomain') {
     context.authorities = 1;
-    return putNegative(message, found.zone!);
+    return putSoa(message, found.zone!);
   }
   if (found.kind === 'delegation') {
     if (!putRRset(message, found.owner, found.rrset!)) return false;
@@ -67,8 +67,8 @@ function rotation(type: number, count: number, id: number): number {
   return count > 1 && (type === TYPE.A || type === TYPE.AAAA) ? id % count : 0;
 }
 
-/** How long a "no" may be remembered is the smaller of the SOA's own TTL and its last field (RFC 2308 section 5). */
-function putNegative(message: Message, zone: Zone): boolean {
+/** The TTL of a negative response is the smaller of the SOA's own TTL and its MINIMUM field (RFC 2308 section 5). */
+function putSoa(message: Message, zone: Zone): boolean {
   const soa = soaOf(zone);
   const data = soa.data[0]!;
   const end = data.length;

@@ -1,6 +1,8 @@
 import { CELL, count, countLatency } from './counters.ts';
 import { createClientAddress, setAddress6 } from '../wire/client-address.ts';
 import * as mmsg from './mmsg.ts';
+import { AF_INET, setReplyControl } from './udp-socket.ts';
+import { MAX_QUERY } from '../wire/constants.ts';
 import type { Counters } from './counters.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { UdpResponder } from './udp-responder.ts';
@@ -11,55 +13,54 @@ export interface FastLoop {
   sockets: readonly number[];
   responder: UdpResponder;
   counters: Counters;
-  /** Called between batches, and at least every WAIT_MS; applies updates. `hurry`: there are more of them. */
-  between: () => 'wait' | 'hurry' | 'stop';
+  /** Called between batches, and at least every WAIT_MS; applies updates. `poll`: do not wait, there are more of them. */
+  betweenBatches: () => 'wait' | 'poll' | 'stop';
 }
 
 /** How long a wait for queries may last, and so how late an update can take effect on an idle server. */
 export const WAIT_MS = 20;
 
-/** Batches from one socket before the next socket and the updates get their turn. */
+/** Batches from one socket before the next socket and the updates. */
 const ROUNDS = 8;
-/** Receive errors in a row after which the thread gives up; whoever started it starts another. */
+/** Receive errors in a row after which the thread exits; its handle starts another. */
 const MAX_FAILURES = 100;
 const POLLIN = 1;
-const AF_INET = 2;
 
 /**
  * Serves DNS over UDP in a loop that blocks its thread: receive a batch, answer it, send the batch. Meant for a worker
- * thread that does nothing else. Returns when `between` says so, after everything received has been answered; closing the
- * sockets is for the one who outlives this thread.
+ * thread that does nothing else. Returns when `betweenBatches` says so, after everything received has been answered. The
+ * sockets stay open, for the thread that started this one to close.
  */
 export function runFastLoop(loop: FastLoop): void {
-  const { calls, sockets, between } = loop;
-  const exchange = createBatchExchange(loop);
+  const { calls, sockets, betweenBatches } = loop;
+  const serveBatch = createServeBatch(loop);
   const polled = pollList(calls, sockets);
   const [only] = sockets.length === 1 ? sockets : [];
   let failures = 0;
-  for (let next = between(); next !== 'stop'; next = between()) {
+  for (let next = betweenBatches(); next !== 'stop'; next = betweenBatches()) {
     if (only !== undefined) {
-      // With one socket the receive itself can wait.
-      const flags = next === 'hurry' ? mmsg.MSG_DONTWAIT : mmsg.MSG_WAITFORONE;
-      failures = exchange(only, flags) < 0 && isFailure(calls) ? failures + 1 : 0;
-      if (failures > MAX_FAILURES) throw new Error(`recvmmsg fails: errno ${calls.errno()}`);
-    } else if (calls.poll(polled.pointer, BigInt(sockets.length), next === 'hurry' ? 0 : WAIT_MS) > 0) {
-      sockets.forEach((socket, i) => polled.isReadable(i) && drain(exchange, socket));
+      // With one socket the receive call itself can wait.
+      const flags = next === 'poll' ? mmsg.MSG_DONTWAIT : mmsg.MSG_WAITFORONE;
+      failures = serveBatch(only, flags) < 0 && isFailure(calls) ? failures + 1 : 0;
+      if (failures > MAX_FAILURES) throw new Error(`recvmmsg failed: errno ${calls.errno()}`);
+    } else if (calls.poll(polled.pointer, BigInt(sockets.length), next === 'poll' ? 0 : WAIT_MS) > 0) {
+      sockets.forEach((socket, i) => polled.isReadable(i) && drain(serveBatch, socket));
     }
   }
-  for (const socket of sockets) drain(exchange, socket);
+  for (const socket of sockets) drain(serveBatch, socket);
 }
 
-/** Nothing there, or a signal: both are daily business. */
+/** No datagram within the wait, and a signal, are not failures. */
 function isFailure(calls: SystemCalls): boolean {
   const errno = calls.errno();
   return errno !== mmsg.EAGAIN && errno !== mmsg.EINTR;
 }
 
-type ExchangeBatch = (socket: number, flags: number) => number;
+type ServeBatch = (socket: number, flags: number) => number;
 
-function drain(exchange: ExchangeBatch, socket: number): void {
+function drain(serveBatch: ServeBatch, socket: number): void {
   for (let round = 0; round < ROUNDS; round++) {
-    if (exchange(socket, mmsg.MSG_DONTWAIT) < mmsg.BATCH) return;
+    if (serveBatch(socket, mmsg.MSG_DONTWAIT) < mmsg.BATCH) return;
   }
 }
 
@@ -73,24 +74,24 @@ function pollList(calls: SystemCalls, sockets: readonly number[]) {
 }
 
 /** Makes the function that receives, answers and sends one batch; it returns how many datagrams came in. */
-function createBatchExchange({ calls, responder, counters }: FastLoop): ExchangeBatch {
-  const received = mmsg.createBatch(calls, mmsg.RECEIVE_SLOT);
-  const sent = mmsg.createBatch(calls, responder.room);
+function createServeBatch({ calls, responder, counters }: FastLoop): ServeBatch {
+  const received = mmsg.createBatch(calls, MAX_QUERY);
+  const sent = mmsg.createBatch(calls, responder.bufferSize);
   const client = createClientAddress();
-  /** 64-bit words of the answers' headers: 0 and 4 point at the address and the control data of the query. */
+  /** 64-bit words of the responses' headers: 0 and 4 point at the address and the control data of the query. */
   const pointers = new BigUint64Array(sent.words.buffer, sent.words.byteOffset, mmsg.BATCH * 8);
   const places = (memory: Buffer, size: number) =>
     Array.from({ length: mmsg.BATCH }, (_, i) => calls.pointer(memory) + BigInt(i * size));
   const addresses = places(received.addresses, mmsg.SOCKADDR);
   const controls = places(received.controls, mmsg.CONTROL);
 
-  /** Sends answer `to` where query `from` came from. */
+  /** Addresses response `to` to where query `from` came from. */
   function address(from: number, to: number, addressLength: number, controlLength: number): void {
     sent.words[16 * to + 2] = addressLength;
     sent.words[16 * to + 10] = controlLength;
     pointers[8 * to] = addresses[from]!;
     pointers[8 * to + 4] = controls[from]!;
-    mmsg.turnRound(received.controls, from * mmsg.CONTROL, controlLength);
+    setReplyControl(received.controls, from * mmsg.CONTROL, controlLength);
   }
 
   return (socket, flags) => {
@@ -102,14 +103,14 @@ function createBatchExchange({ calls, responder, counters }: FastLoop): Exchange
     for (let i = 0; i < n; i++) {
       const addressLength = received.words[16 * i + 2]!;
       const controlLength = received.words[16 * i + 10]!;
-      received.words[16 * i + 2] = 28; // the kernel replaced both by the true ones
+      received.words[16 * i + 2] = 28; // the kernel has replaced both by the true ones
       received.words[16 * i + 10] = mmsg.CONTROL;
       const truncated = (received.words[16 * i + 12]! & mmsg.MSG_TRUNC) !== 0;
       if (truncated || !readClient(client, received.addresses, i * mmsg.SOCKADDR)) {
         count(counters, CELL.dropped);
         continue;
       }
-      const size = responder.answer(
+      const size = responder.respond(
         received.data,
         i * received.stride,
         received.words[16 * i + 14]!,
@@ -147,7 +148,7 @@ function sendAll(
   for (let done = 0; done < ready;) {
     const headers = done === 0 ? batch.headers : batch.headers + BigInt(64 * done);
     const sent = calls.sendmmsg(socket, headers, ready - done, 0);
-    // What stopped the call is its first message: leave that one out, and go on with the next.
+    // The call failed at its first message: skip that one, and go on with the next.
     if (sent <= 0) count(counters, CELL.sendErrors);
     done += Math.max(sent, 1);
   }

@@ -4,48 +4,42 @@ import type { Socket } from 'node:dgram';
 import { CELL, count, countLatency } from './counters.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import type { Counters } from './counters.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { UdpResponder } from './udp-responder.ts';
 
-/** Where to listen. */
-export interface Endpoint {
-  address: string;
-  port: number;
-  /** For `::` beside `0.0.0.0`: leave IPv4 to the other one. */
-  ipv6Only: boolean;
-}
-
-export interface UdpService {
+export interface UdpListener {
   close(): Promise<void>;
 }
 
 const SOCKET_BUFFER = 4 << 20;
-const SAMPLE = 32;
+/** One latency of so many is measured. */
+const SAMPLE_EVERY = 32;
 
-/** Serves DNS over UDP with node:dgram: one system call in and one out a query, everywhere. */
+/** Serves DNS over UDP with node:dgram: two system calls a query, on every platform. */
 export async function serveUdpPortable(
   endpoint: Endpoint,
   responder: UdpResponder,
   counters: Counters,
-): Promise<UdpService> {
+): Promise<UdpListener> {
   const family = isIPv6(endpoint.address) ? 6 : 4;
   const socket = createSocket({
     type: family === 6 ? 'udp6' : 'udp4',
     ipv6Only: endpoint.ipv6Only,
     reusePort: true,
-    // Addresses come as numbers; without this every send would go through the resolver.
+    // Addresses are numeric; without this every send would go through the resolver.
     lookup: (host, _options, done) => done(null, host, family),
   });
-  const scratch = Buffer.allocUnsafeSlow(responder.room);
+  const scratch = Buffer.allocUnsafeSlow(responder.bufferSize);
   const client = createClientAddress();
   let clientText = '';
-  let turn = 0;
+  let sample = 0;
 
   socket.on('message', (query, from) => {
     if (from.port === 0) return;
     const began = performance.now();
     responder.setTime(performance.timeOrigin + began);
     if (from.address !== clientText) setAddressText(client, (clientText = from.address));
-    const size = responder.answer(query, 0, query.length, scratch, 0, client);
+    const size = responder.respond(query, 0, query.length, scratch, 0, client);
     if (size === 0) return;
     const reply = Buffer.allocUnsafe(size); // the socket may keep it until it can send
     scratch.copy(reply, 0, 0, size);
@@ -54,11 +48,11 @@ export async function serveUdpPortable(
     } catch {
       count(counters, CELL.sendErrors);
     }
-    turn = (turn + 1) % SAMPLE;
-    if (turn === 0) countLatency(counters, performance.now() - began);
+    sample = (sample + 1) % SAMPLE_EVERY;
+    if (sample === 0) countLatency(counters, performance.now() - began);
   });
   await bind(socket, endpoint);
-  socket.on('error', () => count(counters, CELL.sendErrors)); // e.g. a client's network is gone
+  socket.on('error', () => count(counters, CELL.sendErrors)); // e.g. the network of a client is unreachable
   return { close: () => new Promise((resolve) => socket.close(() => resolve())) };
 }
 
@@ -74,6 +68,6 @@ async function bind(socket: Socket, { port, address }: Endpoint): Promise<void> 
     socket.setRecvBufferSize(SOCKET_BUFFER);
     socket.setSendBufferSize(SOCKET_BUFFER);
   } catch {
-    // the system allows less; its own size then
+    // the system allows less, so its own size stays
   }
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createMetrics, metricsText } from '../../ops/metrics.ts';
-import { CELL, count, countAnswer, countLatency, createCounters, reportCounters } from './counters.ts';
+import { CELL, createCounters } from './counters.ts';
 import { createUdpResponder } from './udp-responder.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import { question, readReply, serveText } from '../../../test/support/dns/testing.ts';
@@ -16,8 +15,8 @@ const answering = (rateLimit: Parameters<typeof createUdpResponder>[1]['rateLimi
   setAddressText(client, '192.0.2.1');
   responder.setTime(1_000_000);
   const send = (query: Buffer) => {
-    const out = Buffer.alloc(responder.room);
-    return out.subarray(0, responder.answer(query, 0, query.length, out, 0, client));
+    const out = Buffer.alloc(responder.bufferSize);
+    return out.subarray(0, responder.respond(query, 0, query.length, out, 0, client));
   };
   return { send, counters };
 };
@@ -41,24 +40,4 @@ test('without a limit nothing is held back; what is no query is counted', () => 
   for (let i = 0; i < 100; i++) assert.ok(send(question('a.example.test', 'A')).length > 0);
   assert.equal(send(Buffer.alloc(5)).length, 0);
   assert.equal(counters.cells[CELL.dropped], 1);
-});
-
-test('the counters of all threads are summed up in the metrics', async () => {
-  const [one, two] = [createCounters(), createCounters()];
-  const metrics = createMetrics();
-  reportCounters(metrics, () => [one, two]);
-  countAnswer(one, false, 1, 0);
-  countAnswer(two, false, 1, 0);
-  countAnswer(two, true, 28, 3);
-  countAnswer(two, false, 9999, 0);
-  count(one, CELL.truncated);
-  for (const ms of [0.001, 0.02, 500]) countLatency(one, ms);
-  await metrics.snapshot();
-  const text = await metricsText([await metrics.snapshot()]);
-  assert.match(text, /^isthmus_dns_queries_total\{transport="udp",type="A",rcode="NOERROR"\} 2$/m);
-  assert.match(text, /^isthmus_dns_queries_total\{transport="tcp",type="AAAA",rcode="NXDOMAIN"\} 1$/m);
-  assert.match(text, /^isthmus_dns_queries_total\{transport="udp",type="other",rcode="NOERROR"\} 1$/m);
-  assert.match(text, /^isthmus_dns_truncated_total 1$/m);
-  assert.match(text, /^isthmus_dns_latency_seconds_count 3$/m);
-  assert.match(text, /^isthmus_dns_latency_seconds_bucket\{le="0.00001"\} 1$/m);
 });

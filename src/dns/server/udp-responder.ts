@@ -1,4 +1,4 @@
-import { CELL, count, countAnswer } from './counters.ts';
+import { CELL, count, countResponse } from './counters.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { createResponder } from './responder.ts';
 import { SLACK } from '../wire/message.ts';
@@ -11,12 +11,12 @@ import type { Zones } from '../zone/zones.ts';
 export interface UdpOptions extends ResponderOptions {
   /** Undefined: no limit. */
   rateLimit: RateLimitOptions | undefined;
-  /** Mixed into hashes, so that nobody can guess which networks share a bucket. */
+  /** Mixed into hashes, so that no attacker knows which networks share a bucket. */
   seed: number;
 }
 
-/** Answers one datagram: answer, count, limit. Both ways of doing UDP call this, so they cannot differ. */
-export type UdpAnswer = (
+/** Responds to one datagram: answer, limit the rate, count. Both UDP loops call it, so they cannot differ. */
+export type UdpRespond = (
   query: Uint8Array,
   start: number,
   length: number,
@@ -26,11 +26,11 @@ export type UdpAnswer = (
 ) => number;
 
 export interface UdpResponder {
-  answer: UdpAnswer;
-  /** Tells the time, in milliseconds; once a batch is enough. */
+  respond: UdpRespond;
+  /** Sets the time, in milliseconds; once a batch is enough. */
   setTime(ms: number): void;
-  /** Room that each answer needs. */
-  readonly room: number;
+  /** Size of the buffer that a response needs. */
+  readonly bufferSize: number;
 }
 
 export function createUdpResponder(zones: Zones, options: UdpOptions, counters: Counters): UdpResponder {
@@ -40,36 +40,36 @@ export function createUdpResponder(zones: Zones, options: UdpOptions, counters: 
   let now = 0;
 
   return {
-    room: options.maxUdpPayload + SLACK,
+    bufferSize: options.maxUdpPayload + SLACK,
     setTime(ms) {
       now = ms;
       responder.now = Math.floor(ms / 1000);
     },
-    answer(query, start, length, out, at, client) {
-      const size = responder.answer(query, start, length, out, at, client, false);
+    respond(query, start, length, out, at, client) {
+      const size = responder.respond(query, start, length, out, at, client, false);
       if (size === 0) {
         count(counters, CELL.dropped);
         return 0;
       }
-      if (limit && !outcome.trusted) {
-        const verdict = limit.judge(client, now);
-        if (verdict === 'drop') {
+      if (limit && !outcome.addressProven) {
+        const action = limit.check(client, now);
+        if (action === 'drop') {
           count(counters, CELL.rateDropped);
           return 0;
         }
-        if (verdict === 'slip') {
+        if (action === 'slip') {
           count(counters, CELL.rateSlipped);
           return truncate(out, at, outcome.questionEnd);
         }
       }
-      countAnswer(counters, false, outcome.type, outcome.rcode);
+      countResponse(counters, false, outcome.type, outcome.rcode);
       if (outcome.truncated) count(counters, CELL.truncated);
       return size;
     },
   };
 }
 
-/** Cuts an answer down to its question, with TC set: no larger than the query, and a real client asks again over TCP. */
+/** Cuts a response down to its question, with TC set: no larger than the query, and a real client retries over TCP. */
 function truncate(out: Uint8Array, at: number, questionEnd: number): number {
   out[at + 2]! |= 2;
   out[at + 3]! &= 0xf0;

@@ -7,17 +7,17 @@ import type { Counters } from './counters.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
 import type { Update } from '../zone/update.ts';
 
-export interface WorkerLinkOptions {
+export interface WorkerOptions {
   start: Omit<WorkerStart, 'updates' | 'control' | 'counters'>;
-  /** Everything from the beginning, for a worker that starts now. */
+  /** All updates so far, for a worker that starts. */
   snapshot: () => Update[];
   log: Log;
 }
 
-/** A UDP worker thread as the main thread sees it. Should the thread die, another takes its place. */
-export interface WorkerLink {
+/** The main thread's side of a UDP worker. A thread that exits is replaced by another. */
+export interface WorkerHandle {
   post(update: Update): void;
-  /** Resolves when everything posted so far has taken effect. */
+  /** Resolves when everything posted so far is applied. */
   settled(): Promise<void>;
   readonly counters: Counters;
   readonly serving: boolean;
@@ -29,8 +29,8 @@ export interface WorkerLink {
 const RESTART_MS = 1000;
 
 /** Starts a worker and waits until it serves. */
-export async function startWorker(options: WorkerLinkOptions): Promise<WorkerLink> {
-  const counters = createCounters(); // outlives the thread, so that no counter ever falls
+export async function startWorker(options: WorkerOptions): Promise<WorkerHandle> {
+  const counters = createCounters(); // outlives the thread, so that no counter is reset
   let closing = false;
   let thread = launch(options, counters);
   let mode = await thread.serving;
@@ -41,7 +41,7 @@ export async function startWorker(options: WorkerLinkOptions): Promise<WorkerLin
     void thread.ended.then((cause) => {
       serving = false;
       if (closing) return;
-      options.log.error({ err: cause }, 'a DNS worker ended; starting another');
+      options.log.error({ err: cause }, 'DNS worker exited, restarting');
       restart = setTimeout(replace, RESTART_MS);
     });
   }
@@ -53,7 +53,7 @@ export async function startWorker(options: WorkerLinkOptions): Promise<WorkerLin
         mode = found;
         serving = true;
       },
-      () => undefined, // told by `ended`
+      () => undefined, // `ended` reports it
     );
     watch();
   }
@@ -80,19 +80,19 @@ export async function startWorker(options: WorkerLinkOptions): Promise<WorkerLin
 
 interface Thread {
   serving: Promise<UdpMode>;
-  /** Resolves, with the reason if there is one, when the thread is no more. */
+  /** Resolves when the thread has exited, with the reason if there is one. */
   ended: Promise<Error | undefined>;
   post(message: WorkerMessage): void;
   settled(): Promise<void>;
 }
 
-function launch({ start, snapshot }: WorkerLinkOptions, counters: Counters): Thread {
+function launch({ start, snapshot }: WorkerOptions, counters: Counters): Thread {
   const control = new Int32Array(new SharedArrayBuffer(4 * CONTROL_CELLS));
   const { port1, port2 } = new MessageChannel();
   port1.unref();
   const post = (message: WorkerMessage) => {
     port1.postMessage(message, []);
-    Atomics.add(control, POSTED, 1); // after the message is there: the worker looks at this first
+    Atomics.add(control, POSTED, 1); // after the message is there: the worker reads this first
   };
   for (const update of snapshot()) post(update);
 
@@ -106,9 +106,9 @@ function launch({ start, snapshot }: WorkerLinkOptions, counters: Counters): Thr
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: data,
     transferList: [port2],
-    // Queries leave next to nothing behind; room for more would only be filled once, by the first records, and kept.
+    // Queries allocate next to nothing; a larger young generation would be filled once, by the first records, and kept.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
-    execArgv: ['--disable-warning=ExperimentalWarning'], // node:ffi; said in the documentation instead
+    execArgv: ['--disable-warning=ExperimentalWarning'], // node:ffi; the documentation says so instead
   });
   let cause: Error | undefined;
   let sockets: number[] = [];
@@ -124,13 +124,13 @@ function launch({ start, snapshot }: WorkerLinkOptions, counters: Counters): Thr
       ({ sockets } = report);
       resolve(report.mode);
     });
-    void ended.then(() => reject(cause ?? new Error('the DNS worker ended before it served')));
+    void ended.then(() => reject(cause ?? new Error('the DNS worker exited before it served')));
   });
   void ended.then(() => port1.close());
-  return { serving, ended, post, settled: () => untilApplied(control, ended) };
+  return { serving, ended, post, settled: () => waitApplied(control, ended) };
 }
 
-async function untilApplied(control: Int32Array, ended: Promise<unknown>): Promise<void> {
+async function waitApplied(control: Int32Array, ended: Promise<unknown>): Promise<void> {
   const target = Atomics.load(control, POSTED);
   let alive = true;
   void ended.then(() => (alive = false));

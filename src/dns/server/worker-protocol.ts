@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { Endpoint } from './endpoint.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
-import type { Endpoint } from './udp-portable.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { Update } from '../zone/update.ts';
 
@@ -8,7 +8,7 @@ export type UdpMode = 'fast' | 'portable';
 
 /** What a UDP worker is started with. Data only; `updates` is transferred. */
 export interface WorkerStart {
-  endpoints: Endpoint[];
+  endpoints: readonly Endpoint[];
   mode: UdpMode;
   maxUdpPayload: number;
   cookies: CookieSecrets;
@@ -27,13 +27,13 @@ export const CONTROL_CELLS = 2;
 
 export type WorkerMessage = Update | { kind: 'stop' };
 
-/** What a worker tells: that it serves, and how. Failing to start, it throws. */
+/** A worker's message that it serves, and how. A worker that cannot start throws. */
 export interface WorkerReport {
   kind: 'serving';
   mode: UdpMode;
   /**
-   * Descriptors that nothing closes when the thread ends, however it ends: whoever started the thread must. One left open
-   * would go on getting its share of the port's queries, and answer none.
+   * Descriptors that nothing closes when the thread exits: the main thread must. One left open would go on receiving
+   * its share of the port's queries, and nobody would answer them.
    */
   sockets: number[];
 }

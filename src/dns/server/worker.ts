@@ -1,6 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCounters } from './counters.ts';
-import { loadSystemCalls, openSocket } from './mmsg.ts';
+import { loadSystemCalls } from './mmsg.ts';
+import { openSocket } from './udp-socket.ts';
 import { runFastLoop, WAIT_MS } from './udp-fast.ts';
 import { serveUdpPortable } from './udp-portable.ts';
 import { createUdpResponder } from './udp-responder.ts';
@@ -10,7 +11,7 @@ import { createZones } from '../zone/zones.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
 
-// A UDP worker: a thread with its own copy of the zones, its own sockets on the shared port, and nothing else to do.
+// A UDP worker: a thread with its own copy of the zones and its own sockets on the shared port.
 const start = workerData as WorkerStart;
 const zones = createZones();
 const counters = createCounters(start.counters);
@@ -18,8 +19,8 @@ const control = new Int32Array(start.control);
 const { updates } = start;
 const responder = createUdpResponder(zones, { ...start, transferAllowed: () => false }, counters);
 
-/** Messages applied between two batches of queries: enough to keep up, few enough not to be noticed. */
-const MESSAGES_A_TURN = 4;
+/** Messages applied between two batches of queries: enough to keep up, few enough not to delay queries. */
+const MESSAGES_PER_BATCH = 4;
 
 let stopped = false;
 
@@ -30,12 +31,12 @@ function apply(message: WorkerMessage): void {
   Atomics.notify(control, APPLIED);
 }
 
-/** Whether messages wait. Looking at a shared number is much cheaper than looking at the port. */
+/** Whether there are messages. Reading a shared number is much cheaper than receiving from the port. */
 function hasPosted(): boolean {
   return Atomics.load(control, APPLIED) !== Atomics.load(control, POSTED);
 }
 
-/** Applies what has been posted, up to `most` messages. */
+/** Applies up to `most` posted messages. */
 function applyPosted(most: number): void {
   for (let i = 0; i < most && hasPosted(); i++) {
     const received = receiveMessageOnPort(updates);
@@ -63,24 +64,24 @@ function openSockets(calls: SystemCalls): number[] {
 function serveFast(calls: SystemCalls): void {
   const sockets = openSockets(calls);
   report('fast', sockets);
-  const between = () => {
-    applyPosted(MESSAGES_A_TURN);
+  const betweenBatches = () => {
+    applyPosted(MESSAGES_PER_BATCH);
     if (stopped) return 'stop';
-    return hasPosted() ? 'hurry' : 'wait';
+    return hasPosted() ? 'poll' : 'wait';
   };
-  runFastLoop({ calls, sockets, responder, counters, between });
+  runFastLoop({ calls, sockets, responder, counters, betweenBatches });
   updates.close();
 }
 
 async function servePortable(): Promise<void> {
-  const services = await Promise.all(
+  const listeners = await Promise.all(
     start.endpoints.map((endpoint) => serveUdpPortable(endpoint, responder, counters)),
   );
   updates.on('message', (message: WorkerMessage) => {
     apply(message);
     if (!stopped) return;
     updates.close();
-    for (const service of services) void service.close();
+    for (const listener of listeners) void listener.close();
   });
   report('portable', []);
 }

@@ -57,13 +57,13 @@ test('sources that give records of one name and type are joined; each can go aga
     'x.example.test 20 A 10.0.0.2',
   ]);
   assert.deepEqual(store.sourcesOf(parseName('x.example.test')!, TYPE.A), ['Slice a', 'Slice b', 'Slice c']);
-  store.remove('Slice b');
+  store.upsert('Slice b', []);
   assert.deepEqual(ask('x.example.test', 'A').answer.toSorted(), [
     'x.example.test 40 A 10.0.0.1',
     'x.example.test 40 A 10.0.0.2',
   ]);
-  store.remove('Slice a');
-  store.remove('Slice c');
+  store.upsert('Slice a', []);
+  store.upsert('Slice c', []);
   assert.equal(ask('x.example.test', 'A').rcode, 'NXDOMAIN');
 });
 
@@ -105,7 +105,7 @@ test('any history leads to the same zones as its end result alone, and as a snap
       const last = new Map<string, DnsRecord[]>();
       for (const { source, records: wanted } of steps) {
         if (wanted) store.upsert(source, wanted);
-        else store.remove(source);
+        else store.upsert(source, []);
         last.set(source, wanted ?? []);
       }
       const direct = spec();
@@ -115,7 +115,7 @@ test('any history leads to the same zones as its end result alone, and as a snap
       const copy = createZones();
       for (const update of structuredClone(store.snapshot())) applyUpdate(copy, update);
       assert.deepEqual(contents(copy), contents(zones));
-      for (const source of last.keys()) store.remove(source);
+      for (const source of last.keys()) store.upsert(source, []);
       assert.deepEqual(contents(zones), contents(spec().zones), 'nothing is left behind');
     }),
     { numRuns: 200 },

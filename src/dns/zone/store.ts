@@ -25,10 +25,8 @@ export interface ZoneSpec {
  * records" into the smallest list of changed RRsets, for the zones that every thread answers from.
  */
 export interface Store {
-  /** Replaces all records of a source, and returns those that cannot be served; the rest is served. */
+  /** Replaces all records of a source (none: removes it), and returns those that cannot be served; the rest is served. */
   upsert(source: string, records: readonly DnsRecord[]): RejectedRecord[];
-  /** Removes a source with all its records. */
-  remove(source: string): void;
   /** Says whether the records are complete; until then every query gets SERVFAIL. */
   setReady(ready: boolean): void;
   readonly ready: boolean;
@@ -79,7 +77,6 @@ export function createStore(
   }
   return {
     upsert: (source, records) => upsert(state, source, records),
-    remove: (source) => void upsert(state, source, []),
     setReady(ready) {
       if (ready === state.ready) return;
       state.ready = ready;

@@ -13,10 +13,10 @@ const MESSAGE_SIZE = 16_000;
 const MAX_MESSAGE = 65_535;
 
 /**
- * The messages of a zone transfer (RFC 5936): every record of the zone between two copies of its SOA. `head` is the
+ * The messages of a zone transfer (RFC 5936): every record of the zone between two copies of its SOA. `header` is the
  * query's header and question. All records are listed first, so that a change during the transfer is not in half of it.
  */
-export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8Array> {
+export function* transferMessages(zone: Zone, header: Uint8Array): Generator<Uint8Array> {
   const records = listRecords(zone);
   const question = createSearchName();
   setSearchName(question, zone.name);
@@ -24,8 +24,8 @@ export function* transferMessages(zone: Zone, head: Uint8Array): Generator<Uint8
   const out = new Uint8Array(MAX_MESSAGE + SLACK);
   for (let next = 0; next < records.length;) {
     beginMessage(message, out, 0, MESSAGE_SIZE);
-    out.set(head);
-    message.at = head.length;
+    out.set(header);
+    message.at = header.length;
     const from = next;
     next = putRecords(message, records, from);
     if (next === from) {

@@ -1,7 +1,7 @@
 // A server without sockets, filled from lines of text, whose answers are read by another DNS library.
 import packet from 'dns-packet';
 import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/server/config.ts';
-import { createResponder, MAX_ANSWER } from '../../../src/dns/server/responder.ts';
+import { createResponder, MAX_RESPONSE } from '../../../src/dns/server/responder.ts';
 import { createClientAddress } from '../../../src/dns/wire/client-address.ts';
 import { rcodeName, typeNumber } from '../../../src/dns/wire/constants.ts';
 import { parseName } from '../../../src/dns/wire/name.ts';
@@ -64,10 +64,10 @@ export function serveText(
     transferAllowed: () => true,
   });
   const client = createClientAddress();
-  const out = Buffer.alloc(MAX_ANSWER);
+  const out = Buffer.alloc(MAX_RESPONSE);
 
   function send(query: Uint8Array, tcp = false): Buffer {
-    const size = responder.answer(query, 0, query.length, out, 0, client, tcp);
+    const size = responder.respond(query, 0, query.length, out, 0, client, tcp);
     return Buffer.from(out.subarray(0, Math.max(0, size)));
   }
   return {
