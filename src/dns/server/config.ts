@@ -95,8 +95,6 @@ export const dnsConfigSchema = z.strictObject({
 });
 
 export type DnsConfig = z.output<typeof dnsConfigSchema>;
-/** The document as written. */
-export type DnsConfigInput = z.input<typeof dnsConfigSchema>;
 
 /** A configured zone as the store takes it, with its default names. */
 export function zoneSpecOf(config: DnsConfig['zones'][number]): ZoneSpec {

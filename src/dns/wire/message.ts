@@ -44,7 +44,7 @@ export function put16(message: Message, value: number): void {
   message.out[message.at++] = value;
 }
 
-export function put32(message: Message, value: number): void {
+function put32(message: Message, value: number): void {
   put16(message, value >>> 16);
   put16(message, value & 0xffff);
 }
@@ -133,7 +133,7 @@ function putRaw(message: Message, data: string, from: number): void {
  * Writes the name that starts at source[start], with a compression pointer in place of the longest suffix that the
  * message has already. Returns where the name ends in `source`.
  */
-export function putName(message: Message, source: string, start = 0): number {
+function putName(message: Message, source: string, start = 0): number {
   const { compression, out } = message;
   const length = appendName(compression, source, start);
   const { names } = compression;

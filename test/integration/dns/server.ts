@@ -3,7 +3,7 @@ import { dnsConfigSchema } from '../../../src/dns/server/config.ts';
 import { startDns } from '../../../src/dns/server/server.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
-import type { DnsConfigInput } from '../../../src/dns/server/config.ts';
+import type { DnsConfigInput } from '../../support/dns/testing.ts';
 import type { DnsServer } from '../../../src/dns/server/server.ts';
 
 export interface TestServer extends DnsServer, AsyncDisposable {

@@ -8,7 +8,7 @@ import { parseName } from '../../../src/dns/wire/name.ts';
 import { createStore } from '../../../src/dns/zone/store.ts';
 import { applyUpdate } from '../../../src/dns/zone/update.ts';
 import { createZones } from '../../../src/dns/zone/zones.ts';
-import type { DnsConfigInput } from '../../../src/dns/server/config.ts';
+import type { z } from 'zod';
 import type { RecordType } from '../../../src/dns/wire/constants.ts';
 import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
@@ -42,6 +42,8 @@ export function records(text: string): DnsRecord[] {
     });
 }
 
+/** A configuration of the DNS server as it is written. */
+export type DnsConfigInput = z.input<typeof dnsConfigSchema>;
 export type ZoneInput = DnsConfigInput['zones'][number];
 
 /** A server with zones `example.test` (or those given) and the records of `text`. */
