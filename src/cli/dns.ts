@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import type { Discovery } from '../control/discover/discovery.ts';
 import type { JoinedClusters } from '../control/discover/join.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
-import type { DnsConfig } from '../dns/config.ts';
-import type { DnsServer } from '../dns/server.ts';
+import type { DnsConfig } from '../dns/server/config.ts';
+import type { DnsServer } from '../dns/server/server.ts';
 import type { Election } from '../kube/controller/lease.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
@@ -35,7 +35,7 @@ export function dnsCommand(terminal: Terminal): Command {
     .addCommand(dnsUndelegateCommand(terminal))
     .action(async (flags: DnsFlags) => {
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
-      const { startDns } = await import('../dns/server.ts');
+      const { startDns } = await import('../dns/server/server.ts');
       const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
       const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'dns' });
