@@ -238,7 +238,7 @@ suite('rights and namespaces', () => {
       const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;
       for (const namespace of watchNamespaces)
         await waitForCondition(client, cluster, ['Ready', 'False', 'PodsNotReady'], namespace);
-      const reconciles = () => metric(operator, 'isthmus_operator_reconciles_total');
+      const reconciles = () => metric(operator, 'isthmus_controller_reconciles_total');
       await waitFor('the count of it', async () => (await reconciles()) > 0);
       const other = await get(client, ...cluster, 'unwatched');
       assert.equal(other?.status, undefined);
