@@ -16,27 +16,41 @@ import { ensureClusters } from '../test/support/clusters/clusters.ts';
 import { IMAGES } from '../test/support/images/images.ts';
 import type { ImageName } from '../test/support/images/images.ts';
 import { runTestFiles } from './test-files.ts';
+import { farewell, seconds } from './test-report.ts';
+import type { Outcome } from './test-report.ts';
 
 /** A file that has not ended by then is stuck. The first run of a file may build for most of this. */
 const FILE_TIMEOUT_MS = 40 * 60_000;
 
-async function main(args: readonly string[]): Promise<boolean> {
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+/** Runs the files that were asked for. What they leave to be said is the caller's to say. */
+export async function runE2e(args: readonly string[]): Promise<Outcome> {
   const words = args.filter((word) => !word.startsWith('--'));
   const files = globSync('test/e2e/**/*.test.ts')
     .toSorted()
     .filter((file) => words.every((word) => file.includes(word)));
   const started = performance.now();
-  await ensureClusters(words.length === 0 ? (Object.keys(IMAGES) as ImageName[]) : []);
+  try {
+    await ensureClusters(words.length === 0 ? (Object.keys(IMAGES) as ImageName[]) : []);
+  } catch (error) {
+    process.stderr.write(`isthmus: ${messageOf(error)}\n`);
+    return { green: false, results: [], unsteady: [] };
+  }
   const again = args.includes('--again');
-  const green = await runTestFiles(files, { concurrency: 1, live: true, again, timeoutMs: FILE_TIMEOUT_MS });
-  process.stdout.write(`${files.length} files in ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
-  return green;
+  const outcome = await runTestFiles(files, {
+    concurrency: 1,
+    live: true,
+    again,
+    timeoutMs: FILE_TIMEOUT_MS,
+  });
+  say(`${files.length} files in ${seconds(performance.now() - started)}`);
+  return outcome;
 }
 
-process.chdir(resolve(import.meta.dirname, '..'));
-try {
-  if (!(await main(process.argv.slice(2)))) process.exitCode = 1;
-} catch (error) {
-  process.stderr.write(`isthmus: ${messageOf(error)}\n`);
-  process.exitCode = 1;
+if (import.meta.main) {
+  process.chdir(resolve(import.meta.dirname, '..'));
+  const outcome = await runE2e(process.argv.slice(2));
+  for (const line of farewell(outcome)) say(line);
+  process.exitCode = outcome.green ? 0 : 1;
 }
