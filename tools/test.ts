@@ -63,16 +63,20 @@ const filesOf = (pattern: string, words: readonly string[]) =>
 
 async function integration({ words, again }: Request): Promise<Outcome> {
   const files = filesOf('test/integration/**/*.test.ts', words);
-  if (files.length > 0) {
-    const { ensureTestbed } = await import('../test/support/install/testbed.ts');
-    await ensureTestbed();
-  }
+  const { ensureTestbed } = await import('../test/support/install/testbed.ts');
+  if (files.length > 0) await ensureTestbed();
   // The testbed's own tests come first: if they fail no other means anything.
   const isTestbed = (file: string) => file.startsWith('test/integration/testbed/');
   const known = await readTimes();
   const order = longestFirst(files, known).toSorted((a, b) => Number(isTestbed(b)) - Number(isTestbed(a)));
-  // Tests wait for servers as often as they compute, so one file a core keeps the cores busy.
-  const outcome = await runTestFiles(order, { concurrency: availableParallelism(), again });
+  const { startKeeper } = await import('../test/support/shared/keeper.ts');
+  await using keeper = await startKeeper();
+  // Tests wait for servers and their timers more often than they compute: one file more than there are cores keeps these busy.
+  const outcome = await runTestFiles(order, {
+    concurrency: availableParallelism() + 1,
+    again,
+    alone: () => keeper.leave(),
+  });
   await writeTimes(known, outcome.results);
   return outcome;
 }
@@ -82,7 +86,7 @@ const RUN: Record<Step, (request: Request) => Outcome | Promise<Outcome>> = {
   lint: () => tool('oxlint/bin/oxlint', ['--type-aware']),
   types: () => tool('typescript/bin/tsc', ['-p', '.']),
   unit: ({ words }) =>
-    runTestFiles(filesOf('{src,test/unit,bench,tools}/**/*.test.ts', words), {
+    runTestFiles(filesOf('{src,test/unit,test/support,bench,tools}/**/*.test.ts', words), {
       concurrency: availableParallelism(),
     }),
   integration,

@@ -8,7 +8,7 @@ import { readManifests } from '../../fixtures/documents.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { connect } from './api.ts';
 import type { Answer, Api } from './api.ts';
-import { startPlaneWithCrds } from './plane.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 
 interface Printed {
   apiVersion: string;
@@ -28,7 +28,7 @@ let plane: ControlPlane;
 let api: Api;
 
 before(async () => {
-  plane = await startPlaneWithCrds();
+  plane = await startControlPlaneWithCrds();
   api = connect(plane);
 });
 after(async () => {
