@@ -12,7 +12,7 @@ import { ensureTestbed } from '../test/support/install/testbed.ts';
 /** In the order in which a run comes to need them. */
 const STAGES: Record<string, readonly (() => Promise<unknown>)[]> = {
   testbed: [ensureTestbed, ensureDnsTools, ensureCoreDns, ensureKroxylicious, ensureOpenShiftDnsCrd],
-  clusters: [() => ensureClusters(Object.keys(IMAGES) as ImageName[])],
+  clusters: [() => ensureClusters(['isthmus', 'kafka', ...(Object.keys(IMAGES) as ImageName[])])],
 };
 
 setPriority(19);

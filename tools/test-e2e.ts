@@ -6,15 +6,14 @@
  *   npm run test:e2e -- --again    a file that failed runs once more (see tools/test.ts)
  *
  * Needs root, because clusters are made of kernel namespaces, and Debian or a relative, for its packages. Whatever else
- * is missing is fetched or built, into the cache: before all tests if all are run, else when a test asks for it. The logs
- * of a file that fails are kept, and their path printed.
+ * is missing is fetched or built, into the cache: what most tests need before all of them, the rest meanwhile. The logs of
+ * a file that fails are kept, and their path printed.
  */
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { messageOf } from '../src/ops/errors.ts';
 import { ensureClusters } from '../test/support/clusters/clusters.ts';
-import { IMAGES } from '../test/support/images/images.ts';
-import type { ImageName } from '../test/support/images/images.ts';
+import { startAhead } from './test-ahead.ts';
 import { runTestFiles } from './test-files.ts';
 import { farewell, seconds } from './test-report.ts';
 import type { Outcome } from './test-report.ts';
@@ -24,15 +23,25 @@ const FILE_TIMEOUT_MS = 40 * 60_000;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
+/** What takes longest to build is only for these, so they come last: on a new machine it is built beside the others, which mostly wait. */
+const BUILT_LATE = new Set(['test/e2e/one-cluster.test.ts', 'test/e2e/proxy/ways-in.test.ts']);
+
+function filesOf(words: readonly string[]): string[] {
+  const files = globSync('test/e2e/**/*.test.ts').toSorted();
+  const isLate = (file: string) => BUILT_LATE.has(file);
+  return [...files.filter((file) => !isLate(file)), ...files.filter(isLate)].filter((file) =>
+    words.every((word) => file.includes(word)),
+  );
+}
+
 /** Runs the files that were asked for. What they leave to be said is the caller's to say. */
 export async function runE2e(args: readonly string[]): Promise<Outcome> {
   const words = args.filter((word) => !word.startsWith('--'));
-  const files = globSync('test/e2e/**/*.test.ts')
-    .toSorted()
-    .filter((file) => words.every((word) => file.includes(word)));
+  const files = filesOf(words);
   const started = performance.now();
+  if (words.length === 0) startAhead('clusters');
   try {
-    await ensureClusters(words.length === 0 ? (Object.keys(IMAGES) as ImageName[]) : []);
+    await ensureClusters(words.length === 0 ? ['isthmus', 'kafka'] : []);
   } catch (error) {
     process.stderr.write(`isthmus: ${messageOf(error)}\n`);
     return { green: false, results: [], unsteady: [] };

@@ -167,22 +167,25 @@ function serversIn(directory: string) {
 
 type Servers = ReturnType<typeof serversIn>;
 
+function describe(place: Place, programs: Programs, identity: Identity, url: string): Description {
+  return {
+    url,
+    caPem: identity.authority.certPem,
+    kubeconfig: join(place.directory, FILES.admin),
+    kubeconfigText: identity.adminKubeconfig,
+    directory: place.directory,
+    kubectlProgram: programs.kubectl,
+  };
+}
+
 function planeOf(
   place: Place,
   programs: Programs,
   options: ControlPlaneOptions,
   { identity, servers, url }: { identity: Identity; servers: Servers; url: string },
 ): Omit<OwnControlPlane, 'stop' | typeof Symbol.asyncDispose> {
-  const { directory } = place;
-  const caPem = identity.authority.certPem;
-  const description: Description = {
-    url,
-    caPem,
-    kubeconfig: join(directory, FILES.admin),
-    kubeconfigText: identity.adminKubeconfig,
-    directory,
-    kubectlProgram: programs.kubectl,
-  };
+  const description = describe(place, programs, identity, url);
+  const { directory, caPem } = description;
   let users = 0;
   return {
     ...description,
@@ -206,11 +209,8 @@ function planeOf(
     },
     killApiServer: () => servers.kill('kube-apiserver'),
     async startApiServer() {
-      const args = apiServerArgs(
-        place,
-        programs.controllerManager !== undefined,
-        options.apiServerArgs ?? [],
-      );
+      const hasManager = programs.controllerManager !== undefined;
+      const args = apiServerArgs(place, hasManager, options.apiServerArgs ?? []);
       const server = servers.start('kube-apiserver', programs.apiServer, args);
       await ready(url, identity, [...servers.named('etcd'), server]);
     },
