@@ -29,6 +29,8 @@ interface Entry {
 const OWN =
   /^\/registry\/(services\/(specs|endpoints)\/default\/kubernetes|endpointslices\/default\/kubernetes|ipaddresses\/10\.96\.0\.1|leases\/kube-system\/apiserver-.*|apiregistration\.k8s\.io\/.*|masterleases\/.*|configmaps\/kube-system\/(extension-apiserver-authentication|kube-apiserver-.*))$/;
 
+/** Whoever waits for longer would be sooner served by a new server. */
+const PATIENCE = { timeoutMs: 30_000 };
 /** etcd takes 128 operations at once. */
 const BATCH = 100;
 
@@ -84,59 +86,72 @@ const resourcesOf = (key: string) =>
     .slice(2, 4)
     .map((name) => (name === 'minions' ? 'nodes' : name));
 
+type Entries = Map<string, Entry>;
+
+/** All that is in etcd, but for what the server itself writes. */
+async function entriesIn(etcdUrl: string, more: object = {}): Promise<Entries> {
+  const { kvs = [] } = await ask(etcdUrl, 'range', { ...ALL, ...more });
+  return new Map(kvs.filter((each) => !OWN.test(keyText(each))).map((entry) => [entry.key, entry]));
+}
+
+/** Deletes what was not there, and returns it. */
+async function removeAdded(etcdUrl: string, before: Entries, now: Entries): Promise<Entry[]> {
+  const added = [...now.values()].filter(({ key }) => !before.has(key));
+  const keys = added.toSorted((a, b) => rank(a) - rank(b)).map(({ key }) => key);
+  for (let i = 0; i < keys.length; i += BATCH) {
+    const success = keys.slice(i, i + BATCH).map((key) => ({ request_delete_range: { key } }));
+    await ask(etcdUrl, 'txn', { success });
+  }
+  return added;
+}
+
+/** Writes what was changed or deleted, and returns it; `before` has its new revision then. */
+async function writeChanged(etcdUrl: string, before: Entries, now: Entries): Promise<Entry[]> {
+  const changed = [...before.values()].filter(
+    ({ key, mod_revision: revision }) => now.get(key)?.mod_revision !== revision,
+  );
+  for (const entry of changed) {
+    await ask(etcdUrl, 'put', { key: entry.key, value: entry.value });
+    const [written] = (await ask(etcdUrl, 'range', { key: entry.key, keys_only: true })).kvs ?? [];
+    before.set(entry.key, { ...entry, mod_revision: written?.mod_revision ?? '' });
+  }
+  return changed;
+}
+
+/** Waits until the server has seen all that etcd has of these: only then it answers a list that names no version. */
+async function untilSeen(plane: Renewable, paths: readonly string[]): Promise<void> {
+  const abort = () => (plane.isRunning() ? undefined : 'the server has ended');
+  for (const path of paths) {
+    const isAnswered = () =>
+      plane.read(path).then(
+        () => true,
+        () => false, // a busy server may ask for patience
+      );
+    await waitFor(path, isAnswered, { ...PATIENCE, abort });
+  }
+}
+
 /** Remembers what there is now. */
 export async function takeBaseline(plane: Renewable): Promise<Baseline> {
   const { etcdUrl } = plane;
-  const range = async (more: object = {}) =>
-    ((await ask(etcdUrl, 'range', { ...ALL, ...more })).kvs ?? []).filter((each) => !OWN.test(keyText(each)));
-  const before = new Map((await range()).map((entry) => [entry.key, entry]));
+  const before = await entriesIn(etcdUrl);
   const served = await collections(plane);
-
-  /** Deletes what was not there; returns the keys. */
-  async function removeAdded(now: ReadonlyMap<string, Entry>): Promise<Entry[]> {
-    const added = [...now.values()].filter(({ key }) => !before.has(key));
-    const keys = added.toSorted((a, b) => rank(a) - rank(b)).map(({ key }) => key);
-    for (let i = 0; i < keys.length; i += BATCH) {
-      const success = keys.slice(i, i + BATCH).map((key) => ({ request_delete_range: { key } }));
-      await ask(etcdUrl, 'txn', { success });
-    }
-    return added;
-  }
-
-  /** Writes what was changed or deleted; returns the keys. */
-  async function writeChanged(now: ReadonlyMap<string, Entry>): Promise<Entry[]> {
-    const changed = [...before.values()].filter(
-      ({ key, mod_revision: revision }) => now.get(key)?.mod_revision !== revision,
-    );
-    for (const entry of changed) {
-      await ask(etcdUrl, 'put', { key: entry.key, value: entry.value });
-      const [written] = (await ask(etcdUrl, 'range', { key: entry.key, keys_only: true })).kvs ?? [];
-      before.set(entry.key, { ...entry, mod_revision: written?.mod_revision ?? '' });
-    }
-    return changed;
-  }
-
   return {
     async restore() {
       const touched = new Set<string>();
-      // What the server's own controllers do about it may bring something back; a CRD goes from discovery a moment later.
-      await waitFor('an API server as before', async () => {
-        const now = new Map((await range({ keys_only: true })).map((entry) => [entry.key, entry]));
-        const mended = [...(await removeAdded(now)), ...(await writeChanged(now))];
+      const isAsBefore = async () => {
+        const now = await entriesIn(etcdUrl, { keys_only: true });
+        const added = await removeAdded(etcdUrl, before, now);
+        const mended = [...added, ...(await writeChanged(etcdUrl, before, now))];
         for (const name of mended.flatMap((entry) => resourcesOf(keyText(entry)))) touched.add(name);
         return mended.length === 0 && isDeepStrictEqual(await collections(plane), served);
-      });
-      // A list that names no version is answered when the server has seen all that etcd has. A busy one may ask for patience.
-      const followed = served.filter((path) => touched.has(path.slice(path.lastIndexOf('/') + 1)));
-      const abort = () => (plane.isRunning() ? undefined : 'the server has ended');
-      for (const path of followed) {
-        const isAnswered = () =>
-          plane.read(path).then(
-            () => true,
-            () => false,
-          );
-        await waitFor(path, isAnswered, { abort });
-      }
+      };
+      // What the server's own controllers do about it may bring something back; a CRD goes from discovery a moment later.
+      await waitFor('an API server as before', isAsBefore, PATIENCE);
+      await untilSeen(
+        plane,
+        served.filter((path) => touched.has(path.slice(path.lastIndexOf('/') + 1))),
+      );
     },
   };
 }
