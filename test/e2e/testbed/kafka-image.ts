@@ -1,7 +1,7 @@
+/** Plain Apache Kafka in a pod. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Cluster } from '../../support/clusters/cluster.ts';
-import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
@@ -65,47 +65,50 @@ function kafka(): object[] {
   ];
 }
 
-describe('the image of Kafka', () => {
-  let clusters: Clusters;
-  let cluster: Cluster;
-  before(async () => {
-    clusters = await startClusters(1, { images: ['kafka'] });
-    [cluster] = clusters.list as [Cluster];
-    await cluster.apply(kafka());
-    await cluster.rolledOut('statefulset/kafka');
-  });
-  after(() => clusters?.stopAll());
-
-  const tool = (name: string, ...args: string[]) => [
-    'sh',
-    '-c',
-    `${BIN}/${name}.sh --bootstrap-server ${BOOTSTRAP} ${args.join(' ')}`,
-  ];
-  /** Waits until the records are read, all of them and in order: a tool that had no time may give some, or none. */
-  const areRead = async (expected: string) => {
-    const consume = tool(
-      'kafka-console-consumer',
-      '--topic words --from-beginning --max-messages 2 --timeout-ms 60000',
-    );
-    let last: unknown;
-    const isRead = async () => {
-      last = await cluster.exec('kafka-0', consume);
-      return (last as Finished).stdout === expected;
-    };
-    await waitFor('records', isRead, { timeoutMs: 300_000, everyMs: 1000 }).catch((cause: unknown) => {
-      throw new Error(`not what was written: ${JSON.stringify(last)}`, { cause });
+/** The tests, on the first of the clusters, which has the image. */
+export function testKafkaImage(site: () => Clusters): void {
+  describe('the image of Kafka', () => {
+    let cluster: Cluster;
+    before(async () => {
+      [cluster] = site().list as [Cluster];
+      await cluster.apply(kafka());
+      await cluster.rolledOut('statefulset/kafka');
     });
-  };
+    after(() => cluster?.remove(kafka())); // a broker costs, also when nobody asks it
 
-  it('takes and gives records, and keeps them when its pod is replaced', async () => {
-    // By itself the tool gives up after three times one and a half seconds.
-    const patient = ['retries=1000', 'request.timeout.ms=30000'].map((each) => `--command-property ${each}`);
-    const produce = tool('kafka-console-producer', '--topic words', ...patient);
-    const { code, stderr } = await cluster.exec('kafka-0', produce, { stdin: 'one\ntwo\n' });
-    assert.equal(code, 0, stderr);
-    await areRead('one\ntwo\n');
-    await cluster.kubectl('delete', 'pod/kafka-0', '--grace-period=5');
-    await cluster.rolledOut('statefulset/kafka');
-    await areRead('one\ntwo\n');
+    const tool = (name: string, ...args: string[]) => [
+      'sh',
+      '-c',
+      `${BIN}/${name}.sh --bootstrap-server ${BOOTSTRAP} ${args.join(' ')}`,
+    ];
+    /** Waits until the records are read, all of them and in order: a tool that had no time may give some, or none. */
+    const areRead = async (expected: string) => {
+      const consume = tool(
+        'kafka-console-consumer',
+        '--topic words --from-beginning --max-messages 2 --timeout-ms 60000',
+      );
+      let last: unknown;
+      const isRead = async () => {
+        last = await cluster.exec('kafka-0', consume);
+        return (last as Finished).stdout === expected;
+      };
+      await waitFor('records', isRead, { timeoutMs: 300_000, everyMs: 1000 }).catch((cause: unknown) => {
+        throw new Error(`not what was written: ${JSON.stringify(last)}`, { cause });
+      });
+    };
+
+    it('takes and gives records, and keeps them when its pod is replaced', async () => {
+      // By itself the tool gives up after three times one and a half seconds.
+      const patient = ['retries=1000', 'request.timeout.ms=30000'].map(
+        (each) => `--command-property ${each}`,
+      );
+      const produce = tool('kafka-console-producer', '--topic words', ...patient);
+      const { code, stderr } = await cluster.exec('kafka-0', produce, { stdin: 'one\ntwo\n' });
+      assert.equal(code, 0, stderr);
+      await areRead('one\ntwo\n');
+      await cluster.kubectl('delete', 'pod/kafka-0', '--grace-period=5');
+      await cluster.rolledOut('statefulset/kafka');
+      await areRead('one\ntwo\n');
+    });
   });
-});
+}
