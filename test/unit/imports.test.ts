@@ -22,6 +22,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'proxy', 'control', 'store', 'console'],
 };
 
+/** What the rooms of a folder may import of it, besides themselves. Rooms that are not here are free. */
+const ROOM_MAY_IMPORT: Record<string, readonly string[]> = {
+  'proxy/filter.ts': [],
+  'proxy/filters': ['proxy/filter.ts'],
+  'proxy/config': ['proxy/filters'],
+  'proxy/net': ['proxy/config'],
+  'proxy/cluster': ['proxy/net', 'proxy/config', 'proxy/filter.ts', 'proxy/filters'],
+  'proxy/router': ['proxy/cluster', 'proxy/net', 'proxy/config'],
+  'proxy/session': ['proxy/cluster', 'proxy/net', 'proxy/config', 'proxy/filter.ts'],
+  'proxy/listener': ['proxy/router', 'proxy/session', 'proxy/cluster', 'proxy/net', 'proxy/config'],
+  'proxy/workers': ['proxy/listener', 'proxy/router', 'proxy/cluster', 'proxy/config'],
+};
+
 /** A filter is a guest in the proxy: it may know the public filter API, the protocol and the crypto, nothing else. */
 const FILTER_MAY_IMPORT = ['proxy/filter.ts', 'kafka/', 'crypto/', 'ops/'];
 
@@ -39,6 +52,7 @@ function importsOf(file: string): Import[] {
 const files = globSync('**/*.ts', { cwd: src });
 const imports = files.flatMap(importsOf);
 const folderOf = (path: string) => path.split('/')[0]!;
+const roomOf = (path: string) => path.split('/').slice(0, 2).join('/');
 
 suite('imports', () => {
   test('every folder of src is on the map', () => {
@@ -55,6 +69,16 @@ suite('imports', () => {
       if (here === 'main.ts' || here === there) return false;
       if (from.endsWith('.test.ts') && to.startsWith('../test/support/')) return false;
       return !(MAY_IMPORT[here] ?? []).includes(there);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  test('no import goes against the arrows between the rooms of a folder', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      const [here, there] = [roomOf(from), roomOf(to)];
+      const allowed = ROOM_MAY_IMPORT[here];
+      if (!allowed || here === there || folderOf(from) !== folderOf(to)) return false;
+      return !allowed.includes(there);
     });
     assert.deepEqual(wrong, []);
   });

@@ -1,0 +1,143 @@
+import { apiOf } from '../../kafka/apis.ts';
+import type { Cell, Family, Metrics, Timing } from '../../ops/metrics.ts';
+
+/** Why a connection was refused or cut; each is a label of a metric. */
+export type CutReason =
+  | 'limit'
+  | 'address_limit'
+  | 'proxy_protocol'
+  | 'tls'
+  | 'server_name'
+  | 'bad_traffic'
+  | 'upstream'
+  | 'idle'
+  | 'filter'
+  | 'internal'
+  | 'handshake_timeout'
+  | 'drain_timeout';
+
+/** What is counted for one API of one virtual cluster. */
+export interface ApiStats {
+  requests: Cell;
+  latency: Timing;
+}
+
+/** The counters of one virtual cluster: plain fields, to be changed directly. */
+export interface ClusterStats {
+  active: Cell;
+  connections: Cell;
+  bytesFromClients: Cell;
+  bytesToClients: Cell;
+  pausedRequests: Cell;
+  pausedResponses: Cell;
+  upstreamConnects: Cell;
+  upstreamErrors: Cell;
+  unadvertised: Cell;
+  rewritten: Cell;
+  neutralised: Cell;
+  cut(reason: CutReason): Cell;
+  api(apiKey: number): ApiStats;
+  /** Forgets the virtual cluster. */
+  drop(): void;
+}
+
+/** Counters of the process as a whole. */
+export interface ProxyStats {
+  cluster(name: string): ClusterStats;
+  /** Connections that ended before it was known for whom they were. */
+  refused(reason: CutReason): Cell;
+}
+
+const PREFIX = 'isthmus_proxy_';
+
+export function createStats(metrics: Metrics): ProxyStats {
+  const counter = (name: string, help: string) => metrics.counter(PREFIX + name, help);
+  const active = metrics.gauge(`${PREFIX}connections_active`, 'Client connections that are open');
+  const connections = counter('connections_total', 'Client connections that reached a virtual cluster');
+  const cut = counter('connections_cut_total', 'Client connections refused or cut by the proxy, by reason');
+  const bytes = counter('bytes_total', 'Bytes carried, by direction');
+  const paused = counter(
+    'paused_reads_total',
+    'Times that reading stopped because the other side was slower',
+  );
+  const upstream = counter('upstream_connects_total', 'Connections opened to brokers');
+  const upstreamErrors = counter('upstream_errors_total', 'Connections to brokers that failed');
+  const unadvertised = counter(
+    'unadvertised_brokers_total',
+    'Brokers left out of responses because the gateway has no address for their id',
+  );
+  const rewritten = counter(
+    'node_endpoints_rewritten_total',
+    'Produce and fetch responses with broker addresses rewritten',
+  );
+  const neutralised = counter(
+    'node_endpoints_neutralised_total',
+    'Large responses whose broker addresses were hidden instead, so that the client asks for metadata',
+  );
+  const requests = counter('requests_total', 'Requests by API');
+  const latency = metrics.histogram(
+    `${PREFIX}request_seconds`,
+    'Time from a request to the first byte of its response, by API',
+  );
+
+  function clusterStats(name: string): ClusterStats {
+    const labels = { virtual_cluster: name };
+    const made: (() => void)[] = [];
+    const of = <T>(family: Family<T>, more: Record<string, string> = {}): T => {
+      const all = { ...labels, ...more };
+      made.push(() => family.drop(all));
+      return family.of(all);
+    };
+    const apis: (ApiStats | undefined)[] = [];
+    const apiStats = (apiKey: number): ApiStats => {
+      const api = apiOf(apiKey)?.name ?? 'unknown';
+      return { requests: of(requests, { api }), latency: of(latency, { api }) };
+    };
+    const unknown = apiStats(-1);
+    const cuts = new Map<CutReason, Cell>();
+    const cutFor = (reason: CutReason): Cell => {
+      const known = cuts.get(reason) ?? of(cut, { reason });
+      cuts.set(reason, known);
+      return known;
+    };
+    return {
+      active: of(active),
+      connections: of(connections),
+      bytesFromClients: of(bytes, { direction: 'from_client' }),
+      bytesToClients: of(bytes, { direction: 'to_client' }),
+      pausedRequests: of(paused, { direction: 'from_client' }),
+      pausedResponses: of(paused, { direction: 'to_client' }),
+      upstreamConnects: of(upstream),
+      upstreamErrors: of(upstreamErrors),
+      unadvertised: of(unadvertised),
+      rewritten: of(rewritten),
+      neutralised: of(neutralised),
+      cut: cutFor,
+      api: (apiKey) => (apiOf(apiKey) ? (apis[apiKey] ??= apiStats(apiKey)) : unknown),
+      drop: () => {
+        for (const forget of made) forget();
+      },
+    };
+  }
+
+  return {
+    cluster: clusterStats,
+    refused: (reason) => cut.of({ virtual_cluster: '', reason }),
+  };
+}
+
+/** Metrics of which a family may be asked for twice, as two virtual clusters with the same kind of filter do. */
+export function sharedFamilies(metrics: Metrics): Metrics {
+  const families = new Map<string, Family<Cell> | Family<Timing>>();
+  const once = <T extends Family<Cell> | Family<Timing>>(name: string, make: () => T): T => {
+    const known = families.get(name) ?? make();
+    families.set(name, known);
+    return known as T;
+  };
+  return {
+    ...metrics,
+    counter: (name, help) => once(name, () => metrics.counter(name, help)),
+    gauge: (name, help) => once(name, () => metrics.gauge(name, help)),
+    histogram: (name, help, buckets) => once(name, () => metrics.histogram(name, help, buckets)),
+  };
+}
