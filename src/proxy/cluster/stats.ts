@@ -50,79 +50,81 @@ export interface ProxyStats {
 
 const PREFIX = 'isthmus_proxy_';
 
-export function createStats(metrics: Metrics): ProxyStats {
+/** The metric families of the data plane. */
+function createFamilies(metrics: Metrics) {
   const counter = (name: string, help: string) => metrics.counter(PREFIX + name, help);
-  const active = metrics.gauge(`${PREFIX}connections_active`, 'Client connections that are open');
-  const connections = counter('connections_total', 'Client connections that reached a virtual cluster');
-  const cut = counter('connections_cut_total', 'Client connections refused or cut by the proxy, by reason');
-  const bytes = counter('bytes_total', 'Bytes carried, by direction');
-  const paused = counter(
-    'paused_reads_total',
-    'Times that reading stopped because the other side was slower',
-  );
-  const upstream = counter('upstream_connects_total', 'Connections opened to brokers');
-  const upstreamErrors = counter('upstream_errors_total', 'Connections to brokers that failed');
-  const unadvertised = counter(
-    'unadvertised_brokers_total',
-    'Brokers left out of responses because the gateway has no address for their id',
-  );
-  const rewritten = counter(
-    'node_endpoints_rewritten_total',
-    'Produce and fetch responses with broker addresses rewritten',
-  );
-  const neutralised = counter(
-    'node_endpoints_neutralised_total',
-    'Large responses whose broker addresses were hidden instead, so that the client asks for metadata',
-  );
-  const requests = counter('requests_total', 'Requests by API');
-  const latency = metrics.histogram(
-    `${PREFIX}request_seconds`,
-    'Time from a request to the first byte of its response, by API',
-  );
-
-  function clusterStats(name: string): ClusterStats {
-    const labels = { virtual_cluster: name };
-    const made: (() => void)[] = [];
-    const of = <T>(family: Family<T>, more: Record<string, string> = {}): T => {
-      const all = { ...labels, ...more };
-      made.push(() => family.drop(all));
-      return family.of(all);
-    };
-    const apis: (ApiStats | undefined)[] = [];
-    const apiStats = (apiKey: number): ApiStats => {
-      const api = apiOf(apiKey)?.name ?? 'unknown';
-      return { requests: of(requests, { api }), latency: of(latency, { api }) };
-    };
-    const unknown = apiStats(-1);
-    const cuts = new Map<CutReason, Cell>();
-    const cutFor = (reason: CutReason): Cell => {
-      const known = cuts.get(reason) ?? of(cut, { reason });
-      cuts.set(reason, known);
-      return known;
-    };
-    return {
-      active: of(active),
-      connections: of(connections),
-      bytesFromClients: of(bytes, { direction: 'from_client' }),
-      bytesToClients: of(bytes, { direction: 'to_client' }),
-      pausedRequests: of(paused, { direction: 'from_client' }),
-      pausedResponses: of(paused, { direction: 'to_client' }),
-      upstreamConnects: of(upstream),
-      upstreamErrors: of(upstreamErrors),
-      unadvertised: of(unadvertised),
-      rewritten: of(rewritten),
-      neutralised: of(neutralised),
-      cut: cutFor,
-      api: (apiKey) => (apiOf(apiKey) ? (apis[apiKey] ??= apiStats(apiKey)) : unknown),
-      drop: () => {
-        for (const forget of made) forget();
-      },
-    };
-  }
-
   return {
-    cluster: clusterStats,
-    refused: (reason) => cut.of({ virtual_cluster: '', reason }),
+    active: metrics.gauge(`${PREFIX}connections_active`, 'Client connections that are open'),
+    connections: counter('connections_total', 'Client connections that reached a virtual cluster'),
+    cut: counter('connections_cut_total', 'Client connections refused or cut by the proxy, by reason'),
+    bytes: counter('bytes_total', 'Bytes carried, by direction'),
+    paused: counter('paused_reads_total', 'Times that reading stopped because the other side was slower'),
+    upstream: counter('upstream_connects_total', 'Connections opened to brokers'),
+    upstreamErrors: counter('upstream_errors_total', 'Connections to brokers that failed'),
+    unadvertised: counter(
+      'unadvertised_brokers_total',
+      'Brokers left out of responses because the gateway has no address for their id',
+    ),
+    rewritten: counter(
+      'node_endpoints_rewritten_total',
+      'Produce and fetch responses with broker addresses rewritten',
+    ),
+    neutralised: counter(
+      'node_endpoints_neutralised_total',
+      'Large responses whose broker addresses were hidden instead, so that the client asks for metadata',
+    ),
+    requests: counter('requests_total', 'Requests by API'),
+    latency: metrics.histogram(
+      `${PREFIX}request_seconds`,
+      'Time from a request to the first byte of its response, by API',
+    ),
+  };
+}
+
+export function createStats(metrics: Metrics): ProxyStats {
+  const families = createFamilies(metrics);
+  return {
+    cluster: (name) => clusterStats(families, name),
+    refused: (reason) => families.cut.of({ virtual_cluster: '', reason }),
+  };
+}
+
+function clusterStats(families: ReturnType<typeof createFamilies>, name: string): ClusterStats {
+  const made: (() => void)[] = [];
+  const of = <T>(family: Family<T>, more: Record<string, string> = {}): T => {
+    const labels = { virtual_cluster: name, ...more };
+    made.push(() => family.drop(labels));
+    return family.of(labels);
+  };
+  const apis: (ApiStats | undefined)[] = [];
+  const apiStats = (apiKey: number): ApiStats => {
+    const api = apiOf(apiKey)?.name ?? 'unknown';
+    return { requests: of(families.requests, { api }), latency: of(families.latency, { api }) };
+  };
+  const unknown = apiStats(-1);
+  const cuts = new Map<CutReason, Cell>();
+  const cutFor = (reason: CutReason): Cell => {
+    const known = cuts.get(reason) ?? of(families.cut, { reason });
+    cuts.set(reason, known);
+    return known;
+  };
+  return {
+    active: of(families.active),
+    connections: of(families.connections),
+    bytesFromClients: of(families.bytes, { direction: 'from_client' }),
+    bytesToClients: of(families.bytes, { direction: 'to_client' }),
+    pausedRequests: of(families.paused, { direction: 'from_client' }),
+    pausedResponses: of(families.paused, { direction: 'to_client' }),
+    upstreamConnects: of(families.upstream),
+    upstreamErrors: of(families.upstreamErrors),
+    unadvertised: of(families.unadvertised),
+    rewritten: of(families.rewritten),
+    neutralised: of(families.neutralised),
+    cut: cutFor,
+    api: (apiKey) => (apiOf(apiKey) ? (apis[apiKey] ??= apiStats(apiKey)) : unknown),
+    drop: () => {
+      for (const forget of made) forget();
+    },
   };
 }
 

@@ -43,7 +43,7 @@ test('a connection whose virtual cluster was retired during its handshake gets n
   const secured = connection();
   const route = {
     cluster: { sessions, filters: [] } as unknown as Cluster,
-    gateway: { tls: { certificates: [], handshake: async () => ({ socket: secured as TLSSocket }) } },
+    gateway: { tls: { handshake: async () => ({ socket: secured as TLSSocket }) } },
   } as unknown as Route;
   let asked = 0;
   const socket = connection();

@@ -8,11 +8,9 @@ import {
   serverCertificates,
   sessionContext,
 } from '../config/tls-context.ts';
-import type { Certificate } from '../config/tls-context.ts';
 
 /** Does the TLS handshakes of one gateway's clients. */
 export interface TlsServer {
-  readonly certificates: readonly Certificate[];
   /** Does the handshake; rejects with the reason if it fails. `socket` may have been read from, and unshifted into. */
   handshake(socket: Socket): Promise<SecuredClient>;
 }
@@ -64,19 +62,12 @@ export function createTlsServer(tls: ServerTls, ticketKeys: Buffer, handshakeTim
       socket.on('error', () => {}).destroy();
       return;
     }
-    const shown = socket.getPeerX509Certificate();
-    // "requested" lets a client show nothing, but not something that we do not trust.
-    if (shown && !socket.authorized) {
-      const why = String(socket.authorizationError);
-      socket.destroy();
-      handshake.reject(new Error(`client certificate is not trusted: ${why}`));
-    } else {
-      handshake.resolve({ socket, principal: shown?.subject.replaceAll('\n', ',') });
-    }
+    const client = verified(socket);
+    if (client instanceof Error) handshake.reject(client);
+    else handshake.resolve(client);
   });
   server.on('tlsClientError', (error, socket) => take(socket)?.reject(error));
   return {
-    certificates,
     handshake(socket) {
       const { promise, resolve, reject } = Promise.withResolvers<SecuredClient>();
       const key = identity(socket);
@@ -89,4 +80,13 @@ export function createTlsServer(tls: ServerTls, ticketKeys: Buffer, handshakeTim
       return promise;
     },
   };
+}
+
+/** A client whose handshake is complete; "requested" lets it show no certificate, but not one that we do not trust. */
+function verified(socket: TLSSocket): SecuredClient | Error {
+  const shown = socket.getPeerX509Certificate();
+  if (!shown || socket.authorized) return { socket, principal: shown?.subject.replaceAll('\n', ',') };
+  const why = String(socket.authorizationError);
+  socket.destroy();
+  return new Error(`client certificate is not trusted: ${why}`);
 }

@@ -1,6 +1,6 @@
 import { addressingOf } from '../cluster/addressing.ts';
 import type { Addressing } from '../cluster/addressing.ts';
-import type { GatewayConfig } from '../config/model.ts';
+import type { GatewayConfig, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import { createTlsServer } from '../net/tls-server.ts';
 import type { TlsServer } from '../net/tls-server.ts';
 
@@ -12,15 +12,16 @@ export interface Gateway {
   readonly tls: TlsServer | undefined;
 }
 
-/** Throws if the certificates cannot be used. */
-export function createGateway(
-  config: GatewayConfig,
+/** The gateways of a virtual cluster by name. Throws if the certificates of one cannot be used. */
+export function createGateways(
+  { gateways }: VirtualClusterConfig,
   ticketKeys: Buffer,
-  handshakeTimeoutMs: number,
-): Gateway {
-  return {
+  { limits }: ProxyConfig,
+): Map<string, Gateway> {
+  const made = gateways.map((config) => ({
     config,
     addressing: addressingOf(config),
-    tls: config.tls && createTlsServer(config.tls, ticketKeys, handshakeTimeoutMs),
-  };
+    tls: config.tls && createTlsServer(config.tls, ticketKeys, limits.handshakeTimeoutMs),
+  }));
+  return new Map(made.map((gateway) => [gateway.config.name, gateway]));
 }

@@ -7,7 +7,7 @@ import { diffConfigs } from '../config/diff.ts';
 import type { Difference } from '../config/diff.ts';
 import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import type { Destination } from '../config/ports.ts';
-import { createGateway } from './gateway.ts';
+import { createGateways } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
 
 /** What is not as the configuration asks. */
@@ -48,16 +48,13 @@ export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
   const running = new Map<string, Running>();
   const retired = new Set<Cluster>();
 
-  const gatewaysOf = ({ gateways }: VirtualClusterConfig, { limits }: ProxyConfig) =>
-    new Map(gateways.map((each) => [each.name, createGateway(each, ticketKeys, limits.handshakeTimeoutMs)]));
-
-  async function start(config: VirtualClusterConfig, whole: ProxyConfig): Promise<Running> {
-    const gateways = gatewaysOf(config, whole);
+  async function start(config: VirtualClusterConfig, gateways: Running['gateways']): Promise<void> {
     const cluster = await createCluster(config, deps);
     const before = running.get(config.name)?.cluster;
     if (before && canonical(before.config.target) === canonical(config.target))
       cluster.topology.learn(before.topology.nodes());
-    return { config, key: targetKey(config), cluster, gateways };
+    retire(config.name);
+    running.set(config.name, { config, key: targetKey(config), cluster, gateways });
   }
 
   function retire(name: string): void {
@@ -72,20 +69,19 @@ export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
     // With what runs, not with what was asked for: what could not be started is still to be.
     const before = { virtualClusters: [...running.values()].map(({ config }) => config) };
     const difference = diffConfigs(before, after);
+    const { removed, certificates, added, changed } = difference;
     const configs = new Map(after.virtualClusters.map((cluster) => [cluster.name, cluster]));
+    const gatewaysOf = (config: VirtualClusterConfig) => createGateways(config, ticketKeys, after);
     const problems: Problem[] = [];
-    for (const name of difference.removed) retire(name);
-    for (const name of difference.certificates) {
-      const found = running.get(name);
-      if (!found) continue;
+    for (const name of removed) retire(name);
+    for (const name of certificates) {
       const config = configs.get(name)!;
-      Object.assign(found, { gateways: gatewaysOf(config, after), config });
+      Object.assign(running.get(name)!, { gateways: gatewaysOf(config), config });
     }
-    for (const name of [...difference.added, ...difference.changed]) {
+    for (const name of [...added, ...changed]) {
+      const config = configs.get(name)!;
       try {
-        const started = await start(configs.get(name)!, after);
-        retire(name);
-        running.set(name, started);
+        await start(config, gatewaysOf(config));
       } catch (error) {
         problems.push({ cluster: name, problem: messageOf(error) });
         deps.log.error({ virtualCluster: name, why: messageOf(error) }, 'virtual cluster failed to start');

@@ -42,7 +42,7 @@ export class Broker {
     const frame = encodeRequest(header, body);
     const { promise, resolve, reject } = Promise.withResolvers<Responses[Name]>();
     promise.catch(() => {}); // whoever asked may not listen any more
-    const asker = (response: Buffer | undefined) => {
+    const onResponse = (response: Buffer | undefined) => {
       if (!response) return reject(new Error(`the broker disconnected before it answered ${api}`));
       try {
         // A copy, because what is decoded has views into the connection's buffer.
@@ -54,7 +54,14 @@ export class Broker {
       }
     };
     const since = performance.now();
-    const request = { correlationId: CORRELATION_ID, apiKey, apiVersion, since, answer: undefined, asker };
+    const request = {
+      correlationId: CORRELATION_ID,
+      apiKey,
+      apiVersion,
+      since,
+      answer: undefined,
+      onResponse,
+    };
     this.#inFlight.push(request);
     this.connection.write(frame);
     return promise;

@@ -51,76 +51,69 @@ function wanted(handlers: (RequestHandlers | ResponseHandlers | undefined)[]): b
 export function createFilterChain(filters: readonly ConnectionFilter[]): FilterChain {
   const requests = wanted(filters.map(({ onRequest }) => onRequest));
   const responses = wanted(filters.map(({ onResponse }) => onResponse));
-
-  async function responseFrom(
-    start: number,
-    body: Responses[ApiName],
-    context: MessageContext,
-  ): Promise<Passed> {
-    let passed = { body, touched: false };
-    for (let i = start; i >= 0; i--) {
-      const handler = filters[i]!.onResponse?.[context.api] as ResponseHandler | undefined;
-      const verdict = await handler?.(passed.body, context);
-      if (verdict && 'close' in verdict) return verdict;
-      if (verdict) passed = { body: verdict.forward, touched: true };
-    }
-    return passed;
-  }
-
-  /** The answer of filter `from` goes back through those before it. */
-  async function answer(
-    from: number,
-    header: RequestHeader,
-    draft: Draft<Responses[ApiName]>,
-    context: MessageContext,
-  ): Promise<FrameOutcome> {
-    const { apiKey, apiVersion, correlationId } = header;
-    if (from === 0) return { answer: encodeResponse(apiKey, apiVersion, { correlationId }, draft) };
-    const codec = responseCodec(apiKey, apiVersion);
-    const passed = await responseFrom(from - 1, codec.decode(codec.encode(draft)), context);
-    if ('close' in passed) return passed;
-    return {
-      answer: encodeResponse(apiKey, apiVersion, { correlationId }, passed.body),
-    };
-  }
-
   return {
     wantsRequest: (apiKey) => requests[apiKey] === true,
     wantsResponse: (apiKey) => responses[apiKey] === true,
-    async request(frame) {
-      const { end, ...header } = decodeRequestHeader(frame, 4);
-      const api = apiOf(header.apiKey)!.name;
-      let body = requestCodec(header.apiKey, header.apiVersion).decode(frame, end);
-      let touched = false;
-      const context: MessageContext = { api, ...header };
-      for (const [i, filter] of filters.entries()) {
-        const verdict = await (filter.onRequest?.[api] as RequestHandler | undefined)?.(body, context);
-        if (verdict === undefined) continue;
-        if ('close' in verdict) return verdict;
-        if ('forward' in verdict) {
-          body = verdict.forward;
-          touched = true;
-          continue;
-        }
-        if (api === 'Produce' && (body as Requests['Produce']).acks === 0)
-          return { close: 'a filter refused a request that wants no response' };
-        const draft =
-          'respond' in verdict
-            ? verdict.respond
-            : errorResponse(
-                header.apiKey,
-                header.apiVersion,
-                body,
-                ERRORS[verdict.answer].code,
-                verdict.message,
-              );
-        return answer(i, header, draft, context);
-      }
-      return touched ? { forward: encodeRequest(header, body) } : 'pass';
-    },
-    response: (body, context) => responseFrom(filters.length - 1, body, context),
+    request: (frame) => filterRequest(filters, frame),
+    response: (body, context) => filterResponse(filters, body, context),
     close() {
       for (const filter of filters) filter.onClose?.();
     },
   };
+}
+
+async function filterRequest(filters: readonly ConnectionFilter[], frame: Buffer): Promise<FrameOutcome> {
+  const { end, ...header } = decodeRequestHeader(frame, 4);
+  const { apiKey, apiVersion } = header;
+  const api = apiOf(apiKey)!.name;
+  let body = requestCodec(apiKey, apiVersion).decode(frame, end);
+  let touched = false;
+  const context: MessageContext = { api, ...header };
+  for (const [i, filter] of filters.entries()) {
+    const verdict = await (filter.onRequest?.[api] as RequestHandler | undefined)?.(body, context);
+    if (verdict === undefined) continue;
+    if ('close' in verdict) return verdict;
+    if ('forward' in verdict) {
+      body = verdict.forward;
+      touched = true;
+      continue;
+    }
+    if (api === 'Produce' && (body as Requests['Produce']).acks === 0)
+      return { close: 'a filter refused a request that wants no response' };
+    const draft =
+      'respond' in verdict
+        ? verdict.respond
+        : errorResponse(apiKey, apiVersion, body, ERRORS[verdict.answer].code, verdict.message);
+    return answerFrom(filters.slice(0, i), header, draft, context);
+  }
+  return touched ? { forward: encodeRequest(header, body) } : 'pass';
+}
+
+async function filterResponse(
+  filters: readonly ConnectionFilter[],
+  body: Responses[ApiName],
+  context: MessageContext,
+): Promise<Passed> {
+  let passed = { body, touched: false };
+  for (let i = filters.length - 1; i >= 0; i--) {
+    const handler = filters[i]!.onResponse?.[context.api] as ResponseHandler | undefined;
+    const verdict = await handler?.(passed.body, context);
+    if (verdict && 'close' in verdict) return verdict;
+    if (verdict) passed = { body: verdict.forward, touched: true };
+  }
+  return passed;
+}
+
+/** A filter's answer goes back through those before it. */
+async function answerFrom(
+  before: readonly ConnectionFilter[],
+  { apiKey, apiVersion, correlationId }: RequestHeader,
+  draft: Draft<Responses[ApiName]>,
+  context: MessageContext,
+): Promise<FrameOutcome> {
+  if (before.length === 0) return { answer: encodeResponse(apiKey, apiVersion, { correlationId }, draft) };
+  const codec = responseCodec(apiKey, apiVersion);
+  const passed = await filterResponse(before, codec.decode(codec.encode(draft)), context);
+  if ('close' in passed) return passed;
+  return { answer: encodeResponse(apiKey, apiVersion, { correlationId }, passed.body) };
 }

@@ -83,7 +83,7 @@ export class FlowControl implements DirectionEvents {
     if (this.#closed) return;
     const { inFlight, client } = this.#state;
     if (inFlight.length === 0 && this.responses.atBoundary) return client.write(answer);
-    inFlight.push({ correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer, asker: undefined });
+    inFlight.push({ correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer, onResponse: undefined });
     this.responses.stopAtBoundaries(true);
   }
 

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { InFlightQueue } from './in-flight.ts';
 
-const pending = (correlationId: number, answer?: Buffer) => ({
+const request = (correlationId: number, answer?: Buffer) => ({
   correlationId,
   apiKey: 0,
   apiVersion: 0,
   since: 0,
   answer,
-  asker: undefined,
+  onResponse: undefined,
 });
 
 test('it is a queue, however full it gets', () => {
@@ -19,7 +19,7 @@ test('it is a queue, however full it gets', () => {
       const model: number[] = [];
       for (const [i, push] of steps.entries()) {
         if (push) {
-          queue.push(pending(i));
+          queue.push(request(i));
           model.push(i);
         } else {
           assert.equal(queue.shift()?.correlationId, model.shift());
@@ -33,9 +33,9 @@ test('it is a queue, however full it gets', () => {
 
 test('it knows whether an answer of ours is in it', () => {
   const queue = new InFlightQueue();
-  queue.push(pending(1));
+  queue.push(request(1));
   assert.equal(queue.hasAnswers, false);
-  queue.push(pending(2, Buffer.from('a')));
+  queue.push(request(2, Buffer.from('a')));
   assert.equal(queue.hasAnswers, true);
   queue.shift();
   queue.shift();

@@ -1,4 +1,4 @@
-/** A request on its way: Kafka answers in the order of asking, so these are a queue. */
+/** A request on its way: Kafka responds in the order of requests, so these are a queue. */
 export interface InFlightRequest {
   correlationId: number;
   apiKey: number;
@@ -7,8 +7,8 @@ export interface InFlightRequest {
   since: number;
   /** The answer, where it is ours and waits for its turn. */
   answer: Buffer | undefined;
-  /** Who asked, where it was not the client; told undefined if no answer will come. */
-  asker: ((frame: Buffer | undefined) => void) | undefined;
+  /** Gets the response, where it was not the client that asked; undefined if none will come. */
+  onResponse: ((frame: Buffer | undefined) => void) | undefined;
 }
 
 /** The requests of one connection that are not answered yet, oldest first. */
@@ -19,31 +19,31 @@ export class InFlightQueue {
 
   /** Whether an answer of ours is among them. */
   get hasAnswers(): boolean {
-    return this.#slots.some((pending) => pending?.answer !== undefined);
+    return this.#slots.some((request) => request?.answer !== undefined);
   }
 
   get first(): InFlightRequest | undefined {
     return this.#slots[this.#head];
   }
 
-  push(pending: InFlightRequest): void {
+  push(request: InFlightRequest): void {
     if (this.length === this.#slots.length) this.#grow();
-    this.#slots[(this.#head + this.length) & (this.#slots.length - 1)] = pending;
+    this.#slots[(this.#head + this.length) & (this.#slots.length - 1)] = request;
     this.length++;
   }
 
   shift(): InFlightRequest | undefined {
-    const pending = this.#slots[this.#head];
-    if (!pending) return undefined;
+    const request = this.#slots[this.#head];
+    if (!request) return undefined;
     this.#slots[this.#head] = undefined;
     this.#head = (this.#head + 1) & (this.#slots.length - 1);
     this.length--;
-    return pending;
+    return request;
   }
 
-  /** No more answers will come. */
+  /** No more responses will come. */
   abandon(): void {
-    while (this.length > 0) this.shift()!.asker?.(undefined);
+    while (this.length > 0) this.shift()!.onResponse?.(undefined);
   }
 
   #grow(): void {

@@ -70,7 +70,7 @@ export class RequestSide implements Side {
     info.cluster.stats.api(apiKey).requests.value += 1;
     if (!answered) return;
     const since = performance.now();
-    inFlight.push({ correlationId, apiKey, apiVersion, since, answer: undefined, asker: undefined });
+    inFlight.push({ correlationId, apiKey, apiVersion, since, answer: undefined, onResponse: undefined });
   }
 
   take(frame: Buffer): FrameOutcome | Promise<FrameOutcome> {

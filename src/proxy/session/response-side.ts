@@ -59,7 +59,7 @@ export class ResponseSide implements Side {
       throw new BadTraffic('the broker sent a response that was not asked for');
     inFlight.shift();
     this.#request = request;
-    if (request.asker) return GATHER;
+    if (request.onResponse) return GATHER;
     const { apiKey, apiVersion } = request;
     info.cluster.stats.api(apiKey).latency.observe((performance.now() - request.since) / 1000);
     if (DECODED[apiKey] || chain.wantsResponse(apiKey)) return GATHER;
@@ -70,9 +70,9 @@ export class ResponseSide implements Side {
   take(frame: Buffer): FrameOutcome | Promise<FrameOutcome> {
     const request = this.#request!;
     const { chain } = this.#state;
-    const { apiKey, asker } = request;
-    if (asker) {
-      asker(frame);
+    const { apiKey, onResponse } = request;
+    if (onResponse) {
+      onResponse(frame);
       return 'drop';
     }
     const filtered = chain.wantsResponse(apiKey);

@@ -2,30 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Snapshot } from '../../ops/metrics.ts';
-import type { Address, ProxyConfig } from '../config/model.ts';
+import type { ProxyConfig } from '../config/model.ts';
 import type { Problem } from '../router/router.ts';
 import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
 import type { FromWorker } from './messages.ts';
 import type { WorkerPool } from './worker-pool.ts';
-import { startWorker } from './worker-process.ts';
-import type { Response, WorkerProcess } from './worker-process.ts';
+import type { Response } from './worker-process.ts';
+import { createWorkerSlot } from './worker-slot.ts';
+import type { WorkerSlot } from './worker-slot.ts';
 
-/** A worker that ran so long and then died was not broken from the start. */
-const STABLE_AFTER_MS = 10_000;
-const MIN_RESTART_MS = 100;
-const MAX_RESTART_MS = 5000;
 const APPLY_TIMEOUT_MS = 30_000;
 const REPORT_TIMEOUT_MS = 2000;
-
-/** A worker's place in the pool; the process in it is replaced when it dies. */
-interface WorkerSlot {
-  number: number;
-  worker: WorkerProcess;
-  counts: Counts;
-  lastSnapshot: Snapshot;
-  restartMs: number;
-}
 
 /** Several worker processes that share every port: started, restarted when they die, and told what others learned. */
 export function createWorkerPool(count: number, log: Log): WorkerPool {
@@ -36,7 +24,6 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
   const ticketKeys = randomBytes(48).toString('base64');
   let config: ProxyConfig | undefined;
   let lastProblems: Problem[] = [];
-  let stopping = false;
 
   const othersOf = (slot: WorkerSlot) => slots.filter((other) => other !== slot);
 
@@ -55,28 +42,6 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
       for (const other of othersOf(slot))
         other.worker.send({ type: 'others', counts: sumOf(othersOf(other)) });
     }
-  }
-
-  function start(slot: WorkerSlot): void {
-    const setup = { number: slot.number, logLevel: log.level, ticketKeys };
-    slot.worker = startWorker(setup, (message) => onMessage(slot, message));
-    void slot.worker.ended.then((why) => restart(slot, why));
-  }
-
-  function restart(slot: WorkerSlot, why: string): void {
-    keepCounters(slot.lastSnapshot);
-    slot.lastSnapshot = [];
-    slot.counts = { total: 0, addresses: [] };
-    if (stopping) return;
-    const stable = performance.now() - slot.worker.startedAt > STABLE_AFTER_MS;
-    slot.restartMs = stable ? MIN_RESTART_MS : Math.min(slot.restartMs * 2, MAX_RESTART_MS);
-    const { number, restartMs, worker } = slot;
-    log.error({ worker: number, pid: worker.pid, why, restartMs }, 'worker exited, restarting it');
-    setTimeout(() => {
-      if (stopping) return;
-      start(slot);
-      void initialise(slot);
-    }, restartMs);
   }
 
   function keepCounters(snapshot: Snapshot): void {
@@ -103,11 +68,13 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
     return response;
   }
 
-  for (let number = 1; number <= count; number++) {
-    const slot = emptySlot(number);
-    start(slot);
-    slots.push(slot);
-  }
+  const events = {
+    onMessage,
+    onExit: keepCounters,
+    onRestart: (slot: WorkerSlot) => void initialise(slot),
+  };
+  for (let number = 1; number <= count; number++)
+    slots.push(createWorkerSlot({ number, logLevel: log.level, ticketKeys }, log, events));
 
   return {
     async apply(next) {
@@ -122,12 +89,12 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
       const snapshots = [...slots.map(({ lastSnapshot }) => lastSnapshot), await exited];
       return { snapshots, problems: lastProblems };
     },
-    learn(cluster, nodes: [number, Address][]) {
+    learn(cluster, nodes) {
       brokers.learn(cluster, nodes);
       for (const { worker } of slots) worker.send({ type: 'nodes', cluster, nodes });
     },
     async drain(timeoutMs) {
-      stopping = true;
+      for (const slot of slots) slot.stop();
       const late = setTimeout(() => {
         for (const { worker } of slots) worker.kill();
       }, timeoutMs + REPORT_TIMEOUT_MS);
@@ -137,17 +104,6 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
     },
     pids: () => slots.map(({ worker }) => worker.pid),
   };
-}
-
-/** Its worker is started next. */
-function emptySlot(number: number): WorkerSlot {
-  const slot: Omit<WorkerSlot, 'worker'> = {
-    number,
-    counts: { total: 0, addresses: [] },
-    lastSnapshot: [],
-    restartMs: MIN_RESTART_MS / 2,
-  };
-  return slot as WorkerSlot;
 }
 
 function sumOf(slots: readonly WorkerSlot[]): Counts {
