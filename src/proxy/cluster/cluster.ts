@@ -1,5 +1,5 @@
-import type { Log } from '../../ops/log.ts';
 import type { BoundedMap } from '../../ops/bounded-map.ts';
+import type { Log } from '../../ops/log.ts';
 import type { VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import type { ClusterStats, CutReason } from './stats.ts';

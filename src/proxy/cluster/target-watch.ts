@@ -1,7 +1,8 @@
 import type { Log } from '../../ops/log.ts';
+import { canonical, targetKey } from '../config/canonical.ts';
 import type { Address, ProxyConfig, TargetConfig } from '../config/model.ts';
 import { fetchNodes } from './fetch-nodes.ts';
-import { canonical, targetKey } from '../config/canonical.ts';
+import type { Fetched } from './fetch-nodes.ts';
 
 /** Checks periodically whether each virtual cluster's target can be reached. */
 export interface TargetWatch {
@@ -29,26 +30,11 @@ export function createTargetWatch(
   let closed = false;
 
   function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
-    let timer: NodeJS.Timeout | undefined;
-    let ask = true;
-    let stopped = false;
     const key = targetKey({ name: cluster, target });
-    const check = async (): Promise<void> => {
-      const fetched = await fetchNodes(target, ask, timeoutMs);
-      if (stopped) return;
-      const why = 'unreachable' in fetched ? fetched.unreachable : undefined;
-      if ('silent' in fetched) ask = false;
+    const stop = checkPeriodically(target, timeoutMs, (fetched) => {
       if ('nodes' in fetched) onNodes(key, fetched.nodes);
-      report(cluster, why);
-      timer = setTimeout(() => void check(), why === undefined ? HEALTHY_INTERVAL_MS : UNHEALTHY_INTERVAL_MS);
-      timer.unref();
-    };
-    void check();
-    const stop = () => {
-      stopped = true;
-      clearTimeout(timer);
-      results.delete(cluster);
-    };
+      report(cluster, 'unreachable' in fetched ? fetched.unreachable : undefined);
+    });
     return { target: canonical(target), stop };
   }
 
@@ -69,6 +55,7 @@ export function createTargetWatch(
         if (now && canonical(now) === target) continue;
         stop();
         watched.delete(name);
+        results.delete(name);
       }
       for (const [name, target] of wanted)
         if (!watched.has(name)) watched.set(name, watch(name, target, limits.connectTimeoutMs));
@@ -77,6 +64,32 @@ export function createTargetWatch(
     close() {
       closed = true;
       for (const { stop } of watched.values()) stop();
+      results.clear();
     },
+  };
+}
+
+/** Asks a target again and again, more often while it cannot be reached; the result stops it. */
+function checkPeriodically(
+  target: TargetConfig,
+  timeoutMs: number,
+  onResult: (fetched: Fetched) => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let ask = true;
+  let stopped = false;
+  const check = async (): Promise<void> => {
+    const fetched = await fetchNodes(target, ask, timeoutMs);
+    if (stopped) return;
+    if ('silent' in fetched) ask = false;
+    onResult(fetched);
+    const interval = 'unreachable' in fetched ? UNHEALTHY_INTERVAL_MS : HEALTHY_INTERVAL_MS;
+    timer = setTimeout(() => void check(), interval);
+    timer.unref();
+  };
+  void check();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
   };
 }

@@ -2,9 +2,9 @@ import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, ClientTls, TargetConfig } from '../config/model.ts';
+import { contextOptions } from '../config/tls-context.ts';
 import { Connection } from '../net/connection.ts';
 import type { ClusterStats } from './stats.ts';
-import { contextOptions } from '../config/tls-context.ts';
 import { addressText } from './topology.ts';
 import type { Topology } from './topology.ts';
 

@@ -1,14 +1,14 @@
 import { BoundedMap } from '../../ops/bounded-map.ts';
 import { messageOf } from '../../ops/errors.ts';
-import type { Log } from '../../ops/log.ts';
 import { createLogThrottle } from '../../ops/log-throttle.ts';
+import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { Cluster, ClusterSession } from './cluster.ts';
+import { targetKey } from '../config/canonical.ts';
 import type { Address, VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import { createFilter } from '../filters/registry.ts';
+import type { Cluster, ClusterSession } from './cluster.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
-import { targetKey } from '../config/canonical.ts';
 import { createTopology } from './topology.ts';
 import { createUpstream } from './upstream.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { IsthmusError, messageOf } from '../../ops/errors.ts';
-import type { ProxyConfig } from './model.ts';
 import { checkFilter } from '../filters/registry.ts';
+import type { ProxyConfig } from './model.ts';
 import { contextOptions, serverCertificates } from './tls-context.ts';
 
 /** A certificate of ours, and when it expires. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkProxyConfig } from './load.ts';
 import { canonical } from './canonical.ts';
 import { diffConfigs } from './diff.ts';
+import { checkProxyConfig } from './load.ts';
 
 const cluster = (name: string, port: number, more: object = {}) => ({
   name,

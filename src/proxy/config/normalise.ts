@@ -12,8 +12,8 @@ import type {
   TargetConfig,
   VirtualClusterConfig,
 } from './model.ts';
-import type { ConfigDocument, GatewayDocument } from './schema.ts';
 import { portBindings } from './ports.ts';
+import type { ConfigDocument, GatewayDocument } from './schema.ts';
 
 /** The outcome of folding a document into a configuration; usable only where there are no problems. */
 export interface Normalised {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import type { Log } from '../../ops/log.ts';
-import { createLogThrottle } from '../../ops/log-throttle.ts';
 import { messageOf } from '../../ops/errors.ts';
+import { createLogThrottle } from '../../ops/log-throttle.ts';
+import type { Log } from '../../ops/log.ts';
 import type { CutReason, ProxyStats } from '../cluster/stats.ts';
 import type { ProxyConfig } from '../config/model.ts';
 import type { Destination, PortBinding } from '../config/ports.ts';

@@ -8,9 +8,9 @@ import { connect, setDefaultCACertificates } from 'node:tls';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
 import { createAuthority } from '../../../test/support/pki.ts';
 import type { ServerTls } from '../config/model.ts';
+import { chooseCertificate, serverCertificates } from '../config/tls-context.ts';
 import { createTlsServer } from './tls-server.ts';
 import type { TlsServer } from './tls-server.ts';
-import { chooseCertificate, serverCertificates } from '../config/tls-context.ts';
 
 const servers = await createAuthority('servers');
 const tenant = await createAuthority('clients of a tenant');

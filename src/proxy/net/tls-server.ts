@@ -1,5 +1,5 @@
 import { createServer } from 'node:tls';
-import type { Server, TLSSocket } from 'node:tls';
+import type { TlsOptions, TLSSocket } from 'node:tls';
 import type { Socket } from 'node:net';
 import type { ServerTls } from '../config/model.ts';
 import {
@@ -8,6 +8,7 @@ import {
   serverCertificates,
   sessionContext,
 } from '../config/tls-context.ts';
+import type { Certificate } from '../config/tls-context.ts';
 
 /** Does the TLS handshakes of one gateway's clients. */
 export interface TlsServer {
@@ -33,16 +34,7 @@ const identity = ({ remoteAddress, remotePort, localAddress, localPort }: Socket
 /** Throws if the certificates cannot be used. */
 export function createTlsServer(tls: ServerTls, ticketKeys: Buffer, handshakeTimeoutMs: number): TlsServer {
   const certificates = serverCertificates(tls, ticketKeys);
-  const server: Server = createServer({
-    ...contextOptions(tls.keys[0], tls.trust, tls.rules),
-    ticketKeys,
-    sessionIdContext: sessionContext(tls),
-    requestCert: tls.clientAuth !== 'none',
-    rejectUnauthorized: tls.clientAuth === 'required',
-    handshakeTimeout: handshakeTimeoutMs,
-    allowHalfOpen: true,
-    SNICallback: (name, done) => done(null, chooseCertificate(certificates, name)?.context),
-  });
+  const server = createServer(serverOptions(tls, certificates, ticketKeys, handshakeTimeoutMs));
   // Node closes the connection of a certificate that it does not trust, and does not say so.
   const disconnected =
     tls.clientAuth === 'required'
@@ -79,6 +71,24 @@ export function createTlsServer(tls: ServerTls, ticketKeys: Buffer, handshakeTim
       server.emit('connection', socket);
       return promise;
     },
+  };
+}
+
+function serverOptions(
+  tls: ServerTls,
+  certificates: readonly Certificate[],
+  ticketKeys: Buffer,
+  handshakeTimeout: number,
+): TlsOptions {
+  return {
+    ...contextOptions(tls.keys[0], tls.trust, tls.rules),
+    ticketKeys,
+    sessionIdContext: sessionContext(tls),
+    requestCert: tls.clientAuth !== 'none',
+    rejectUnauthorized: tls.clientAuth === 'required',
+    handshakeTimeout,
+    allowHalfOpen: true,
+    SNICallback: (name, done) => done(null, chooseCertificate(certificates, name)?.context),
   };
 }
 

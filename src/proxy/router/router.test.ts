@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { createMetrics } from '../../ops/metrics.ts';
-import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
-import { targetKey } from '../config/canonical.ts';
 import { createStats } from '../cluster/stats.ts';
+import { targetKey } from '../config/canonical.ts';
+import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import { createRouter } from './router.ts';
 
 const log = pino({ level: 'silent' });

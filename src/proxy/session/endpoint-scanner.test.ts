@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { apiOf } from '../../kafka/apis.ts';
 import { responseCodec } from '../../kafka/codec.ts';
 import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
+import { scanProgram, EndpointScanner } from './endpoint-scanner.ts';
 import { FrameStream } from './frame-stream.ts';
 import type { FrameRules } from './frame-stream.ts';
-import { scanProgram, EndpointScanner } from './endpoint-scanner.ts';
 
 const uuid = fc
   .uint8Array({ minLength: 16, maxLength: 16 })

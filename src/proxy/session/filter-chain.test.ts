@@ -3,9 +3,9 @@ import { suite, test } from 'node:test';
 import { apiOf } from '../../kafka/apis.ts';
 import { requestCodec, responseCodec } from '../../kafka/codec.ts';
 import { decodeRequestHeader, decodeResponseHeader, encodeRequest } from '../../kafka/frame.ts';
-import { createFilterChain } from './filter-chain.ts';
 import type { ConnectionFilter } from '../filter.ts';
 import type { FrameOutcome } from './direction.ts';
+import { createFilterChain } from './filter-chain.ts';
 
 const { key: apiKey } = apiOf('Produce');
 const apiVersion = 9;

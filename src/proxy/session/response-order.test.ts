@@ -7,13 +7,13 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { apiOf } from '../../kafka/apis.ts';
 import { encodeRequest, encodeResponse } from '../../kafka/frame.ts';
-import { createMetrics } from '../../ops/metrics.ts';
 import { BoundedMap } from '../../ops/bounded-map.ts';
+import { createMetrics } from '../../ops/metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { ConnectionInfo } from './connection-info.ts';
-import { createTopology } from '../cluster/topology.ts';
 import { createStats } from '../cluster/stats.ts';
+import { createTopology } from '../cluster/topology.ts';
 import { Connection } from '../net/connection.ts';
+import type { ConnectionInfo } from './connection-info.ts';
 import { Session } from './session.ts';
 
 /**

@@ -10,14 +10,14 @@ import type { ApiName } from '../../kafka/apis.ts';
 import type { Draft } from '../../kafka/codec.ts';
 import { encodeRequest, encodeResponse } from '../../kafka/frame.ts';
 import type { Requests } from '../../kafka/schemas/types.ts';
-import { createMetrics } from '../../ops/metrics.ts';
 import { BoundedMap } from '../../ops/bounded-map.ts';
+import { createMetrics } from '../../ops/metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { ConnectionInfo } from './connection-info.ts';
+import { createStats } from '../cluster/stats.ts';
 import { createTopology } from '../cluster/topology.ts';
 import type { ConnectionContext, ConnectionFilter } from '../filter.ts';
-import { createStats } from '../cluster/stats.ts';
 import { Connection } from '../net/connection.ts';
+import type { ConnectionInfo } from './connection-info.ts';
 import { Session } from './session.ts';
 
 /** A session between two pairs of streams in place of sockets: what a test writes and reads are the far ends. */

@@ -1,13 +1,13 @@
 import type { Log } from '../../ops/log.ts';
 import { metricsText } from '../../ops/metrics.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { CertificateFact } from '../config/check.ts';
-import type { ProxyConfig } from '../config/model.ts';
-import { createLocalPool } from './worker-pool.ts';
-import type { Problem } from '../router/router.ts';
-import { createWorkerPool } from './supervisor.ts';
 import { createTargetWatch } from '../cluster/target-watch.ts';
 import { addressText } from '../cluster/topology.ts';
+import type { CertificateFact } from '../config/check.ts';
+import type { ProxyConfig } from '../config/model.ts';
+import type { Problem } from '../router/router.ts';
+import { createWorkerPool } from './supervisor.ts';
+import { createLocalPool } from './worker-pool.ts';
 
 /** A configuration that has been found good. */
 export interface GoodConfig {

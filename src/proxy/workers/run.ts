@@ -5,14 +5,14 @@ import type { Log } from '../../ops/log.ts';
 import { serveManagement } from '../../ops/management.ts';
 import type { ManagementServer } from '../../ops/management.ts';
 import { createMetrics } from '../../ops/metrics.ts';
+import { canonical } from '../config/canonical.ts';
 import { checkUsable } from '../config/check.ts';
 import { loadProxyConfig } from '../config/load.ts';
 import type { ProxyConfig } from '../config/model.ts';
-import { createProxy } from './proxy.ts';
-import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
-import { canonical } from '../config/canonical.ts';
 import { watchFiles } from '../config/watch-files.ts';
 import type { FileWatch } from '../config/watch-files.ts';
+import { createProxy } from './proxy.ts';
+import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
 
 /** A proxy that runs from a file. */
 export interface RunningProxy {

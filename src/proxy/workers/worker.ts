@@ -3,9 +3,9 @@ import { createLog } from '../../ops/log.ts';
 import type { LogLevel } from '../../ops/log.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import type { Address } from '../config/model.ts';
+import { createDataPlane } from './data-plane.ts';
 import { SETUP_VARIABLE } from './messages.ts';
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
-import { createDataPlane } from './data-plane.ts';
 
 /** The program of a worker process: a data plane that its supervisor controls by messages. */
 
