@@ -28,6 +28,17 @@ const FILTER_MAY_IMPORT = ['proxy/filter.ts', 'kafka/', 'crypto/', 'ops/'];
 /** What the rooms of a folder may import of each other, besides themselves. Tests may look further. */
 const ROOMS: Record<string, Record<string, readonly string[]>> = {
   dns: { wire: [], zone: ['wire'], server: ['wire', 'zone'] },
+  proxy: {
+    'filter.ts': [],
+    filters: ['filter.ts'],
+    config: ['filters'],
+    net: ['config'],
+    cluster: ['net', 'config', 'filter.ts', 'filters'],
+    router: ['cluster', 'net', 'config'],
+    session: ['cluster', 'net', 'config', 'filter.ts'],
+    listener: ['router', 'session', 'cluster', 'net', 'config'],
+    workers: ['listener', 'router', 'cluster', 'config'],
+  },
   control: {
     kernel: [],
     shared: ['kernel'],
@@ -82,7 +93,8 @@ suite('imports', () => {
       const [otherFolder, otherRoom] = to.split('/');
       const rooms = ROOMS[folder!];
       if (!rooms || from.endsWith('.test.ts') || folder !== otherFolder || room === otherRoom) return false;
-      return !(rooms[room!] ?? []).includes(otherRoom!);
+      // What stands beside the rooms starts them, and may know them all.
+      return rooms[room!] !== undefined && !rooms[room!]!.includes(otherRoom!);
     });
     assert.deepEqual(wrong, []);
   });

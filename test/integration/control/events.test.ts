@@ -87,7 +87,7 @@ suite('events', () => {
     );
     await apply(road.plane, await road.certificate('servercert', host));
     await waitForCondition(road.client, cluster, ['Ready', 'True', 'Ready']);
-    await waitFor('the end of it', async () => (await reasonsOf(...cluster)).includes('Normal Mended'));
+    await waitFor('the end of it', async () => (await reasonsOf(...cluster)).includes('Normal Recovered'));
   });
 
   test('waiting for an address is told of the ingress', async () => {
