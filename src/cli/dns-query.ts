@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
-import type { RecordSink } from '../control/discover/records.ts';
+import type { RecordSink } from '../control/discover/records/dns-record.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import type { ExplainedSet, Explanation } from '../dns/explain.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -71,8 +71,8 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
 
 /** Reads the clusters once, as the server does when it starts. Whoever only asks leaves no events behind. */
 async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void> {
-  const { joinClusters } = await import('../control/discover/join.ts');
-  const { startDiscovery } = await import('../control/discover/discovery.ts');
+  const { joinClusters } = await import('../control/discover/members/join.ts');
+  const { startDiscovery } = await import('../control/discover/road.ts');
   const log = createLog('error', { role: 'dns query' });
   const joined = joinClusters(settings, log);
   const reach = await joined.local.probe();

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { Command } from 'commander';
-import type { Discovery } from '../control/discover/discovery.ts';
-import type { JoinedClusters } from '../control/discover/join.ts';
+import type { Discovery } from '../control/discover/road.ts';
+import type { JoinedClusters } from '../control/discover/members/join.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { DnsConfig } from '../dns/config.ts';
 import type { DnsServer } from '../dns/server.ts';
@@ -66,8 +66,8 @@ async function follow(
   log: Log,
   metrics: Metrics,
 ): Promise<Pick<Discovery, 'stop'>> {
-  const { joinClusters } = await import('../control/discover/join.ts');
-  const { startDiscovery } = await import('../control/discover/discovery.ts');
+  const { joinClusters } = await import('../control/discover/members/join.ts');
+  const { startDiscovery } = await import('../control/discover/road.ts');
   const joined = joinClusters(settings, log);
   const joinWaitMs = settings.joinWaitSeconds * 1000;
   const { reach } = settings;

@@ -4,7 +4,7 @@ import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/ob
 import type { Manifest } from '../install/objects.ts';
 import type { PolicyRule } from '../install/rbac.ts';
 import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
-import type { Reach } from './nodes.ts';
+import type { Reach } from './members/nodes.ts';
 
 export interface DnsInstallOptions {
   namespace: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { delegationSettings } from './delegation/settings.ts';
 import { CLUSTER_ID } from './names.ts';
-import { REACHES } from './nodes.ts';
+import { REACHES } from './members/nodes.ts';
 
 const clusterId = z
   .string()

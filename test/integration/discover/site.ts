@@ -1,9 +1,9 @@
 /** A DNS server that follows real API servers, in this process, and a client that asks it. */
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
-import { startDiscovery } from '../../../src/control/discover/discovery.ts';
-import type { Discovery } from '../../../src/control/discover/discovery.ts';
-import type { Reach } from '../../../src/control/discover/nodes.ts';
+import { startDiscovery } from '../../../src/control/discover/road.ts';
+import type { Discovery } from '../../../src/control/discover/road.ts';
+import type { Reach } from '../../../src/control/discover/members/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';

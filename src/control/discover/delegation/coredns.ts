@@ -8,9 +8,9 @@ import {
   ownerLine,
   ownersIn,
   undelegate,
-} from './block.ts';
-import { parseCorefile } from './corefile.ts';
-import type { Corefile } from './corefile.ts';
+} from './corefile/block.ts';
+import { parseCorefile } from './corefile/parse.ts';
+import type { Corefile } from './corefile/parse.ts';
 import type { ClusterDns, ConfigMap, Wanted, WayChange } from './platform.ts';
 
 const KEY = 'Corefile';

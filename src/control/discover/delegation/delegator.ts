@@ -11,17 +11,17 @@ import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
-import { addressOf, clusterDnsAddress, lookAt, watchFor } from './cluster-dns.ts';
-import type { SeenDns } from './cluster-dns.ts';
-import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './pace.ts';
+import { addressOf, clusterDnsAddress, lookAt, watchFor } from './observe.ts';
+import type { SeenDns } from './observe.ts';
+import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
 import { planDelegation, planRemoval } from './platform.ts';
 import type { Platform, Wanted, Write } from './platform.ts';
-import { createReporter } from './report.ts';
-import type { State } from './report.ts';
+import { createReporter } from './status.ts';
+import type { State } from './status.ts';
 import type { DelegationOptions } from './settings.ts';
 import { isReached, problemThrough, verify } from './verify.ts';
 import type { Question, Verdict } from './verify.ts';
-import { writeChange } from './writer.ts';
+import { writeChange } from './write.ts';
 
 export interface DelegatorOptions {
   /** The cluster whose DNS it is, and whose id is in the answers that are looked for. */

@@ -3,8 +3,8 @@ import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
 import type { PolicyRule } from '../../install/rbac.ts';
 import { nameOutside } from '../install.ts';
-import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './cluster-dns.ts';
-import { STATUS_NAME } from './report.ts';
+import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './observe.ts';
+import { STATUS_NAME } from './status.ts';
 import type { DelegationOptions } from './settings.ts';
 
 const EDIT = ['get', 'list', 'watch', 'patch'];

@@ -1,10 +1,10 @@
 /** Which way a cluster's own DNS can be told of our zones, and what is to be written for it. Each is undone by no zones at all. */
 import type { KubeObject } from '../../../kube/object.ts';
-import { problemOf } from './block.ts';
-import type { Delegation } from './block.ts';
+import { problemOf } from './corefile/block.ts';
+import type { Delegation } from './corefile/block.ts';
 import { corefileChange, customChange, isCustomised } from './coredns.ts';
-import { operatorChange } from './operator.ts';
-import { stubChange } from './stub-domains.ts';
+import { operatorChange } from './openshift.ts';
+import { stubChange } from './kube-dns.ts';
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;

@@ -1,7 +1,7 @@
 /** Asks whether a zone is delegated: by a name of our own in it that nobody else answers for, nor can have in a cache. */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import type { DnsRecord } from '../records.ts';
+import type { DnsRecord } from '../records/dns-record.ts';
 
 const TIMEOUT_MS = 2000;
 /** Below it every name exists. */

@@ -3,13 +3,13 @@ import type { Cluster } from '../../../kube/cluster.ts';
 import type { ObjectName } from '../../../kube/object.ts';
 import { keyOf } from '../../../kube/object.ts';
 import { DELEGATED_BY_ANNOTATION } from '../names.ts';
-import { addressOf, lookAt } from './cluster-dns.ts';
+import { addressOf, lookAt } from './observe.ts';
 import { ownersOf } from './coredns.ts';
 import { planRemoval } from './platform.ts';
 import type { ClusterDns, Platform } from './platform.ts';
 import type { DelegationOptions } from './settings.ts';
-import { serversOf } from './stub-domains.ts';
-import { writeChange } from './writer.ts';
+import { serversOf } from './kube-dns.ts';
+import { writeChange } from './write.ts';
 
 export interface Removal {
   platform: Platform;

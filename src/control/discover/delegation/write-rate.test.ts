@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
+
+const MINUTE = 60_000;
+
+suite('the pace of writing', () => {
+  test('is slower after each failure, and as before after a success', () => {
+    let pace = afterFailure(NEW_PACE, 0);
+    assert.equal(waitBefore(pace, 0), MINUTE);
+    assert.equal(waitBefore(pace, MINUTE), 0);
+    pace = afterFailure(pace, MINUTE);
+    assert.equal(waitBefore(pace, MINUTE), 2 * MINUTE);
+    for (let i = 0; i < 20; i++) pace = afterFailure(pace, 0);
+    assert.equal(waitBefore(pace, 0), 60 * MINUTE);
+    assert.equal(waitBefore(afterSuccess(pace), 0), 0);
+  });
+
+  test('is never fast for long, whoever else writes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 50, maxLength: 300 }), (steps) => {
+        let pace = NEW_PACE;
+        let now = 0;
+        const writes: number[] = [];
+        for (const step of steps) {
+          now += step;
+          if (waitBefore(pace, now) > 0) continue;
+          pace = afterWrite(pace, now);
+          writes.push(now);
+        }
+        for (const at of writes) {
+          const within = writes.filter((other) => other >= at && other < at + 10 * MINUTE).length;
+          assert.ok(within <= 15, `${within} writes in ten minutes`);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,82 @@
+/** Finds the clusters that settings speak of. */
+import type { Cache } from '../../../kube/cache/cache.ts';
+import { createCluster } from '../../../kube/cluster.ts';
+import type { Cluster } from '../../../kube/cluster.ts';
+import { createClusters } from '../../../kube/clusters.ts';
+import type { Clusters, Secret } from '../../../kube/clusters.ts';
+import { loadConnection } from '../../../kube/http/kubeconfig.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { Log } from '../../../ops/log.ts';
+import type { Reaches } from './cluster-set.ts';
+import { CLUSTER_ID, CLUSTER_LABEL, REACH_ANNOTATION } from '../names.ts';
+import { isReach } from './nodes.ts';
+import type { DiscoverSettings } from '../settings.ts';
+
+export interface JoinedClusters {
+  local: Cluster;
+  clusters: Clusters;
+  /** How they are reached from here. */
+  reaches: Reaches;
+  /** Where this program is at home in the local cluster. */
+  namespace: string;
+  /** Resolves when all Secrets have been read. */
+  joined: Promise<unknown>;
+  /** The Secret of a joined cluster. */
+  objectOf(cluster: string): KubeObject | undefined;
+}
+
+const SECRET = { group: '', version: 'v1', kind: 'Secret' };
+
+/** Connects to the cluster that is served and to those it has been joined with. `clusters.stop()` ends it. */
+export function joinClusters(settings: DiscoverSettings, log: Log): JoinedClusters {
+  const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
+  const local = createCluster({ name: settings.clusterId, connection, log });
+  const clusters = createClusters({ log });
+  clusters.add(local);
+  for (const { id, kubeconfig, context } of settings.clusters)
+    clusters.add(createCluster({ name: id, connection: loadConnection({ file: kubeconfig, context }), log }));
+  const namespace = process.env['POD_NAMESPACE'] ?? connection.namespace;
+  const { secretsNamespace = namespace } = settings;
+  if (secretsNamespace === null)
+    return {
+      local,
+      clusters,
+      reaches: reachesOf(settings),
+      namespace,
+      joined: Promise.resolve(),
+      objectOf: () => undefined,
+    };
+  const secrets = local.cache<Secret>({
+    type: SECRET,
+    namespace: secretsNamespace,
+    labelSelector: CLUSTER_LABEL,
+  });
+  clusters.follow(secrets, { nameOf: idOf });
+  return {
+    local,
+    clusters,
+    reaches: reachesOf(settings, secrets),
+    namespace: secretsNamespace,
+    joined: secrets.synced,
+    objectOf: (cluster) => secrets.find('cluster', cluster)[0],
+  };
+}
+
+/** What the file says of a cluster, or its Secret, or else what is said of all. */
+function reachesOf(settings: DiscoverSettings, secrets?: Cache<Secret>): Reaches {
+  return {
+    of(cluster) {
+      const secret = secrets?.find('cluster', cluster)[0]?.metadata.annotations?.[REACH_ANNOTATION];
+      const { reach } = settings.clusters.find(({ id }) => id === cluster) ?? {};
+      return reach ?? (isReach(secret) ? secret : settings.reach);
+    },
+    subscribe: (notify) =>
+      secrets?.subscribe(notify, { keysOf: (secret) => [idOf(secret) ?? []].flat() }) ?? (() => {}),
+  };
+}
+
+/** An id that is no DNS label would make names that cannot be; such a Secret joins nobody. */
+function idOf({ metadata }: Secret): string | undefined {
+  const id = metadata.labels?.[CLUSTER_LABEL];
+  return id !== undefined && CLUSTER_ID.test(id) ? id : undefined;
+}
