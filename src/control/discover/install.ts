@@ -4,7 +4,7 @@ import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/ob
 import type { Manifest } from '../install/objects.ts';
 import type { PolicyRule } from '../install/rbac.ts';
 import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
-import type { Reach } from './members/nodes.ts';
+import type { ReachMode } from './members/nodes.ts';
 
 export interface DnsInstallOptions {
   namespace: string;
@@ -15,7 +15,7 @@ export interface DnsInstallOptions {
   /** Whether it imports services. */
   imports: boolean;
   /** How other clusters reach this one. */
-  reach: Reach;
+  reach: ReachMode;
 }
 
 /** The name of the Deployment and all that goes with it, and of the Lease of the replica that writes. */
@@ -102,7 +102,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
 }
 
 /** The account for kubeconfigs that other clusters get of this one. */
-function readerManifests(namespace: string, reach: Reach): Manifest[] {
+function readerManifests(namespace: string, reach: ReachMode): Manifest[] {
   const account = { name: READER_NAME, namespace };
   const global = { name: nameOutside(READER_NAME, namespace), labels: LABELS };
   const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { delegationSettings } from './delegation/settings.ts';
 import { CLUSTER_ID } from './names.ts';
-import { REACHES } from './members/nodes.ts';
+import { REACH_MODES } from './members/nodes.ts';
 
 const clusterId = z
   .string()
   .regex(CLUSTER_ID, 'must be a DNS label: lower-case letters, digits, hyphens inside');
 
-const reach = z.enum(REACHES);
+const reach = z.enum(REACH_MODES);
 
 /** The section `kubernetes` of the DNS server's configuration. */
 export const discoverSettings = z

@@ -105,11 +105,11 @@ describe('services shared by three clusters', () => {
 
   /** Makes a change and reports how long it took until pods were told, who had begun to ask before it. */
   async function soon(what: string, change: () => Promise<void>, asked: Promise<number>[]): Promise<void> {
-    const told = Promise.all(asked);
-    told.catch(() => {}); // should the change fail before
+    const result = Promise.all(asked);
+    result.catch(() => {}); // should the change fail before
     await change();
     const changed = performance.now();
-    const times = (await told).map((at) => Math.max(at - changed, 0));
+    const times = (await result).map((at) => Math.max(at - changed, 0));
     console.log(`    ${what}: ${times.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ')}`);
     const longest = Math.max(...times);
     assert.ok(longest < LIMIT_MS + SLACK_MS, `${what} took ${longest} ms`);

@@ -11,14 +11,14 @@ import {
 } from './corefile/block.ts';
 import { parseCorefile } from './corefile/parse.ts';
 import type { Corefile } from './corefile/parse.ts';
-import type { ClusterDns, ConfigMap, Wanted, WayChange } from './platform.ts';
+import type { ClusterDns, ConfigMap, Wanted, PlatformChange } from './platform.ts';
 
 const KEY = 'Corefile';
 const CUSTOM_KEY = 'isthmus.server';
 const CUSTOM_NAME = 'coredns-custom';
 /** On a ConfigMap that was not there before us. */
 const MADE_BY = { 'app.kubernetes.io/managed-by': 'isthmus-dns' };
-const NOTHING: WayChange = { object: undefined, write: undefined };
+const NOTHING: PlatformChange = { object: undefined, write: undefined };
 const NO_RELOAD =
   'the Corefile has no `reload`, so that CoreDNS would not see a change: add it and restart CoreDNS';
 
@@ -29,7 +29,7 @@ export function isCustomised(coredns: ConfigMap | undefined): boolean {
 }
 
 /** The Corefile with our block between its markers. */
-export function corefileChange(object: ConfigMap | undefined, wanted: Wanted): WayChange {
+export function corefileChange(object: ConfigMap | undefined, wanted: Wanted): PlatformChange {
   const before = object?.data?.[KEY];
   if (!object || before === undefined)
     return wanted.zones.length === 0 ? NOTHING : { problem: 'there is no Corefile' };
@@ -40,7 +40,7 @@ export function corefileChange(object: ConfigMap | undefined, wanted: Wanted): W
 }
 
 /** A key of ours in the ConfigMap for additions, which is made if there is none and taken away again if nothing else is in it. */
-export function customChange({ coredns, custom }: ClusterDns, wanted: Wanted): WayChange {
+export function customChange({ coredns, custom }: ClusterDns, wanted: Wanted): PlatformChange {
   const owner = ownerIn(custom?.data?.[CUSTOM_KEY] ?? '');
   const isElsewhere = owner !== undefined && owner !== wanted.owner;
   if (wanted.zones.length === 0) return isElsewhere ? NOTHING : customRemoval(custom);
@@ -62,7 +62,7 @@ export function customChange({ coredns, custom }: ClusterDns, wanted: Wanted): W
   return { object, write: { object, patch: { data: { [CUSTOM_KEY]: text } }, undo: undefined } };
 }
 
-function customRemoval(custom: ConfigMap | undefined): WayChange {
+function customRemoval(custom: ConfigMap | undefined): PlatformChange {
   if (custom?.data?.[CUSTOM_KEY] === undefined) return { object: custom, write: undefined };
   const isOurs = Object.entries(MADE_BY).every(([label, value]) => custom.metadata.labels?.[label] === value);
   if (!isOurs || Object.keys(custom.data).length > 1) return dataChange(custom, CUSTOM_KEY, undefined);
@@ -86,7 +86,7 @@ function reloads(text: string): boolean {
 }
 
 /** Sets a key of a ConfigMap, or takes it out. */
-export function dataChange(object: ConfigMap, key: string, text: string | undefined): WayChange {
+export function dataChange(object: ConfigMap, key: string, text: string | undefined): PlatformChange {
   const before = object.data?.[key];
   if (before === text) return { object, write: undefined };
   const patchOf = (value: string | undefined) => ({ data: { [key]: value ?? null } });

@@ -13,14 +13,14 @@ import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import { addressOf, clusterDnsAddress, lookAt, watchFor } from './observe.ts';
 import type { SeenDns } from './observe.ts';
-import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
+import { NEW_WRITE_RATE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
 import { planDelegation, planRemoval } from './platform.ts';
 import type { Platform, Wanted, Write } from './platform.ts';
 import { createReporter } from './status.ts';
 import type { State } from './status.ts';
 import type { DelegationOptions } from './settings.ts';
 import { isReached, problemThrough, verify } from './verify.ts';
-import type { Question, Verdict } from './verify.ts';
+import type { Question, Evaluation } from './verify.ts';
 import { writeChange } from './write.ts';
 
 export interface DelegatorOptions {
@@ -67,7 +67,7 @@ export function createDelegator(given: DelegatorOptions): Delegator {
   const reporter = createReporter(given);
   const service = { namespace, name: options.service ?? given.serviceName };
   const view = { cluster, service, corefile: options.corefile };
-  let pace = NEW_PACE;
+  let pace = NEW_WRITE_RATE;
   /** Whether it has worked since it was written: only what never did is taken back. */
   let isProven = false;
   /** What it was put back to after a failure: something else deserves another try. */
@@ -148,8 +148,8 @@ export function createDelegator(given: DelegatorOptions): Delegator {
     isProven = false;
     pace = afterWrite(pace, clock.now());
     await tell(now, 'verifying', '', 0);
-    const verdict = await untilProven(question, signal);
-    return conclude(now, verdict, written && { object: written, patch: write.undo });
+    const evaluation = await untilProven(question, signal);
+    return conclude(now, evaluation, written && { object: written, patch: write.undo });
   }
 
   /** It is written: does it work? What a replica before us wrote and never saw work is taken out like our own. */
@@ -163,18 +163,18 @@ export function createDelegator(given: DelegatorOptions): Delegator {
         : tell(now, 'failing', problem, SOON_MS);
     }
     await tell(now, 'verifying', '', 0);
-    const verdict = await untilProven(question, signal);
+    const evaluation = await untilProven(question, signal);
     const removal = planDelegation(now.seen.found, { ...now.wanted, zones: [] }, now.platform);
-    return conclude(now, verdict, 'write' in removal ? removal.write : undefined);
+    return conclude(now, evaluation, 'write' in removal ? removal.write : undefined);
   }
 
   async function conclude(
     now: Situation,
-    verdict: Verdict,
+    evaluation: Evaluation,
     undo: Pick<Write, 'object' | 'patch'> | undefined,
   ): Promise<Outcome> {
-    if (verdict === 'interrupted') return AT_ONCE;
-    if (verdict.works) {
+    if (evaluation === 'interrupted') return AT_ONCE;
+    if (evaluation.works) {
       isProven = true;
       pace = afterSuccess(pace);
       return tell(now, 'delegated', '', CHECK_MS);
@@ -185,7 +185,7 @@ export function createDelegator(given: DelegatorOptions): Delegator {
     failedOn = fingerprint(left, now.wanted);
     const waitMs = waitBefore(pace, clock.now());
     const again = `put back, and tried again in ${Math.round(waitMs / 1000)} s`;
-    return tell(now, 'failed', `${verdict.problem}; what was there before was ${again}`, waitMs);
+    return tell(now, 'failed', `${evaluation.problem}; what was there before was ${again}`, waitMs);
   }
 
   async function ask(): Promise<Question | undefined> {
@@ -194,7 +194,7 @@ export function createDelegator(given: DelegatorOptions): Delegator {
   }
 
   /** Ends early when somebody has changed what was written. */
-  function untilProven(question: Question, signal: AbortSignal): Promise<Verdict> {
+  function untilProven(question: Question, signal: AbortSignal): Promise<Evaluation> {
     let seenChanges = changes;
     const isStill = async () => {
       if (changes === seenChanges) return true;

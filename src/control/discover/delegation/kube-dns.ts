@@ -1,6 +1,6 @@
 /** The way by kube-dns: one table of zones for everybody, in which ours are those that lead to our server. */
 import { dataChange } from './coredns.ts';
-import type { ConfigMap, Wanted, WayChange } from './platform.ts';
+import type { ConfigMap, Wanted, PlatformChange } from './platform.ts';
 
 const KEY = 'stubDomains';
 /** kube-dns does not say in its table which domain it serves itself. */
@@ -9,7 +9,7 @@ const CLUSTER_DOMAIN = 'cluster.local';
 type Table = Record<string, unknown>;
 
 /** The table with our zones in it. */
-export function stubChange(object: ConfigMap | undefined, wanted: Wanted): WayChange {
+export function kubeDnsChange(object: ConfigMap | undefined, wanted: Wanted): PlatformChange {
   const { zones, server } = wanted;
   if (!object) return zones.length === 0 ? { object, write: undefined } : { problem: 'there is no kube-dns' };
   const before = object.data?.[KEY];

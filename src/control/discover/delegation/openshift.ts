@@ -1,7 +1,7 @@
 /** The way by OpenShift's DNS operator, which writes the Corefile from a list of servers. */
 import { DELEGATED_BY_ANNOTATION } from '../names.ts';
 import { ownedElsewhere } from './corefile/block.ts';
-import type { DnsOperator, DnsOperatorServer, Wanted, WayChange } from './platform.ts';
+import type { DnsOperator, DnsOperatorServer, Wanted, PlatformChange } from './platform.ts';
 
 const SERVER_NAME = 'isthmus';
 /** OpenShift's clusters have no other domain. */
@@ -11,7 +11,7 @@ const CLUSTER_DOMAIN = 'cluster.local';
  * A server of ours in the list, and who of us wrote it in an annotation. A merge patch replaces lists whole, so that the servers of
  * others are in it as they were.
  */
-export function operatorChange(object: DnsOperator | undefined, wanted: Wanted): WayChange {
+export function openShiftChange(object: DnsOperator | undefined, wanted: Wanted): PlatformChange {
   const { zones, server = '', owner } = wanted;
   if (!object)
     return zones.length === 0 ? { object, write: undefined } : { problem: 'there is no DNS operator' };

@@ -3,8 +3,8 @@ import type { KubeObject } from '../../../kube/object.ts';
 import { problemOf } from './corefile/block.ts';
 import type { Delegation } from './corefile/block.ts';
 import { corefileChange, customChange, isCustomised } from './coredns.ts';
-import { operatorChange } from './openshift.ts';
-import { stubChange } from './kube-dns.ts';
+import { openShiftChange } from './openshift.ts';
+import { kubeDnsChange } from './kube-dns.ts';
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
@@ -54,7 +54,9 @@ export type Change =
   | { platform: Platform | undefined; problem: string };
 
 /** A change by one of the ways. */
-export type WayChange = { object: KubeObject | undefined; write: Write | undefined } | { problem: string };
+export type PlatformChange =
+  | { object: KubeObject | undefined; write: Write | undefined }
+  | { problem: string };
 
 /**
  * The way to take. OpenShift's operator and the platforms with a `coredns-custom` put their own Corefile back, so that those
@@ -83,16 +85,16 @@ export function planRemoval(found: ClusterDns, wanted: Wanted, except?: Platform
     .filter((change) => 'problem' in change || change.write !== undefined);
 }
 
-function changeBy(platform: Platform, found: ClusterDns, wanted: Wanted): WayChange {
+function changeBy(platform: Platform, found: ClusterDns, wanted: Wanted): PlatformChange {
   switch (platform) {
     case 'openshift':
-      return operatorChange(found.operator, wanted);
+      return openShiftChange(found.operator, wanted);
     case 'coredns-custom':
       return customChange(found, wanted);
     case 'corefile':
       return corefileChange(found.coredns, wanted);
     case 'kube-dns':
-      return stubChange(found.kubeDns, wanted);
+      return kubeDnsChange(found.kubeDns, wanted);
   }
   return platform satisfies never;
 }

@@ -24,7 +24,7 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-export interface Standing {
+export interface DelegationStatus {
   state: State;
   platform: Platform | undefined;
   zones: readonly string[];
@@ -35,10 +35,10 @@ export interface Standing {
 
 export interface Reporter {
   /** What was last said, by whichever replica; undefined if nothing was. */
-  last(): Promise<Standing | undefined>;
+  last(): Promise<DelegationStatus | undefined>;
   /** Says how it stands, where that is new. `about` is what gets an event, besides our own Service. */
   tell(
-    standing: Standing,
+    standing: DelegationStatus,
     about: { service: KubeObject | undefined; object?: KubeObject | undefined },
   ): Promise<void>;
   /** A replica that does not lead knows nothing. */
@@ -74,16 +74,16 @@ export function createReporter({ cluster, namespace, events, log, metrics }: Rep
     '1 for the state that the delegation of each zone is in; only the replica that leads knows.',
   );
   const name = { namespace, name: STATUS_NAME };
-  let said: Standing | undefined;
+  let said: DelegationStatus | undefined;
   let shown: Record<string, string>[] = [];
 
-  function show({ zones, platform, state }: Standing): void {
+  function show({ zones, platform, state }: DelegationStatus): void {
     for (const labels of shown) gauge.drop(labels);
     shown = zones.map((zone) => ({ zone, platform: platform ?? 'unknown', state }));
     for (const labels of shown) gauge.of(labels).value = 1;
   }
 
-  async function write(standing: Standing, owner: KubeObject | undefined): Promise<void> {
+  async function write(standing: DelegationStatus, owner: KubeObject | undefined): Promise<void> {
     // Goes with our Service, so that nothing is left behind.
     const ownerReferences = owner?.metadata.uid ? [referenceTo(owner)] : undefined;
     const metadata = { ...name, ...(ownerReferences ? { ownerReferences } : {}) };
@@ -124,11 +124,11 @@ function referenceTo({ apiVersion, kind, metadata }: KubeObject): OwnerReference
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' };
 }
 
-function dataOf({ state, platform, zones, server = '', reason }: Standing): Record<string, string> {
+function dataOf({ state, platform, zones, server = '', reason }: DelegationStatus): Record<string, string> {
   return { state, platform: platform ?? '', zones: zones.join(' '), server, reason };
 }
 
-function standingOf(data: Record<string, string>): Standing | undefined {
+function standingOf(data: Record<string, string>): DelegationStatus | undefined {
   const state = STATES.find((one) => one === data['state']);
   if (!state) return undefined;
   const { platform, zones = '', server, reason = '' } = data;

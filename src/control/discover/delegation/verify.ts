@@ -18,7 +18,7 @@ export interface Patience {
   isStill: () => Promise<boolean>;
 }
 
-export type Verdict = { works: true } | { works: false; problem: string } | 'interrupted';
+export type Evaluation = { works: true } | { works: false; problem: string } | 'interrupted';
 
 const PAUSE_MS = 1000;
 /** Behind one address there are several servers, and each reads its configuration when it likes. */
@@ -38,7 +38,7 @@ export async function isReached({ zones, clusterId, through }: Question): Promis
 }
 
 /** Asks again and again, until all zones are answered by us some times in a row, or time is up. */
-export async function verify(question: Question, patience: Patience): Promise<Verdict> {
+export async function verify(question: Question, patience: Patience): Promise<Evaluation> {
   const { clock, withinMs, signal, isStill } = patience;
   const deadline = clock.now() + withinMs;
   let good = 0;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
+import { NEW_WRITE_RATE, afterFailure, afterSuccess, afterWrite, waitBefore } from './write-rate.ts';
 
 const MINUTE = 60_000;
 
 suite('the pace of writing', () => {
   test('is slower after each failure, and as before after a success', () => {
-    let pace = afterFailure(NEW_PACE, 0);
+    let pace = afterFailure(NEW_WRITE_RATE, 0);
     assert.equal(waitBefore(pace, 0), MINUTE);
     assert.equal(waitBefore(pace, MINUTE), 0);
     pace = afterFailure(pace, MINUTE);
@@ -20,7 +20,7 @@ suite('the pace of writing', () => {
   test('is never fast for long, whoever else writes', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 50, maxLength: 300 }), (steps) => {
-        let pace = NEW_PACE;
+        let pace = NEW_WRITE_RATE;
         let now = 0;
         const writes: number[] = [];
         for (const step of steps) {

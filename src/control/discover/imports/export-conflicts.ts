@@ -1,4 +1,4 @@
-/** Several clusters export a service of the same name: what of it is one service, and what contradicts. */
+/** Resolves conflicts between exports of one service by several clusters (KEP-1645). */
 import { canonicalJson } from '../../../kube/json.ts';
 import { familiesOf, isHeadless } from '../objects.ts';
 import type { Service, ServiceExport, ServicePort } from '../objects.ts';
@@ -24,13 +24,13 @@ export type ConflictReason =
 
 export interface Conflict {
   reason: ConflictReason;
-  /** Who is not followed. */
+  /** The clusters whose value is not used. */
   clusters: string[];
   message: string;
 }
 
-/** What all clusters see of an exported service. */
-export interface Resolved {
+/** An exported service as all clusters see it. */
+export interface ResolvedExports {
   type: ImportType;
   ports: ServicePort[];
   sessionAffinity: string;
@@ -40,20 +40,20 @@ export interface Resolved {
   ipFamilies: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** Whose endpoints count, the oldest export first. */
+  /** The clusters whose endpoints are used, the oldest export first. */
   clusters: string[];
   conflicts: Conflict[];
 }
 
-/** Why an export cannot be honoured, or undefined. */
+/** Why an export is invalid, or undefined. */
 export function invalidExport({ service }: Exported): { reason: string; message: string } | undefined {
-  if (!service) return { reason: 'NoService', message: 'there is no Service of this name' };
+  if (!service) return { reason: 'NoService', message: 'the Service does not exist' };
   if (service.spec?.type === 'ExternalName')
     return { reason: 'InvalidServiceType', message: 'a Service of type ExternalName cannot be exported' };
   return undefined;
 }
 
-/** What a service has as a whole: where clusters differ, the oldest export counts, and all are told. */
+/** The global properties of a service: the oldest export decides, and a difference is reported on all exports. */
 const PROPERTIES: { reason: ConflictReason; name: string; of: (one: Exported) => unknown }[] = [
   { reason: 'SessionAffinityConflict', name: 'session affinity', of: affinityOf },
   {
@@ -76,26 +76,25 @@ const PROPERTIES: { reason: ConflictReason; name: string; of: (one: Exported) =>
 ];
 
 /**
- * The oldest export decides (KEP-1645, conflict resolution). A cluster that has another type of service under the name takes no
- * part in it; ports are those of all, and where two clusters mean different things by one port, the oldest counts. Undefined:
- * nobody exports anything.
+ * The oldest export decides (KEP-1645, conflict resolution). A cluster whose Service has another type does not participate. The ports
+ * are the union of all; where two exports define one port differently, the older one decides. Undefined: no valid export.
  */
-export function resolveExports(all: readonly Exported[]): Resolved | undefined {
+export function resolveExports(all: readonly Exported[]): ResolvedExports | undefined {
   const valid = all.filter((one) => !invalidExport(one)).toSorted(byAge);
   const [oldest] = valid;
   if (!oldest) return undefined;
   const type = typeOf(oldest);
-  const taking = valid.filter((one) => typeOf(one) === type);
-  const ports = mergePorts(taking);
-  const families = commonFamilies(taking);
+  const participating = valid.filter((one) => typeOf(one) === type);
+  const ports = mergePorts(participating);
+  const families = commonFamilies(participating);
   const differing = ({ of }: (typeof PROPERTIES)[number]) =>
-    taking.filter((one) => canonicalJson(of(one)) !== canonicalJson(of(oldest)));
+    participating.filter((one) => canonicalJson(of(one)) !== canonicalJson(of(oldest)));
   const conflict = (reason: ConflictReason, name: string, others: readonly Exported[]): Conflict[] => {
     const clusters = others.map(({ cluster }) => cluster);
-    const message = `${name}: that of ${oldest.cluster}, the oldest export, counts; ${clusters.join(', ')} disagree`;
+    const message = `${name}: the oldest export, of cluster ${oldest.cluster}, is used; different in ${clusters.join(', ')}`;
     return clusters.length === 0 ? [] : [{ reason, clusters, message }];
   };
-  const others = valid.filter((one) => !taking.includes(one));
+  const others = valid.filter((one) => !participating.includes(one));
   return {
     type,
     ports: ports.merged,
@@ -106,25 +105,25 @@ export function resolveExports(all: readonly Exported[]): Resolved | undefined {
     ipFamilies: families.common,
     labels: labelsOf(oldest),
     annotations: annotationsOf(oldest),
-    clusters: taking.map(({ cluster }) => cluster),
+    clusters: participating.map(({ cluster }) => cluster),
     conflicts: [
       ...conflict('TypeConflict', `type ${type}`, others),
       ...conflict('PortConflict', 'ports', ports.differing),
-      ...conflict('IPFamilyConflict', 'address families', families.left),
+      ...conflict('IPFamilyConflict', 'address families', families.conflicting),
       ...PROPERTIES.flatMap((property) => conflict(property.reason, property.name, differing(property))),
     ],
   };
 }
 
-/** The conflicts in which a cluster is the one that is not followed. */
-export function conflictsAgainst(cluster: string, resolved: Resolved | undefined): Conflict[] {
+/** The conflicts in which the value of a cluster is not used. */
+export function conflictsAgainst(cluster: string, resolved: ResolvedExports | undefined): Conflict[] {
   return resolved?.conflicts.filter(({ clusters }) => clusters.includes(cluster)) ?? [];
 }
 
-/** The ports of all, as far as one Service can have them. */
-function mergePorts(taking: readonly Exported[]): { merged: ServicePort[]; differing: Exported[] } {
+/** The union of all ports, as far as one Service can have them. */
+function mergePorts(participating: readonly Exported[]): { merged: ServicePort[]; differing: Exported[] } {
   const merged: ServicePort[] = [];
-  for (const port of taking.flatMap(portsOf))
+  for (const port of participating.flatMap(portsOf))
     if (!merged.some((other) => excludes(other, port))) merged.push(importedPort(port));
   const shape = (one: Exported) =>
     canonicalJson(
@@ -132,8 +131,8 @@ function mergePorts(taking: readonly Exported[]): { merged: ServicePort[]; diffe
         .map((port) => canonicalJson(importedPort(port)))
         .toSorted(),
     );
-  const [oldest] = taking;
-  return { merged, differing: taking.filter((one) => shape(one) !== shape(oldest!)) };
+  const [oldest] = participating;
+  return { merged, differing: participating.filter((one) => shape(one) !== shape(oldest!)) };
 }
 
 /** In a Service, no two ports may have one name, or one number and protocol; and one without a name is the only one. */
@@ -142,7 +141,7 @@ function excludes(a: ServicePort, b: ServicePort): boolean {
   return !a.name || !b.name || a.name === b.name || sameNumber;
 }
 
-/** Without what is only true in the cluster that exports it. */
+/** Without the fields that are specific to the exporting cluster. */
 function importedPort({ name, port, protocol, appProtocol }: ServicePort): ServicePort {
   return {
     ...(name !== undefined && { name }),
@@ -153,20 +152,20 @@ function importedPort({ name, port, protocol, appProtocol }: ServicePort): Servi
 }
 
 /**
- * The families that all have, so that each address leads to every cluster. Who has none of those that the older ones share is
- * left behind it: that is a conflict. Families that are not known agree with all.
+ * The IP families that all exports have, so that each address leads to every cluster. An export that has none of the families that
+ * the older ones share is in conflict. Unknown families are in no conflict.
  */
-function commonFamilies(taking: readonly Exported[]): { common: string[]; left: Exported[] } {
+function commonFamilies(participating: readonly Exported[]): { common: string[]; conflicting: Exported[] } {
   let common: string[] = [];
-  const left: Exported[] = [];
-  for (const one of taking) {
+  const conflicting: Exported[] = [];
+  for (const one of participating) {
     const own = one.service ? familiesOf(one.service) : [];
     if (own.length === 0) continue;
     const shared = common.length === 0 ? own : common.filter((family) => own.includes(family));
-    if (shared.length === 0) left.push(one);
+    if (shared.length === 0) conflicting.push(one);
     else common = shared;
   }
-  return { common, left };
+  return { common, conflicting };
 }
 
 function portsOf({ service }: Exported): ServicePort[] {
@@ -189,7 +188,7 @@ function annotationsOf({ export: { spec } }: Exported): Record<string, string> {
   return spec?.exportedAnnotations ?? {};
 }
 
-/** By age, then by the name of the cluster, so that everybody decides the same. */
+/** By age, then by cluster id, so that all clusters decide alike. */
 function byAge(a: Exported, b: Exported): number {
   const [first = '', second = ''] = [a, b].map((one) => one.export.metadata.creationTimestamp);
   if (first !== second) return first < second ? -1 : 1;

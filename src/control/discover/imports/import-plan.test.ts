@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { SeenService } from '../records/export-records.ts';
-import { derivedName, importStatus, planImport } from './import-plan.ts';
-import { FQDN_ANNOTATION } from '../names.ts';
+import type { ObservedService } from '../observe.ts';
+import { planImport } from './import-plan.ts';
+import { importStatus } from './status.ts';
+import { FQDN_ANNOTATION, derivedName } from '../names.ts';
 import type { EndpointSlice, Service } from '../objects.ts';
 import { service, serviceExport, slice } from '../../../../test/support/discover/objects.ts';
 
@@ -22,7 +23,7 @@ function exported(
   return { cluster, export: serviceExport(since), service: service(spec, options), slices };
 }
 
-const seen = (...all: SeenService['exported'][number][]): SeenService => ({
+const seen = (...all: ObservedService['exported'][number][]): ObservedService => ({
   exported: all,
   imported: undefined,
   importedSlices: [],
@@ -102,7 +103,7 @@ suite('an imported service', () => {
     const common = { addresses: ['10.1.0.1'], zone: 'a', conditions: { ready: true } };
     assert.deepEqual(endpointOf('west'), { ...common, nodeName: 'node-1' });
     assert.deepEqual(endpointOf('east'), common, 'a node of that name here is another one');
-    assert.match(ready.message, /internal traffic policy is Local/);
+    assert.match(ready.message, /internalTrafficPolicy is Local/);
   });
 
   test('whose traffic stays near has the hints of the exporter, those about nodes only from here', () => {
@@ -177,7 +178,12 @@ suite('an imported service', () => {
 });
 
 test('the status of an import says that there are slices, and is not written for that alone', () => {
-  const ready = { type: 'Ready', status: 'True', reason: 'Ready', message: 'it can be used' } as const;
+  const ready = {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: 'the service can be used',
+  } as const;
   const first = importStatus(undefined, ['east'], ready, new Date(0));
   assert.equal(first.endpointSliceObjects, 'Present');
   assert.deepEqual(first.clusters, [{ cluster: 'east' }]);
@@ -213,8 +219,8 @@ test('a plan is the same in whatever order clusters are looked at, wants nothing
         const port = { name: 'http', port: 80, ...(nodePort !== undefined && { nodePort }) };
         const endpoints = pods.map(([address, ready]) => ({ addresses: [address], conditions: { ready } }));
         const spec = { clusterIP: headless ? 'None' : '10.0.0.1', ports: [port] };
-        const way = nodes && { nodes: { addresses: nodes, companion: undefined } };
-        return { ...exported(cluster, since, spec, [slice(endpoints)]), ...way };
+        const access = nodes && { nodePorts: { addresses: nodes, nodePortService: undefined } };
+        return { ...exported(cluster, since, spec, [slice(endpoints)]), ...access };
       });
       const plan = planImport(web, seen(...all), undefined, settings);
       assert.deepEqual(

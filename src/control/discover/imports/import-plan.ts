@@ -1,63 +1,59 @@
 /**
- * What a cluster holds of services that others export: an import, the addresses behind it, and, unless it is headless, a Service
- * without selector that gives it one address here.
+ * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and,
+ * unless the service is headless, the derived Service: one without selector, whose cluster IP is the clusterset IP here.
  */
-import { createHash } from 'node:crypto';
-import { mergeConditions } from '../../../kube/write/conditions.ts';
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
-import { hashOf } from '../../../kube/json.ts';
 import type { KubeObject } from '../../../kube/object.ts';
-import type { ServiceName } from '../records/mcs-records.ts';
-import type { SeenExport, SeenService } from '../records/export-records.ts';
+import type { ObservedExport, ObservedService } from '../observe.ts';
 import { resolveExports } from './export-conflicts.ts';
-import type { Resolved } from './export-conflicts.ts';
+import type { ResolvedExports } from './export-conflicts.ts';
 import {
   FQDN_ANNOTATION,
   IMPORTED_LABEL,
   IMPORTED_SERVICE_LABEL,
   SERVICE_NAME_LABEL,
+  MANAGED_BY,
   SOURCE_CLUSTER_LABEL,
+  derivedName,
+  shortHash,
 } from '../names.ts';
-import { nodeSlices } from './node-ports.ts';
+import { nodePortSlices } from './node-ports.ts';
 import type { SliceContents } from './node-ports.ts';
 import { familyOf, familySpec, publishedEndpoints } from '../objects.ts';
-import type { Endpoint, Service, ServiceImport } from '../objects.ts';
+import type { Endpoint, Service, ServiceImport, ServiceName } from '../objects.ts';
+import { importCondition, pending } from './status.ts';
 
 export interface ImportSettings {
-  /** The id of the cluster that imports. */
+  /** The id of the local cluster. */
   local: string;
   /** The API version of ServiceImport here. */
   apiVersion: string;
 }
 
-/** What should be in the importing cluster; no objects if nobody exports the service. */
+/** The objects in the local cluster; none if no cluster exports the service. */
 export interface ImportPlan {
   objects: KubeObject[];
-  /** The status of the import: where it comes from, and whether it can be used. */
+  /** For the status of the ServiceImport: the exporting clusters, and whether it can be used. */
   clusters: string[];
   ready: PlannedCondition;
 }
 
-/** The Service that stands for an imported one: recognisable, and never the name of one that somebody made here. */
-export function derivedName({ namespace, name }: ServiceName): string {
-  return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;
-}
-
+/** The labels of all objects of one import. */
 export function ownerLabels({ name }: ServiceName): Record<string, string> {
-  return { [IMPORTED_LABEL]: name, 'app.kubernetes.io/managed-by': 'isthmus' };
+  return { [IMPORTED_LABEL]: name, ...MANAGED_BY };
 }
 
-/** Plans the objects of one service. `derived` is the Service that was made for it before, once it has addresses. */
+/** Plans the objects of one service. `derived` is the derived Service as it is in the cluster. */
 export function planImport(
   service: ServiceName,
-  seen: SeenService,
+  observed: ObservedService,
   derived: Service | undefined,
   settings: ImportSettings,
 ): ImportPlan {
-  const resolved = resolveExports(seen.exported);
-  if (!resolved) return { objects: [], clusters: [], ready: pending('nobody exports it') };
-  const taking = seen.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
-  const found = taking.map((one) => ({ one, contents: contentsOf(one) }));
+  const resolved = resolveExports(observed.exported);
+  if (!resolved) return { objects: [], clusters: [], ready: pending('no cluster exports the service') };
+  const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
+  const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
   const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
   const slices = found.flatMap(({ one, contents }) =>
     typeof contents === 'string'
@@ -68,26 +64,26 @@ export function planImport(
             importedEndpoint(each, resolved, isLocal),
           );
           const copy = { ...content, endpoints };
-          return importedSlice(service, one.cluster, suffix, copy, resolved, seen.imported);
+          return importedSlice(service, one.cluster, suffix, copy, resolved, observed.imported);
         }),
   );
   const objects = [importOf(service, resolved, derived, settings), ...slices];
   if (resolved.type === 'ClusterSetIP')
-    objects.unshift(derivedService(service, seen, resolved, settings.local));
+    objects.unshift(derivedService(service, observed, resolved, settings.local));
   return {
     objects,
     clusters: resolved.clusters.toSorted(),
-    ready: readiness(resolved, derived, problems),
+    ready: importCondition(resolved, derived, problems),
   };
 }
 
 function derivedService(
   service: ServiceName,
-  seen: SeenService,
-  resolved: Resolved,
+  observed: ObservedService,
+  resolved: ResolvedExports,
   local: string,
 ): KubeObject {
-  const fqdn = fqdnOf(seen, resolved, local);
+  const fqdn = fqdnOf(observed, resolved, local);
   const { namespace } = service;
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
@@ -103,8 +99,8 @@ function derivedService(
   } as KubeObject;
 }
 
-/** What the import and the Service that stands for it have from the exported Service alike (KEP-1645, global properties). */
-function commonSpec(resolved: Resolved): object {
+/** The fields that ServiceImport and derived Service both have from the exported Service (KEP-1645, global properties). */
+function commonSpec(resolved: ResolvedExports): object {
   const { ports, sessionAffinity, sessionAffinityConfig } = resolved;
   const { internalTrafficPolicy, trafficDistribution } = resolved;
   return {
@@ -116,8 +112,12 @@ function commonSpec(resolved: Resolved): object {
   };
 }
 
-/** The name that the oldest exporter gave it; where that Service itself is, it answers to the name already. */
-function fqdnOf({ exported }: SeenService, { clusters }: Resolved, local: string): string | undefined {
+/** The FQDN annotation of the oldest export that has one; none if the local Service has one, and so the name already. */
+function fqdnOf(
+  { exported }: ObservedService,
+  { clusters }: ResolvedExports,
+  local: string,
+): string | undefined {
   const annotationOf = (cluster: string) =>
     exported.find((one) => one.cluster === cluster)?.service?.metadata.annotations?.[FQDN_ANNOTATION];
   if (annotationOf(local) !== undefined) return undefined;
@@ -126,7 +126,7 @@ function fqdnOf({ exported }: SeenService, { clusters }: Resolved, local: string
 
 function importOf(
   { namespace, name }: ServiceName,
-  resolved: Resolved,
+  resolved: ResolvedExports,
   derived: Service | undefined,
   { apiVersion }: ImportSettings,
 ): KubeObject {
@@ -145,14 +145,14 @@ function addressesOf(derived: Service | undefined): string[] {
   return derived?.spec?.clusterIPs ?? [];
 }
 
-/** What the slices from one cluster hold, each under a word that stays the same; or why there are none. */
-function contentsOf(one: SeenExport): Record<string, SliceContents> | string {
-  if (one.nodes) {
-    const slices = nodeSlices(one, one.nodes);
+/** The contents of the slices of one cluster, by a stable suffix for their names; or why there are none. */
+function contentsOf(one: ObservedExport): Record<string, SliceContents> | string {
+  if (one.nodePorts) {
+    const slices = nodePortSlices(one, one.nodePorts);
     if (typeof slices === 'string') return slices;
     return Object.fromEntries(slices.map((slice) => [`nodes ${slice.addressType}`, slice]));
   }
-  // Only what may be told to clients is carried over.
+  // Only endpoints that clients may use are imported.
   const copies = one.slices
     .filter(({ addressType }) => addressType !== 'FQDN')
     .map((slice): [string, SliceContents] => {
@@ -162,13 +162,13 @@ function contentsOf(one: SeenExport): Record<string, SliceContents> | string {
   return Object.fromEntries(copies);
 }
 
-/** Slices of a headless service belong to no Service here. */
+/** The slices of a headless service have no derived Service. */
 function importedSlice(
   service: ServiceName,
   cluster: string,
   suffix: string,
   { addressType, endpoints, ports }: SliceContents,
-  { type }: Resolved,
+  { type }: ResolvedExports,
   imported: ServiceImport | undefined,
 ): KubeObject {
   const derived = derivedName(service);
@@ -190,10 +190,14 @@ function importedSlice(
 }
 
 /**
- * Whoever keeps traffic on a node, or near it, goes by what slices say of where endpoints are. A node of the same name in another
- * cluster is another node, so that only endpoints of this cluster have one; hints count only where the service asks for them.
+ * kube-proxy keeps traffic on a node or in a zone by these fields. A node of the same name in another cluster is another node, so only
+ * endpoints of the local cluster keep theirs; hints are kept only where the service has a trafficDistribution.
  */
-function importedEndpoint(endpoint: Endpoint, { trafficDistribution }: Resolved, isLocal: boolean): Endpoint {
+function importedEndpoint(
+  endpoint: Endpoint,
+  { trafficDistribution }: ResolvedExports,
+  isLocal: boolean,
+): Endpoint {
   const { addresses, hostname, nodeName, zone, hints } = endpoint;
   const { forZones, forNodes } = hints ?? {};
   const kept = { ...(forZones && { forZones }), ...(forNodes && isLocal && { forNodes }) };
@@ -208,50 +212,9 @@ function importedEndpoint(endpoint: Endpoint, { trafficDistribution }: Resolved,
   };
 }
 
-/** The specification wants slices to belong to the import; its id is known only when it is there. */
+/** KEP-1645 asks for slices owned by the ServiceImport; its uid is known only once it has been created. */
 function ownedBy(imported: ServiceImport | undefined): object {
   if (!imported?.metadata.uid) return {};
   const { apiVersion, kind, metadata } = imported;
   return { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] };
-}
-
-/**
- * The status of an import. That there are EndpointSlices is said with whatever else is new: a CRD of before the specification asked for
- * it drops the field, and would be sent it again and again.
- */
-export function importStatus(
-  old: ServiceImport['status'],
-  clusters: readonly string[],
-  ready: PlannedCondition,
-  now: Date,
-): NonNullable<ServiceImport['status']> {
-  const next = {
-    ...old,
-    clusters: clusters.map((cluster) => ({ cluster })),
-    conditions: mergeConditions(old?.conditions, [ready], now, (type) => type === ready.type),
-  };
-  return hashOf(next) === hashOf(old ?? {}) ? next : { ...next, endpointSliceObjects: 'Present' };
-}
-
-function readiness(
-  { type, clusters, internalTrafficPolicy }: Resolved,
-  derived: Service | undefined,
-  problems: readonly string[],
-): PlannedCondition {
-  if (type === 'ClusterSetIP' && addressesOf(derived).length === 0) return pending('it has no address yet');
-  if (problems.length === clusters.length) return pending(problems.join('; '));
-  const isLocal = type === 'ClusterSetIP' && internalTrafficPolicy === 'Local';
-  const usable = isLocal
-    ? 'it can be used on nodes that have pods of it: its internal traffic policy is Local'
-    : 'it can be used';
-  const message = problems.length === 0 ? usable : problems.join('; ');
-  return { type: 'Ready', status: 'True', reason: 'Ready', message };
-}
-
-function pending(message: string): PlannedCondition {
-  return { type: 'Ready', status: 'False', reason: 'Pending', message };
-}
-
-function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { exportConditions, planOffer } from './export-plan.ts';
-import type { SeenExport } from '../records/export-records.ts';
+import { planExport } from './export-plan.ts';
+import { exportConditions } from './status.ts';
+import type { ObservedExport } from '../observe.ts';
 import { planImport } from './import-plan.ts';
 import { NODE_PORTS_LABEL } from '../names.ts';
-import type { NodeWay } from './node-ports.ts';
-import { REACHES, nodeAddresses, trimNode } from '../members/nodes.ts';
+import type { NodePortAccess } from './node-ports.ts';
+import { REACH_MODES, nodeAddresses, trimNode } from '../members/nodes.ts';
 import type { Node } from '../members/nodes.ts';
 import type { EndpointSlice, Service, ServicePort } from '../objects.ts';
 import { service, serviceExport, slice } from '../../../../test/support/discover/objects.ts';
@@ -23,24 +24,28 @@ const exported = (spec: Service['spec']) => ({
   export: serviceExport('2020'),
   service: service(spec),
 });
-const companion = service({ type: 'NodePort', clusterIP: '10.0.0.2', ports: numbered(30_001) });
+const nodePortService = service({ type: 'NodePort', clusterIP: '10.0.0.2', ports: numbered(30_001) });
 
-function imported(spec: Service['spec'], way: Partial<NodeWay>, endpoints = [{ addresses: ['10.1.0.1'] }]) {
-  const nodes = { addresses: ['192.0.2.1', '192.0.2.2'], companion: undefined, ...way };
-  const one: SeenExport = { ...exported(spec), slices: [slice(endpoints)], nodes };
-  const seen = { exported: [one], imported: undefined, importedSlices: [] };
+function imported(
+  spec: Service['spec'],
+  access: Partial<NodePortAccess>,
+  endpoints = [{ addresses: ['10.1.0.1'] }],
+) {
+  const nodePorts = { addresses: ['192.0.2.1', '192.0.2.2'], nodePortService: undefined, ...access };
+  const one: ObservedExport = { ...exported(spec), slices: [slice(endpoints)], nodePorts };
+  const observed = { exported: [one], imported: undefined, importedSlices: [] };
   const derived = service({ clusterIPs: ['10.96.0.9'] });
   const settings = { local: 'west', apiVersion: 'multicluster.x-k8s.io/v1beta1' };
-  const plan = planImport({ namespace: 'default', name: 'web' }, seen, derived, settings);
+  const plan = planImport({ namespace: 'default', name: 'web' }, observed, derived, settings);
   const slices = plan.objects.filter(({ kind }) => kind === 'EndpointSlice') as EndpointSlice[];
   return { ready: plan.ready, slices };
 }
 
 suite('a cluster that is reached by its nodes', () => {
-  test('gives an exported Service a companion with node ports, that goes with the export', () => {
-    const offer = planOffer(exported(plain), 'nodes');
-    assert.ok('companion' in offer);
-    const made = offer.companion as Service;
+  test('gives an exported Service a NodePort Service, which goes with the export', () => {
+    const plan = planExport(exported(plain), 'nodes');
+    assert.ok('nodePortService' in plan);
+    const made = plan.nodePortService as Service;
     assert.equal(made.spec?.type, 'NodePort');
     assert.deepEqual(made.spec?.selector, { app: 'web' });
     assert.deepEqual(made.spec?.ports, ports);
@@ -49,22 +54,22 @@ suite('a cluster that is reached by its nodes', () => {
     assert.ok(made.metadata.name.length <= 63);
   });
 
-  test('keeps clients to one pod by the companion as by the Service itself', () => {
+  test('keeps clients to one pod by the NodePort Service as by the Service itself', () => {
     const affinity = {
       sessionAffinity: 'ClientIP',
       sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } },
     };
-    const offer = planOffer(exported({ ...plain, ...affinity, internalTrafficPolicy: 'Local' }), 'nodes');
-    const { spec } = ('companion' in offer ? offer.companion : undefined) as Service;
+    const plan = planExport(exported({ ...plain, ...affinity, internalTrafficPolicy: 'Local' }), 'nodes');
+    const { spec } = ('nodePortService' in plan ? plan.nodePortService : undefined) as Service;
     assert.deepEqual(spec, { type: 'NodePort', selector: plain.selector, ports, ...affinity, ...FAMILIES });
   });
 
   test('gives none to one that has node ports of its own, unless only some nodes lead to its pods', () => {
     const own = { ...plain, type: 'LoadBalancer', ports: numbered(31_000) };
-    assert.deepEqual(planOffer(exported(own), 'nodes'), { companion: undefined });
-    const local = planOffer(exported({ ...own, externalTrafficPolicy: 'Local' }), 'nodes');
-    assert.ok('companion' in local && local.companion);
-    const made = local.companion as Service;
+    assert.deepEqual(planExport(exported(own), 'nodes'), { nodePortService: undefined });
+    const local = planExport(exported({ ...own, externalTrafficPolicy: 'Local' }), 'nodes');
+    assert.ok('nodePortService' in local && local.nodePortService);
+    const made = local.nodePortService as Service;
     assert.ok(
       made.spec?.ports?.every(({ nodePort }) => nodePort === undefined),
       'numbers are the cluster’s to give',
@@ -72,10 +77,10 @@ suite('a cluster that is reached by its nodes', () => {
   });
 
   test('gives none where it is reached by pods, or nothing is exported', () => {
-    assert.deepEqual(planOffer(exported(plain), 'pods'), { companion: undefined });
-    assert.deepEqual(planOffer(undefined, 'nodes'), { companion: undefined });
-    assert.deepEqual(planOffer({ ...exported(plain), service: undefined }, 'nodes'), {
-      companion: undefined,
+    assert.deepEqual(planExport(exported(plain), 'pods'), { nodePortService: undefined });
+    assert.deepEqual(planExport(undefined, 'nodes'), { nodePortService: undefined });
+    assert.deepEqual(planExport({ ...exported(plain), service: undefined }, 'nodes'), {
+      nodePortService: undefined,
     });
   });
 
@@ -85,17 +90,17 @@ suite('a cluster that is reached by its nodes', () => {
       { clusterIP: '10.0.0.1', ports },
     ]) {
       const one = exported(spec);
-      const offer = planOffer(one, 'nodes');
-      assert.ok('problem' in offer);
-      const ready = exportConditions(one, [one], offer).find(({ type }) => type === 'Ready');
-      assert.deepEqual([ready?.status, ready?.reason, ready?.message], ['False', 'Failed', offer.problem]);
+      const plan = planExport(one, 'nodes');
+      assert.ok('problem' in plan);
+      const ready = exportConditions(one, [one], plan).find(({ type }) => type === 'Ready');
+      assert.deepEqual([ready?.status, ready?.reason, ready?.message], ['False', 'Failed', plan.problem]);
     }
   });
 });
 
 suite('a service of such a cluster, imported', () => {
   test('has the nodes as endpoints, and their ports under its own names', () => {
-    const { slices, ready } = imported(plain, { companion });
+    const { slices, ready } = imported(plain, { nodePortService });
     assert.equal(slices.length, 1);
     assert.deepEqual(
       slices[0]?.endpoints?.map(({ addresses }) => addresses),
@@ -109,25 +114,25 @@ suite('a service of such a cluster, imported', () => {
   });
 
   test('uses its own node ports where it has them', () => {
-    const { slices } = imported({ ...plain, type: 'NodePort', ports: numbered(31_000) }, { companion });
+    const { slices } = imported({ ...plain, type: 'NodePort', ports: numbered(31_000) }, { nodePortService });
     assert.equal(slices[0]?.ports?.[0]?.port, 31_000);
   });
 
   test('has no endpoints while no pod of it is ready', () => {
     const unready = [{ addresses: ['10.1.0.1'], conditions: { ready: false } }];
-    const { slices } = imported(plain, { companion }, unready);
+    const { slices } = imported(plain, { nodePortService }, unready);
     assert.deepEqual(slices[0]?.endpoints, []);
   });
 
   test('has a slice for each family that both its node ports and the nodes have', () => {
     const addresses = ['192.0.2.1', '2001:db8::1'];
     assert.deepEqual(
-      imported(plain, { addresses, companion }).slices.map((each) => each.addressType),
+      imported(plain, { addresses, nodePortService }).slices.map((each) => each.addressType),
       ['IPv4'],
     );
-    const dual = service({ ...companion.spec, clusterIPs: ['10.0.0.2', 'fd00::2'] });
+    const dual = service({ ...nodePortService.spec, clusterIPs: ['10.0.0.2', 'fd00::2'] });
     assert.deepEqual(
-      imported(plain, { addresses, companion: dual }).slices.map((each) => each.addressType),
+      imported(plain, { addresses, nodePortService: dual }).slices.map((each) => each.addressType),
       ['IPv4', 'IPv6'],
     );
   });
@@ -137,9 +142,9 @@ suite('a service of such a cluster, imported', () => {
       assert.deepEqual([plan.slices, plan.ready.status], [[], 'False']);
       return plan.ready.message;
     };
-    assert.match(why(imported(plain, {})), /offers no node ports/);
-    assert.match(why(imported(plain, { companion, addresses: [] })), /no node/);
-    assert.match(why(imported({ ...plain, clusterIP: 'None' }, { companion })), /headless/);
+    assert.match(why(imported(plain, {})), /has no node ports/);
+    assert.match(why(imported(plain, { nodePortService, addresses: [] })), /no reachable node/);
+    assert.match(why(imported({ ...plain, clusterIP: 'None' }, { nodePortService })), /headless/);
   });
 });
 
@@ -171,7 +176,7 @@ suite('nodes', () => {
     const address = fc.oneof(fc.ipV4(), fc.ipV6());
     const many = fc.array(address, { maxLength: 300 });
     fc.assert(
-      fc.property(many, fc.constantFrom(...REACHES), (list, reach) => {
+      fc.property(many, fc.constantFrom(...REACH_MODES), (list, reach) => {
         const nodes = list.map((each): Node => ({
           ...node('n', true),
           status: { addresses: [{ type: 'InternalIP', address: each }] },

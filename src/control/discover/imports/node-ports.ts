@@ -1,22 +1,22 @@
-/** Exported services where pod addresses lead nowhere: ports of the exporter's nodes lead to them instead. */
+/** Exported services of clusters whose pod addresses cannot be reached: node ports are used instead. */
 import type { KubeObject } from '../../../kube/object.ts';
-import type { SeenExport } from '../records/export-records.ts';
+import type { ObservedExport } from '../observe.ts';
 import { NODE_PORTS_LABEL } from '../names.ts';
 import { familiesOf, familyOf, familySpec, isHeadless, publishedEndpoints } from '../objects.ts';
 import type { EndpointPort, EndpointSlice, Service, ServiceExport, ServicePort } from '../objects.ts';
 
-/** The way to a service through the nodes of its cluster. */
-export interface NodeWay {
+/** How a service is reached by node ports. */
+export interface NodePortAccess {
   /** Addresses of the nodes. */
   addresses: readonly string[];
-  /** The Service that is there to have node ports, if the exported one has none that would do. */
-  companion: Service | undefined;
+  /** The NodePort Service that was made for it, if the exported Service has no suitable node ports. */
+  nodePortService: Service | undefined;
 }
 
-/** What a cluster makes so that its export can be reached by node ports; or why it cannot be. */
-export type NodePortOffer = { companion: KubeObject | undefined } | { problem: string };
+/** The NodePort Service that an export needs, if any; or why it cannot be reached by node ports. */
+export type NodePortPlan = { nodePortService: KubeObject | undefined } | { problem: string };
 
-/** Whether every node leads to the service by each of its ports. With the policy `Local` only the nodes of its pods do. */
+/** Whether every node forwards every port of the Service. With externalTrafficPolicy Local only the nodes of its pods do. */
 function hasNodePorts({ spec }: Service): boolean {
   const ports = spec?.ports ?? [];
   return (
@@ -24,21 +24,21 @@ function hasNodePorts({ spec }: Service): boolean {
   );
 }
 
-/** Plans the companion of an exported Service, under this name. */
-export function offerNodePorts(service: Service, owner: ServiceExport, name: string): NodePortOffer {
+/** Plans the NodePort Service of an exported Service, under this name. */
+export function planNodePorts(service: Service, owner: ServiceExport, name: string): NodePortPlan {
   const { spec = {}, metadata } = service;
   if (isHeadless(service))
-    return { problem: 'a headless Service cannot be reached by node ports: its clients want pod addresses' };
-  if (hasNodePorts(service)) return { companion: undefined };
+    return { problem: 'a headless Service cannot be reached by node ports: its clients need pod addresses' };
+  if (hasNodePorts(service)) return { nodePortService: undefined };
   if (!spec.selector || Object.keys(spec.selector).length === 0)
-    return { problem: 'a Service without selector cannot be given node ports; make it of type NodePort' };
+    return { problem: 'a Service without selector cannot get node ports; change its type to NodePort' };
   const { selector, publishNotReadyAddresses, sessionAffinity, sessionAffinityConfig } = spec;
   const ports = (spec.ports ?? []).map(({ nodePort: _own, ...port }) => port);
   const { apiVersion, kind } = owner;
   const ownerReferences = [{ apiVersion, kind, name: owner.metadata.name, uid: owner.metadata.uid ?? '' }];
   const labels = { [NODE_PORTS_LABEL]: metadata.name };
   return {
-    companion: {
+    nodePortService: {
       apiVersion: 'v1',
       kind: 'Service',
       metadata: { name, namespace: metadata.namespace, labels, ownerReferences },
@@ -47,7 +47,7 @@ export function offerNodePorts(service: Service, owner: ServiceExport, name: str
         selector,
         ports,
         ...(publishNotReadyAddresses && { publishNotReadyAddresses }),
-        // A client that is kept to one node must be kept to one pod behind it, too.
+        // A client that stays on one node must stay on one pod behind it.
         ...(sessionAffinity && { sessionAffinity }),
         ...(sessionAffinityConfig && { sessionAffinityConfig }),
         ...familySpec(familiesOf(service)),
@@ -56,21 +56,21 @@ export function offerNodePorts(service: Service, owner: ServiceExport, name: str
   };
 }
 
-/** What the slices of an import hold. */
+/** The contents of an imported EndpointSlice. */
 export type SliceContents = Pick<EndpointSlice, 'addressType' | 'endpoints' | 'ports'>;
 
-/** The slices of a service that is reached through nodes; or why there are none. */
-export function nodeSlices(one: SeenExport, way: NodeWay): SliceContents[] | string {
+/** The slices of a service that is reached by node ports; or why there are none. */
+export function nodePortSlices(one: ObservedExport, access: NodePortAccess): SliceContents[] | string {
   const { cluster, service, slices } = one;
   if (!service || isHeadless(service))
-    return `cluster ${cluster} is reached by node ports, and a headless service cannot be`;
-  const carrier = [service, way.companion].find((each) => each && hasNodePorts(each));
+    return `cluster ${cluster} is reached by node ports, but the service is headless`;
+  const carrier = [service, access.nodePortService].find((each) => each && hasNodePorts(each));
   if (!carrier)
-    return `cluster ${cluster} offers no node ports for it; the program there has to be told: reach: nodes`;
+    return `cluster ${cluster} has no node ports for the service; configure its Isthmus with "reach: nodes"`;
   const served = familiesOf(carrier);
-  const addresses = way.addresses.filter((address) => served.includes(familyOf(address) ?? ''));
-  if (addresses.length === 0) return `cluster ${cluster} has no node that could be reached`;
-  // A node would refuse, or swallow, what nobody behind it answers.
+  const addresses = access.addresses.filter((address) => served.includes(familyOf(address) ?? ''));
+  if (addresses.length === 0) return `cluster ${cluster} has no reachable node`;
+  // Without ready pods a node would refuse or drop the connection.
   const isServed = slices.some((slice) => publishedEndpoints(slice, service).length > 0);
   const ports = (service.spec?.ports ?? []).flatMap((port) => nodePort(port, carrier));
   const families = new Set(addresses.map(familyOf));
@@ -83,7 +83,7 @@ export function nodeSlices(one: SeenExport, way: NodeWay): SliceContents[] | str
   }));
 }
 
-/** A port of the exported Service as it is reached: under its own name, with the number that nodes have for it. */
+/** A port of the exported Service, with its name and the number of its node port. */
 function nodePort(
   { name, port, protocol = 'TCP', appProtocol }: ServicePort,
   carrier: Service,

@@ -1,4 +1,4 @@
-/** Says how old the data of each cluster are, and when one stops to answer: its last known names go on being served. */
+/** Reports which clusters can be watched, and how old the data of each are: their last known names stay served. */
 import type { Clock } from '../../../kube/clock.ts';
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -6,9 +6,9 @@ import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import type { Member } from './member.ts';
 
-export interface ReachOptions {
+export interface ClusterHealthOptions {
   members: ReadonlyMap<string, Member>;
-  /** The object that stands for a joined cluster here. */
+  /** The Secret of a joined cluster, which gets the events about it. */
   objectOf: (cluster: string) => KubeObject | undefined;
   events: EventRecorder;
   log: Log;
@@ -16,90 +16,89 @@ export interface ReachOptions {
   clock: Clock;
 }
 
-const LOOK_MS = 1000;
-const ACTION = 'FollowCluster';
+const CHECK_MS = 1000;
+const ACTION = 'WatchCluster';
 
-/** Watches over the members until the signal is aborted. */
-export async function watchReach(options: ReachOptions, signal: AbortSignal): Promise<void> {
+/** Checks the members until the signal is aborted. */
+export async function watchClusterHealth(options: ClusterHealthOptions, signal: AbortSignal): Promise<void> {
   const { members, clock } = options;
-  reportAges(options);
-  const looks = [
-    changesOf(
+  measureAges(options);
+  const checks = [
+    onChange(
       members,
       (member) => member.problem(),
-      (name, problem) => tellReach(options, name, problem),
+      (name, problem) => reportReachability(options, name, problem),
     ),
-    changesOf(
+    onChange(
       members,
       (member) => member.idProblem(),
-      (name, problem) => tellId(options, name, problem),
+      (name, problem) => reportId(options, name, problem),
     ),
   ];
   while (!signal.aborted) {
-    for (const look of looks) look();
-    await clock.wait(LOOK_MS, signal);
+    for (const check of checks) check();
+    await clock.wait(CHECK_MS, signal);
   }
 }
 
-/** Tells of each member when it gets a problem of one sort, and when it has it no more. */
-function changesOf(
-  members: ReachOptions['members'],
+/** Reports when a member gets a problem of one sort, and when that is over. */
+function onChange(
+  members: ClusterHealthOptions['members'],
   problemOf: (member: Member) => string | undefined,
-  tell: (name: string, problem: string | undefined) => void,
+  report: (name: string, problem: string | undefined) => void,
 ): () => void {
-  const troubled = new Set<string>();
+  const failing = new Set<string>();
   return () => {
-    for (const name of troubled) if (!members.has(name)) troubled.delete(name);
+    for (const name of failing) if (!members.has(name)) failing.delete(name);
     for (const [name, member] of members) {
       const problem = problemOf(member);
-      if ((problem !== undefined) === troubled.has(name)) continue;
-      if (problem === undefined) troubled.delete(name);
-      else troubled.add(name);
-      tell(name, problem);
+      if ((problem !== undefined) === failing.has(name)) continue;
+      if (problem === undefined) failing.delete(name);
+      else failing.add(name);
+      report(name, problem);
     }
   };
 }
 
-function tellReach(
-  { objectOf, events, log }: ReachOptions,
+function reportReachability(
+  { objectOf, events, log }: ClusterHealthOptions,
   cluster: string,
   problem: string | undefined,
 ): void {
   const object = objectOf(cluster);
   const action = ACTION;
   if (problem === undefined) {
-    log.info({ cluster }, 'cluster is followed again');
-    const note = `cluster ${cluster} answers again`;
+    log.info({ cluster }, 'cluster reachable');
+    const note = `cluster ${cluster} is reachable again`;
     if (object) events.record(object, { type: 'Normal', reason: 'ClusterReachable', action, note });
     return;
   }
-  log.warn({ cluster, problem }, 'cluster cannot be followed; its last known names stay');
-  const note = `cluster ${cluster} cannot be followed, its last known names stay: ${problem}`;
+  log.warn({ cluster, problem }, 'cluster unreachable; its last known names stay served');
+  const note = `cluster ${cluster} is unreachable, its last known names stay served: ${problem}`;
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterUnreachable', action, note });
 }
 
-function tellId(
-  { members, objectOf, events, log }: ReachOptions,
+function reportId(
+  { members, objectOf, events, log }: ClusterHealthOptions,
   cluster: string,
   problem: string | undefined,
 ): void {
   const id = members.get(cluster)?.id;
-  if (problem === undefined)
-    return log.info({ cluster, id }, 'what the cluster calls itself may be read now');
-  log.warn({ cluster, id, problem }, 'what the cluster calls itself may not be read');
+  if (problem === undefined) return log.info({ cluster, id }, 'ClusterProperty of the cluster can be read');
+  log.warn({ cluster, id, problem }, 'ClusterProperty of the cluster cannot be read');
   const object = objectOf(cluster);
-  const note = `what cluster ${cluster} calls itself may not be read, so that it is called ${id}: ${problem}`;
+  const note = `ClusterProperty of cluster ${cluster} cannot be read, its id is ${id}: ${problem}`;
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterIdForbidden', action: ACTION, note });
 }
 
-function reportAges({ members, metrics, clock }: ReachOptions): void {
+function measureAges({ members, metrics, clock }: ClusterHealthOptions): void {
   const age = metrics.gauge(
     'isthmus_dns_cluster_age_seconds',
-    'Time since each cluster was last heard of; a healthy one speaks at least once in a few minutes.',
+    'Time since the last watch event of each cluster; a healthy one sends a bookmark every few minutes.',
   );
   const reachable = metrics.gauge(
     'isthmus_dns_cluster_reachable',
-    '1 for each cluster that is being followed.',
+    '1 for each cluster that is being watched.',
   );
   const reported = new Set<string>();
   metrics.beforeReport(() => {
@@ -110,8 +109,8 @@ function reportAges({ members, metrics, clock }: ReachOptions): void {
     }
     for (const [cluster, member] of members) {
       reported.add(cluster);
-      const heardAt = member.lastHeardAt();
-      if (heardAt !== undefined) age.of({ cluster }).value = (clock.now() - heardAt) / 1000;
+      const lastEventAt = member.lastEventAt();
+      if (lastEventAt !== undefined) age.of({ cluster }).value = (clock.now() - lastEventAt) / 1000;
       reachable.of({ cluster }).value = Number(member.isSettled && member.problem() === undefined);
     }
   });

@@ -1,72 +1,66 @@
-/** The clusters that share services, and the names of the services they export. */
+/** The clusters that share services: the local one, and those that it has been joined with. */
 import type { Cluster } from '../../../kube/cluster.ts';
 import type { Clusters } from '../../../kube/clusters.ts';
-import { keyOf, nameOfKey } from '../../../kube/object.ts';
+import { keyOf } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import { serviceImport } from '../../../resources/multicluster/service-import.ts';
-import { claimantsOf } from '../records/export-records.ts';
-import type { SeenService } from '../records/export-records.ts';
+import { idAmong } from '../names.ts';
+import type { ServiceImport } from '../objects.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
-import { SOURCE_CLUSTER_LABEL, idAmong } from '../names.ts';
-import type { Reach } from './nodes.ts';
-import type { ServiceImport } from '../objects.ts';
+import type { ReachMode } from './nodes.ts';
 import { openOptional } from './optional-cache.ts';
 import type { OptionalCache } from './optional-cache.ts';
-import type { Publisher } from '../records/publisher.ts';
 import { trimOther } from './trim.ts';
 
-/** How clusters are reached from here. */
-export interface Reaches {
-  of(cluster: string): Reach;
-  /** Tells the name of each cluster that is to be reached in another way. */
+/** How the pods of each joined cluster are reached from here. */
+export interface ReachModes {
+  of(cluster: string): ReachMode;
+  /** Reports the name of each cluster whose mode may have changed. */
   subscribe(notify: (cluster: string) => void): () => void;
 }
 
 export interface ClusterSetOptions {
   local: Cluster;
   clusters: Clusters;
-  reaches: Reaches;
-  publisher: Publisher;
+  reachModes: ReachModes;
   /** Gets the key of each exported service of which something changed. */
-  wake: (key: string) => void;
+  enqueue: (key: string) => void;
   log: Log;
 }
 
 export interface ClusterSet {
   readonly local: Member;
+  /** By the name under which each cluster was joined. */
   readonly members: ReadonlyMap<string, Member>;
+  /** The members that have been read, by cluster id. */
+  syncedMembers(): ReadonlyMap<string, Member>;
   /** All services that are exported or imported. */
   keys(): Iterable<string>;
-  /** What is known of an exported service. */
-  seen(key: string): SeenService;
+  /** The ServiceImports of the local cluster. */
   readonly imports: OptionalCache<ServiceImport>;
   /** The id of the local cluster. */
   readonly localId: string;
   /** Whether every cluster of the set has been read. */
   readonly isComplete: boolean;
-  /** Those of some ids of clusters of which nothing is known at the moment, though they may be in the set. */
+  /** Those of some cluster ids that may be in the set, but have not been read. */
   unknown(ids: Iterable<string>): string[];
-  /** Makes the names of an exported service what is known of it. */
-  publish(key: string): void;
   /** Resolves when the local cluster has been read. */
   readonly settled: Promise<unknown>;
   close(): void;
 }
 
 export function openClusterSet(options: ClusterSetOptions): ClusterSet {
-  const { local, clusters, reaches, publisher, wake, log } = options;
+  const { local, clusters, reachModes, enqueue, log } = options;
   const members = new Map<string, Member>();
-  /** The sources that a service's names came from, to be taken back. */
-  const sources = new Map<string, Set<string>>();
   let isClosed = false;
 
   function follow(cluster: Cluster): Member {
-    const reach = cluster === local ? 'pods' : reaches.of(cluster.name);
-    const member = openMember({ cluster, log, reach, wake, wakeAll });
+    const reach = cluster === local ? 'pods' : reachModes.of(cluster.name);
+    const member = openMember({ cluster, log, reach, enqueue, enqueueAll });
     members.set(cluster.name, member);
-    void member.settled.then(wakeAll);
+    void member.settled.then(() => enqueueAll());
     return member;
   }
 
@@ -78,71 +72,63 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     trim: trimOther,
     log,
     onOpen(cache) {
-      ends.push(cache.subscribe(wake));
-      // What was exported before the kind was there has been waiting for it.
-      void cache.synced.then(wakeAll);
+      ends.push(cache.subscribe(enqueue));
+      // Services that were exported before the kind was installed can be imported now.
+      void cache.synced.then(() => enqueueAll());
     },
   });
   ends.push(
     clusters.subscribe(update),
-    reaches.subscribe((name) => name !== local.name && members.get(name)?.reachBy(reaches.of(name))),
+    reachModes.subscribe(
+      (name) => name !== local.name && members.get(name)?.setReachMode(reachModes.of(name)),
+    ),
   );
 
   function keys(): Set<string> {
     const exports = [...members.values()].flatMap((member) => member.exports.current?.list() ?? []);
     const objects = [...exports, ...(imports.current?.list() ?? [])];
-    return new Set([...sources.keys(), ...objects.map(({ metadata }) => keyOf(metadata))]);
+    return new Set(objects.map(({ metadata }) => keyOf(metadata)));
   }
 
-  /** A cluster that has been read, or has gone, may concern every exported service. */
-  function wakeAll(): void {
-    if (!isClosed) for (const key of keys()) wake(key);
+  /** A cluster that has been read or removed may affect every exported service. */
+  function enqueueAll(known = keys()): void {
+    if (!isClosed) for (const key of known) enqueue(key);
   }
 
   function update(name: string): void {
     if (name === local.name) return;
     if (!clusters.names().includes(name)) {
+      const known = keys(); // while its exports are still among them
       members.get(name)?.close();
-      if (members.delete(name)) wakeAll();
+      if (members.delete(name)) enqueueAll(known);
     } else if (!members.has(name)) {
       try {
         follow(clusters.get(name));
       } catch (error) {
-        log.warn({ cluster: name, problem: messageOf(error) }, 'cluster cannot be followed');
+        log.warn({ cluster: name, problem: messageOf(error) }, 'cluster cannot be watched');
       }
     }
   }
 
-  /** Clusters that call themselves the same are told apart by the names they were joined under. */
+  /** Clusters with the same ClusterProperty id are distinguished by the names under which they were joined. */
   function idOf(member: Member): string {
     const namesOf = ({ cluster: { name }, id }: Member) => ({ name, id });
     const others = [...members.values()].filter((other) => other !== member);
     return idAmong(namesOf(member), others.map(namesOf));
   }
 
-  function settledMembers(): Map<string, Member> {
-    const settled = [...members.values()].filter(({ isSettled }) => isSettled);
-    return new Map(settled.map((member) => [idOf(member), member]));
+  function syncedMembers(): Map<string, Member> {
+    const synced = [...members.values()].filter(({ isSettled }) => isSettled);
+    return new Map(synced.map((member) => [idOf(member), member]));
   }
 
   const isComplete = () => clusters.names().every((name) => members.get(name)?.isSettled);
 
-  function seen(key: string): SeenService {
-    const settled = settledMembers();
-    return {
-      exported: [...settled].flatMap(([id, member]) => member.exportedAs(key, id)),
-      imported: imports.current?.get(key),
-      importedSlices: localMember
-        .importedSlicesOf(key)
-        .filter(({ metadata }) => !settled.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
-    };
-  }
-
   return {
     local: localMember,
     members,
+    syncedMembers,
     keys,
-    seen,
     imports,
     get localId() {
       return idOf(localMember);
@@ -151,17 +137,8 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       return isComplete();
     },
     unknown(ids) {
-      const settled = settledMembers();
-      return isComplete() ? [] : [...ids].filter((id) => !settled.has(id));
-    },
-    publish(key) {
-      const { namespace = '', name } = nameOfKey(key);
-      const claimants = claimantsOf({ namespace, name }, seen(key), idOf(localMember));
-      const now = new Set(claimants.map(({ source }) => source));
-      for (const claimant of claimants) publisher.set(claimant);
-      for (const source of sources.get(key) ?? []) if (!now.has(source)) publisher.remove(source);
-      if (now.size > 0) sources.set(key, now);
-      else sources.delete(key);
+      const synced = syncedMembers();
+      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
     },
     settled: Promise.all([localMember.settled, imports.settled]),
     close() {

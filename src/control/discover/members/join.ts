@@ -1,4 +1,4 @@
-/** Finds the clusters that settings speak of. */
+/** Connects to the clusters that the settings and the Secrets name. */
 import type { Cache } from '../../../kube/cache/cache.ts';
 import { createCluster } from '../../../kube/cluster.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
@@ -7,17 +7,17 @@ import type { Clusters, Secret } from '../../../kube/clusters.ts';
 import { loadConnection } from '../../../kube/http/kubeconfig.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
-import type { Reaches } from './cluster-set.ts';
+import type { ReachModes } from './cluster-set.ts';
 import { CLUSTER_ID, CLUSTER_LABEL, REACH_ANNOTATION } from '../names.ts';
-import { isReach } from './nodes.ts';
+import { isReachMode } from './nodes.ts';
 import type { DiscoverSettings } from '../settings.ts';
 
 export interface JoinedClusters {
   local: Cluster;
   clusters: Clusters;
   /** How they are reached from here. */
-  reaches: Reaches;
-  /** Where this program is at home in the local cluster. */
+  reachModes: ReachModes;
+  /** The namespace of this program in the local cluster. */
   namespace: string;
   /** Resolves when all Secrets have been read. */
   joined: Promise<unknown>;
@@ -27,7 +27,7 @@ export interface JoinedClusters {
 
 const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 
-/** Connects to the cluster that is served and to those it has been joined with. `clusters.stop()` ends it. */
+/** Connects to the local cluster and to those that it has been joined with. `clusters.stop()` disconnects. */
 export function joinClusters(settings: DiscoverSettings, log: Log): JoinedClusters {
   const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
   const local = createCluster({ name: settings.clusterId, connection, log });
@@ -41,7 +41,7 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
     return {
       local,
       clusters,
-      reaches: reachesOf(settings),
+      reachModes: reachModesOf(settings),
       namespace,
       joined: Promise.resolve(),
       objectOf: () => undefined,
@@ -55,27 +55,27 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
   return {
     local,
     clusters,
-    reaches: reachesOf(settings, secrets),
+    reachModes: reachModesOf(settings, secrets),
     namespace: secretsNamespace,
     joined: secrets.synced,
     objectOf: (cluster) => secrets.find('cluster', cluster)[0],
   };
 }
 
-/** What the file says of a cluster, or its Secret, or else what is said of all. */
-function reachesOf(settings: DiscoverSettings, secrets?: Cache<Secret>): Reaches {
+/** The mode in the cluster's entry of the configuration, else on its Secret, else the one for all clusters. */
+function reachModesOf(settings: DiscoverSettings, secrets?: Cache<Secret>): ReachModes {
   return {
     of(cluster) {
-      const secret = secrets?.find('cluster', cluster)[0]?.metadata.annotations?.[REACH_ANNOTATION];
+      const annotation = secrets?.find('cluster', cluster)[0]?.metadata.annotations?.[REACH_ANNOTATION];
       const { reach } = settings.clusters.find(({ id }) => id === cluster) ?? {};
-      return reach ?? (isReach(secret) ? secret : settings.reach);
+      return reach ?? (isReachMode(annotation) ? annotation : settings.reach);
     },
     subscribe: (notify) =>
       secrets?.subscribe(notify, { keysOf: (secret) => [idOf(secret) ?? []].flat() }) ?? (() => {}),
   };
 }
 
-/** An id that is no DNS label would make names that cannot be; such a Secret joins nobody. */
+/** An id that is no DNS label would make invalid names, so such a Secret is ignored. */
 function idOf({ metadata }: Secret): string | undefined {
   const id = metadata.labels?.[CLUSTER_LABEL];
   return id !== undefined && CLUSTER_ID.test(id) ? id : undefined;

@@ -1,11 +1,11 @@
-/** What is followed in one cluster of the set: exports, and the Services and endpoints they are of. */
+/** The caches of one cluster of the set: ServiceExports, and the Services and EndpointSlices that belong to them. */
 import type { Cache } from '../../../kube/cache/cache.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
 import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
 import { serviceExport } from '../../../resources/multicluster/service-export.ts';
-import type { SeenExport } from '../records/export-records.ts';
+import type { ObservedExport } from '../observe.ts';
 import {
   CLUSTER_ID,
   CLUSTER_ID_PROPERTY,
@@ -14,7 +14,7 @@ import {
   SERVICE_NAME_LABEL,
 } from '../names.ts';
 import { NODE, nodeAddresses, trimNode } from './nodes.ts';
-import type { Node, Reach } from './nodes.ts';
+import type { Node, ReachMode } from './nodes.ts';
 import { ENDPOINT_SLICE, SERVICE } from '../objects.ts';
 import type { ClusterProperty, EndpointSlice, Service, ServiceExport } from '../objects.ts';
 import { openOptional } from './optional-cache.ts';
@@ -23,29 +23,29 @@ import { trimOther, trimService, trimSlice } from './trim.ts';
 
 export interface Member {
   readonly cluster: Cluster;
-  /** Its id in the set: what it says itself (KEP-2149), or else the name it was joined under. */
+  /** Its id in the set: the value of its ClusterProperty (KEP-2149), or the name under which it was joined. */
   readonly id: string;
   readonly services: Cache<Service>;
   readonly slices: Cache<EndpointSlice>;
   readonly exports: OptionalCache<ServiceExport>;
-  /** Whether all of it has been read once; from then on it is kept, whether the cluster answers or not. */
+  /** Whether everything has been read once; from then on it is kept, even while the cluster does not answer. */
   readonly isSettled: boolean;
   readonly settled: Promise<void>;
-  /** Why it is not up to date at the moment. */
+  /** Why the caches are not up to date. */
   problem(): string | undefined;
-  /** Why it is not known what the cluster calls itself, if that may not be read. */
+  /** Why the ClusterProperty cannot be read, if that is forbidden. */
   idProblem(): string | undefined;
-  /** When the cluster last said anything, on the clock of its caches. */
-  lastHeardAt(): number | undefined;
-  /** How it is reached from now on. */
-  reachBy(reach: Reach): void;
-  /** The export of a service by this cluster, under this id, with all that belongs to it; empty if there is none. */
-  exportedAs(key: string, id: string): SeenExport[];
-  /** The Services that are there to give an exported one node ports. */
-  companionsOf(key: string): Service[];
+  /** When the last watch event arrived, on the clock of the caches. */
+  lastEventAt(): number | undefined;
+  /** Changes how its pods are reached from here. */
+  setReachMode(reach: ReachMode): void;
+  /** The export of a service by this cluster, under this cluster id; empty if there is none. */
+  exportedAs(key: string, id: string): ObservedExport[];
+  /** The NodePort Services that were made for an exported Service. */
+  nodePortServicesOf(key: string): Service[];
   /** The slices of a Service. */
   slicesOf(key: string): EndpointSlice[];
-  /** The slices that were imported for a service, from wherever. */
+  /** The slices that were imported for a service, from any cluster. */
   importedSlicesOf(key: string): EndpointSlice[];
   close(): void;
 }
@@ -54,11 +54,11 @@ export interface MemberOptions {
   cluster: Cluster;
   log: Log;
   /** How its pods are reached from here. */
-  reach: Reach;
+  reach: ReachMode;
   /** Gets the key of each exported service of which something changed. */
-  wake: (key: string) => void;
-  /** Called when something changed that concerns every service. */
-  wakeAll: () => void;
+  enqueue: (key: string) => void;
+  /** Called after a change that may affect every exported service. */
+  enqueueAll: () => void;
 }
 
 const CLUSTER_PROPERTY: OptionalKind = {
@@ -67,63 +67,67 @@ const CLUSTER_PROPERTY: OptionalKind = {
   versions: ['v1alpha1', 'v1beta1', 'v1'],
 };
 
-/** Begins to follow a cluster. */
-export function openMember({ cluster, log, reach: first, wake, wakeAll }: MemberOptions): Member {
+/** Starts to watch a cluster. */
+export function openMember({ cluster, log, reach: first, enqueue, enqueueAll }: MemberOptions): Member {
   const services = cluster.cache<Service>({ type: SERVICE, trim: trimService });
   const slices = cluster.cache<EndpointSlice>({ type: ENDPOINT_SLICE, trim: trimSlice });
   slices.addIndex('service', labelled(SERVICE_NAME_LABEL));
   slices.addIndex('imported', labelled(IMPORTED_SERVICE_LABEL));
-  services.addIndex('companion', labelled(NODE_PORTS_LABEL));
+  services.addIndex('nodePortsOf', labelled(NODE_PORTS_LABEL));
   const ends: (() => void)[] = [];
   const exports = openOptional<ServiceExport>({
     cluster,
     kind: serviceExport,
     trim: trimOther,
     log,
-    onOpen: (cache) => void ends.push(cache.subscribe(wake)),
+    onOpen: (cache) => void ends.push(cache.subscribe(enqueue)),
   });
   const properties = openOptional<ClusterProperty>({
     cluster,
     kind: CLUSTER_PROPERTY,
     trim: trimOther,
     log,
-    // Without, it is called by the name it was joined under. Of the other kinds no right must never look like none of them.
+    // Without it, the cluster's id is the name under which it was joined. For the other kinds a 403 must never look like an empty list.
     isDispensable: true,
-    onOpen: (cache) => void ends.push(cache.subscribe(wakeAll)),
+    onOpen: (cache) => void ends.push(cache.subscribe(() => enqueueAll())),
   });
   const ifExported = (keys: readonly string[]) => keys.filter((key) => exports.current?.get(key));
   ends.push(
-    services.subscribe(wake, {
+    services.subscribe(enqueue, {
       keysOf: (service) => [
         ...ifExported([keyOf(service.metadata)]),
         ...labelled(IMPORTED_SERVICE_LABEL)(service),
         ...labelled(NODE_PORTS_LABEL)(service),
       ],
     }),
-    slices.subscribe(wake, {
+    slices.subscribe(enqueue, {
       keysOf: (slice) => [
         ...ifExported(labelled(SERVICE_NAME_LABEL)(slice)),
         ...labelled(IMPORTED_SERVICE_LABEL)(slice),
       ],
     }),
   );
-  let reach: Reach = 'pods';
+  let reach: ReachMode = 'pods';
   let nodes: Cache<Node> | undefined;
-  reachBy(first);
+  setReachMode(first);
 
-  function reachBy(next: Reach): void {
+  function setReachMode(next: ReachMode): void {
     if (next === reach) return;
     reach = next;
     if (!nodes) {
       nodes = cluster.cache<Node>({ type: NODE, trim: trimNode });
-      ends.push(nodes.subscribe(wakeAll, { when: ({ before, after }) => !hasSameAddresses(before, after) }));
-      void nodes.synced.then(wakeAll);
+      ends.push(
+        nodes.subscribe(() => enqueueAll(), {
+          when: ({ before, after }) => !hasSameAddresses(before, after),
+        }),
+      );
+      void nodes.synced.then(() => enqueueAll());
     }
-    wakeAll();
+    enqueueAll();
   }
 
   const required = () => [services, slices, exports.current, nodes].filter((cache) => cache !== undefined);
-  const followed = () => {
+  const watched = () => {
     const { current } = properties;
     return current && !current.isForbidden ? [...required(), current] : required();
   };
@@ -144,23 +148,24 @@ export function openMember({ cluster, log, reach: first, wake, wakeAll }: Member
       exports.settled,
       properties.settled,
     ]).then(() => undefined),
-    problem: () => followed().find(({ problem }) => problem !== undefined)?.problem,
+    problem: () => watched().find(({ problem }) => problem !== undefined)?.problem,
     idProblem: () => (properties.current?.isForbidden ? properties.current.problem : undefined),
-    lastHeardAt() {
-      const times = followed().map(({ lastEventAt }) => lastEventAt ?? 0);
+    lastEventAt() {
+      const times = watched().map(({ lastEventAt }) => lastEventAt ?? 0);
       return times.includes(0) ? undefined : Math.min(...times);
     },
-    reachBy,
+    setReachMode,
     exportedAs(key, id) {
       const exported = exports.current?.get(key);
       if (!exported) return [];
-      const [service, own] = [services.get(key), slices.find('service', key)];
-      const seen = { cluster: id, export: exported, service, slices: own };
-      if (reach === 'pods' || !nodes) return [seen];
-      const [companion] = services.find('companion', key);
-      return [{ ...seen, nodes: { addresses: nodeAddresses(nodes.list(), reach), companion } }];
+      const service = services.get(key);
+      const observed = { cluster: id, export: exported, service, slices: slices.find('service', key) };
+      if (reach === 'pods' || !nodes) return [observed];
+      const [nodePortService] = services.find('nodePortsOf', key);
+      const addresses = nodeAddresses(nodes.list(), reach);
+      return [{ ...observed, nodePorts: { addresses, nodePortService } }];
     },
-    companionsOf: (key) => services.find('companion', key),
+    nodePortServicesOf: (key) => services.find('nodePortsOf', key),
     slicesOf: (key) => slices.find('service', key),
     importedSlicesOf: (key) => slices.find('imported', key),
     close() {
@@ -171,12 +176,12 @@ export function openMember({ cluster, log, reach: first, wake, wakeAll }: Member
   };
 }
 
-/** Nodes tell of their health again and again. */
+/** Most updates of nodes are heartbeats. */
 function hasSameAddresses(before: Node | undefined, after: Node | undefined): boolean {
   return JSON.stringify(before?.status) === JSON.stringify(after?.status);
 }
 
-/** The keys that a label names in the namespace of an object. */
+/** The key that a label's value names in the object's namespace. */
 function labelled(label: string): (object: KubeObject) => string[] {
   return ({ metadata: { namespace = '', labels } }) => {
     const name = labels?.[label];

@@ -1,16 +1,15 @@
-/** How the pods of a cluster are reached from another, and the nodes' part in it. */
+/** How the pods of a cluster are reached from another cluster, and at which addresses of its nodes. */
 import type { KubeObject, ResourceType } from '../../../kube/object.ts';
 import { familyOf } from '../objects.ts';
 
 /**
- * By their own addresses, where pod networks route to each other; or by node ports, at addresses that nodes have inside or
- * outside of their network.
+ * By pod addresses, where pod networks route to each other; or by node ports, at the nodes' internal or external addresses.
  */
-export const REACHES = ['pods', 'nodes', 'external-nodes'] as const;
-export type Reach = (typeof REACHES)[number];
+export const REACH_MODES = ['pods', 'nodes', 'external-nodes'] as const;
+export type ReachMode = (typeof REACH_MODES)[number];
 
-export function isReach(word: string | undefined): word is Reach {
-  return (REACHES as readonly (string | undefined)[]).includes(word);
+export function isReachMode(word: string | undefined): word is ReachMode {
+  return (REACH_MODES as readonly (string | undefined)[]).includes(word);
 }
 
 export const NODE: ResourceType = { group: '', version: 'v1', kind: 'Node' };
@@ -22,12 +21,12 @@ export interface Node extends KubeObject {
   };
 }
 
-/** Kubernetes' own way to say that a node takes no traffic from outside. */
+/** Kubernetes' own label for nodes that take no traffic from outside. */
 const EXCLUDED_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
-/** Every node leads to every pod, so that more of them would only make long lists. */
+/** Every node forwards to every pod, so more addresses would only make longer lists. */
 const MAX_ADDRESSES = 100;
 
-/** Little of a node matters here, and the times of its heartbeats do not. */
+/** Keeps the addresses of a node that can be used, and drops the times of its heartbeats. */
 export function trimNode({ apiVersion, kind, metadata, status }: Node): Node {
   const { name, uid, resourceVersion, deletionTimestamp, labels } = metadata;
   const isExcluded = labels?.[EXCLUDED_LABEL] !== undefined || deletionTimestamp !== undefined;
@@ -41,8 +40,8 @@ export function trimNode({ apiVersion, kind, metadata, status }: Node): Node {
   };
 }
 
-/** The addresses, each family in an order of its own, at which node ports answer. Of trimmed nodes. */
-export function nodeAddresses(nodes: readonly Node[], reach: Reach): string[] {
+/** The addresses at which node ports answer, sorted by IP family. Takes trimmed nodes. */
+export function nodeAddresses(nodes: readonly Node[], reach: ReachMode): string[] {
   const wanted = reach === 'external-nodes' ? 'ExternalIP' : 'InternalIP';
   const all = nodes.flatMap(({ status }) => status?.addresses ?? []);
   const addresses = new Set(all.filter(({ type }) => type === wanted).map(({ address }) => address));

@@ -1,4 +1,4 @@
-/** What is kept of objects in memory: a cluster has many Services and EndpointSlices, and little of them matters here. */
+/** Drops the fields that discovery does not need: a cluster has many Services and EndpointSlices. */
 import { trimManagedFields } from '../../../kube/cache/cache.ts';
 import type { KubeObject, ObjectMeta } from '../../../kube/object.ts';
 import {
@@ -33,7 +33,7 @@ export function trimService({ apiVersion, kind, metadata, spec = {}, status }: S
   const kept = Object.fromEntries(
     SERVICE_FIELDS.flatMap((field) => (spec[field] === undefined ? [] : [[field, spec[field]]])),
   ) as NonNullable<Service['spec']>;
-  // The addresses tell the families, where there are addresses.
+  // The addresses of other Services tell their IP families.
   if (spec.ipFamilies && spec.clusterIP === 'None') kept.ipFamilies = spec.ipFamilies;
   const ingress = status?.loadBalancer?.ingress;
   return {
@@ -68,7 +68,7 @@ export function trimSlice({
   };
 }
 
-/** Other kinds are few. */
+/** Other objects are few, so they are kept whole. */
 export const trimOther: <T extends KubeObject>(object: T) => T = (object) =>
   trimManagedFields<typeof object>()(object);
 

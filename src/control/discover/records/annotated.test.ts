@@ -10,8 +10,8 @@ const fqdn = 'foo.xcc.test';
 
 suite('an annotated Service', () => {
   test('leads to its cluster addresses of both families', () => {
-    const told = serviceRecords(service({ clusterIPs: ['10.0.0.7', 'fd00::7'] }, { fqdn }), []);
-    assert.deepEqual(lines(told.records), ['foo.xcc.test A 10.0.0.7', 'foo.xcc.test AAAA fd00::7']);
+    const result = serviceRecords(service({ clusterIPs: ['10.0.0.7', 'fd00::7'] }, { fqdn }), []);
+    assert.deepEqual(lines(result.records), ['foo.xcc.test A 10.0.0.7', 'foo.xcc.test AAAA fd00::7']);
   });
 
   test('without the annotation says nothing, and before it has an address neither', () => {
@@ -28,8 +28,8 @@ suite('an annotated Service', () => {
       { addresses: ['10.1.0.2'], conditions: { ready: false } },
       { addresses: ['10.1.0.3'] },
     ];
-    const told = serviceRecords(service({ clusterIP: 'None' }, { fqdn }), [slice(endpoints)]);
-    assert.deepEqual(lines(told.records), [
+    const result = serviceRecords(service({ clusterIP: 'None' }, { fqdn }), [slice(endpoints)]);
+    assert.deepEqual(lines(result.records), [
       'foo.xcc.test A 10.1.0.1',
       'pet-0.foo.xcc.test A 10.1.0.1',
       'foo.xcc.test A 10.1.0.3',
@@ -80,18 +80,18 @@ suite('an annotated EndpointSlice', () => {
   const annotations = { [HOSTNAME_ANNOTATION]: '*.gateway.a.xcc.test' };
 
   test('may have a wildcard', () => {
-    const told = sliceRecords(slice([{ addresses: ['192.0.2.1', '192.0.2.2'] }], { annotations }));
-    assert.deepEqual(lines(told.records), [
+    const result = sliceRecords(slice([{ addresses: ['192.0.2.1', '192.0.2.2'] }], { annotations }));
+    assert.deepEqual(lines(result.records), [
       '*.gateway.a.xcc.test A 192.0.2.1',
       '*.gateway.a.xcc.test A 192.0.2.2',
     ]);
   });
 
   test('of names is an alias', () => {
-    const told = sliceRecords(
+    const result = sliceRecords(
       slice([{ addresses: ['lb.example.test'] }], { annotations, addressType: 'FQDN' }),
     );
-    assert.deepEqual(lines(told.records), ['*.gateway.a.xcc.test CNAME lb.example.test']);
+    assert.deepEqual(lines(result.records), ['*.gateway.a.xcc.test CNAME lb.example.test']);
   });
 
   test('without annotation or endpoints says nothing', () => {
@@ -109,13 +109,13 @@ suite('a DNSEndpoint', () => {
   });
 
   test('says what it says, each record with its TTL', () => {
-    const told = endpointObjectRecords(
+    const result = endpointObjectRecords(
       object([
         { dnsName: '0.kafka.test', recordType: 'A', targets: ['192.0.2.1', '192.0.2.2'], recordTTL: 30 },
         { dnsName: 'kafka.test', recordType: 'TXT', targets: ['hello'] },
       ]),
     );
-    assert.deepEqual(told.records, [
+    assert.deepEqual(result.records, [
       { name: '0.kafka.test', type: 'A', data: '192.0.2.1', ttl: 30 },
       { name: '0.kafka.test', type: 'A', data: '192.0.2.2', ttl: 30 },
       { name: 'kafka.test', type: 'TXT', data: 'hello' },
@@ -123,7 +123,7 @@ suite('a DNSEndpoint', () => {
   });
 
   test('with one bad record keeps the others', () => {
-    const told = endpointObjectRecords(
+    const result = endpointObjectRecords(
       object([
         { dnsName: 'a b', recordType: 'A' },
         { dnsName: 'a.test', recordType: 'MX', targets: ['x'] },
@@ -134,14 +134,14 @@ suite('a DNSEndpoint', () => {
         },
       ]),
     );
-    assert.deepEqual(lines(told.records), ['b.test A 192.0.2.1']);
-    assert.equal(told.problems.length, 2);
+    assert.deepEqual(lines(result.records), ['b.test A 192.0.2.1']);
+    assert.equal(result.problems.length, 2);
   });
 
   test('cannot fill the memory', () => {
     const targets = Array.from({ length: MAX_RECORDS + 1 }, (_, i) => `10.0.${i >> 8}.${i & 255}`);
-    const told = endpointObjectRecords(object([{ dnsName: 'a.test', recordType: 'A', targets }]));
-    assert.equal(told.records.length, MAX_RECORDS);
-    assert.equal(told.problems.length, 1);
+    const result = endpointObjectRecords(object([{ dnsName: 'a.test', recordType: 'A', targets }]));
+    assert.equal(result.records.length, MAX_RECORDS);
+    assert.equal(result.problems.length, 1);
   });
 });

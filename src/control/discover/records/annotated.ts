@@ -1,31 +1,31 @@
-/** Names that objects of this cluster claim for themselves: annotated Services and EndpointSlices, DNSEndpoints. */
+/** The DNS records of objects that name them: annotated Services and EndpointSlices, and DNSEndpoints. */
 import { CLUSTERSET_ZONE, FQDN_ANNOTATION, HOSTNAME_ANNOTATION, isInZone, readHostName } from '../names.ts';
-import type { Read } from '../names.ts';
+import type { NameResult } from '../names.ts';
 import { isHeadless, publishedEndpoints } from '../objects.ts';
 import type { DnsEndpoint, EndpointSlice, Service } from '../objects.ts';
-import { addressRecord, aliasRecord, bounded, problem } from './dns-record.ts';
-import type { DnsRecord, Told } from './dns-record.ts';
+import { NO_RECORDS, addressRecord, aliasRecord, limitRecords, onlyProblem } from './dns-record.ts';
+import type { DnsRecord, RecordResult } from './dns-record.ts';
 
-/** The records of a Service that asks for a name; `slices` are those that belong to it. */
-export function serviceRecords(service: Service, slices: readonly EndpointSlice[]): Told {
-  const written = service.metadata.annotations?.[FQDN_ANNOTATION];
-  if (written === undefined) return { records: [], problems: [] };
-  const name = readClaim(written);
-  if ('problem' in name) return problem(name.problem);
-  return bounded({ records: serviceTargets(name.value, service, slices), problems: [] });
+/** The records of an annotated Service; `slices` are its own. */
+export function serviceRecords(service: Service, slices: readonly EndpointSlice[]): RecordResult {
+  const annotation = service.metadata.annotations?.[FQDN_ANNOTATION];
+  if (annotation === undefined) return NO_RECORDS;
+  const name = readRequestedName(annotation);
+  if ('problem' in name) return onlyProblem(name.problem);
+  return limitRecords({ records: serviceTargets(name.value, service, slices), problems: [] });
 }
 
 function serviceTargets(name: string, service: Service, slices: readonly EndpointSlice[]): DnsRecord[] {
   const { type, externalName, clusterIP, clusterIPs } = service.spec ?? {};
   if (type === 'ExternalName') return aliasRecord(name, externalName ? [externalName] : []);
-  if (type === 'LoadBalancer') return balancerRecords(name, service);
+  if (type === 'LoadBalancer') return loadBalancerRecords(name, service);
   if (isHeadless(service)) return slices.flatMap((slice) => endpointRecords(name, slice, service));
   const addresses = clusterIPs ?? (clusterIP === undefined ? [] : [clusterIP]);
   return addresses.flatMap((address) => addressRecord(name, address));
 }
 
-/** A load balancer has addresses or a name; where it has both, addresses serve better, and no alias stands beside them. */
-function balancerRecords(name: string, { status }: Service): DnsRecord[] {
+/** A load balancer has addresses or a host name; if it has both, the addresses, since a CNAME cannot stand beside them. */
+function loadBalancerRecords(name: string, { status }: Service): DnsRecord[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   const addresses = ingress.flatMap(({ ip }) => (ip === undefined ? [] : addressRecord(name, ip)));
   if (addresses.length > 0) return addresses;
@@ -35,51 +35,52 @@ function balancerRecords(name: string, { status }: Service): DnsRecord[] {
   );
 }
 
-/** The endpoints of a headless Service under its name, and those with a host name of their own also under that. */
+/** The endpoints of a headless Service: under its name, and those with a hostname also under `<hostname>.<name>`. */
 function endpointRecords(name: string, slice: EndpointSlice, service: Service): DnsRecord[] {
   return publishedEndpoints(slice, service).flatMap(({ addresses, hostname }) => {
-    const own = hostname && !name.startsWith('*') ? [`${hostname}.${name}`] : [];
-    return [name, ...own].flatMap((each) => addresses.flatMap((address) => addressRecord(each, address)));
+    const ownName = hostname && !name.startsWith('*') ? [`${hostname}.${name}`] : [];
+    return [name, ...ownName].flatMap((each) => addresses.flatMap((address) => addressRecord(each, address)));
   });
 }
 
-/** The records of an EndpointSlice that asks for a name. */
-export function sliceRecords(slice: EndpointSlice): Told {
-  const written = slice.metadata.annotations?.[HOSTNAME_ANNOTATION];
-  if (written === undefined) return { records: [], problems: [] };
-  const name = readClaim(written);
-  if ('problem' in name) return problem(name.problem);
+/** The records of an annotated EndpointSlice. */
+export function sliceRecords(slice: EndpointSlice): RecordResult {
+  const annotation = slice.metadata.annotations?.[HOSTNAME_ANNOTATION];
+  if (annotation === undefined) return NO_RECORDS;
+  const name = readRequestedName(annotation);
+  if ('problem' in name) return onlyProblem(name.problem);
   const addresses = publishedEndpoints(slice).flatMap((endpoint) => endpoint.addresses);
   const records =
     slice.addressType === 'FQDN'
       ? aliasRecord(name.value, addresses)
       : addresses.flatMap((address) => addressRecord(name.value, address));
-  return bounded({ records, problems: [] });
+  return limitRecords({ records, problems: [] });
 }
 
-const SERVED = new Set(['A', 'AAAA', 'CNAME', 'SRV', 'TXT', 'PTR', 'NS']);
+const SERVED_TYPES = new Set(['A', 'AAAA', 'CNAME', 'SRV', 'TXT', 'PTR', 'NS']);
 
-/** The records of a DNSEndpoint. What is wrong with one of them does not take the others down. */
-export function endpointObjectRecords({ spec }: DnsEndpoint): Told {
-  const told: Told = { records: [], problems: [] };
+/** The records of a DNSEndpoint. An invalid endpoint does not affect the others. */
+export function endpointObjectRecords({ spec }: DnsEndpoint): RecordResult {
+  const result: RecordResult = { records: [], problems: [] };
   for (const { dnsName = '', recordType = '', targets, recordTTL } of spec?.endpoints ?? []) {
-    const name = readClaim(dnsName);
-    if ('problem' in name) told.problems.push(name.problem);
-    else if (!SERVED.has(recordType)) told.problems.push(`${name.value}: ${recordType} is not served here`);
+    const name = readRequestedName(dnsName);
+    if ('problem' in name) result.problems.push(name.problem);
+    else if (!SERVED_TYPES.has(recordType))
+      result.problems.push(`${name.value}: record type ${recordType} is not served`);
     else {
       const type = recordType as DnsRecord['type'];
       // external-dns takes 0 for "not given".
       const ttl = recordTTL ? { ttl: recordTTL } : {};
-      for (const data of targets ?? []) told.records.push({ name: name.value, type, data, ...ttl });
+      for (const data of targets ?? []) result.records.push({ name: name.value, type, data, ...ttl });
     }
   }
-  return bounded(told);
+  return limitRecords(result);
 }
 
-/** Nobody gets a name among those of exported services by asking for it: whoever could, could take over any of them. */
-function readClaim(text: string): Read<string> {
+/** No object may ask for a name of an exported service: it could take over any of them. */
+function readRequestedName(text: string): NameResult<string> {
   const name = readHostName(text);
   if ('value' in name && isInZone(name.value, CLUSTERSET_ZONE))
-    return { problem: `${name.value}: names in ${CLUSTERSET_ZONE} are given to exported services only` };
+    return { problem: `${name.value}: names in ${CLUSTERSET_ZONE} are reserved for exported services` };
   return name;
 }

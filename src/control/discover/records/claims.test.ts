@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { createClaims, slotOf, winnerOf } from './claims.ts';
-import type { Claim, Refusal, Verdict } from './claims.ts';
+import { createClaims, oldestOf, slotOf } from './claims.ts';
+import type { Claim, Evaluation, NameConflict } from './claims.ts';
 import type { DnsRecord } from './dns-record.ts';
 
 const record = (name: string, data: string): DnsRecord => ({ name, type: 'A', data });
-const claim = (source: string, since: string, names: string[], party = source): Claim => ({
+const claim = (source: string, since: string, names: string[], claimGroup = source): Claim => ({
   source,
-  party,
+  claimGroup,
   since,
   records: names.map((name) => record(name, '192.0.2.1')),
 });
@@ -16,17 +16,22 @@ const claim = (source: string, since: string, names: string[], party = source): 
 /** What each source has at last been told. */
 function table() {
   const granted = new Map<string, string[]>();
-  const refused = new Map<string, readonly Refusal[]>();
-  const claims = createClaims((verdicts) => {
-    for (const verdict of verdicts) {
+  const refused = new Map<string, readonly NameConflict[]>();
+  const claims = createClaims();
+  const note = (evaluations: readonly Evaluation[]) => {
+    for (const evaluation of evaluations) {
       granted.set(
-        verdict.source,
-        verdict.granted.map(({ name }) => name),
+        evaluation.source,
+        evaluation.granted.map(({ name }) => name),
       );
-      refused.set(verdict.source, verdict.refused);
+      refused.set(evaluation.source, evaluation.refused);
     }
-  });
-  return { claims, granted, refused };
+  };
+  const noted = {
+    set: (one: Claim) => note(claims.set(one)),
+    remove: (source: string) => note(claims.remove(source)),
+  };
+  return { claims: noted, granted, refused };
 }
 
 suite('two claims on one name', () => {
@@ -40,7 +45,7 @@ suite('two claims on one name', () => {
         claims.set(claim(source, source.endsWith('old') ? '2020' : '2021', ['x.test']));
       assert.deepEqual(granted.get('Service a/old'), ['x.test']);
       assert.deepEqual(granted.get('Service b/new'), []);
-      assert.deepEqual(refused.get('Service b/new'), [{ name: 'x.test', winner: 'Service a/old' }]);
+      assert.deepEqual(refused.get('Service b/new'), [{ name: 'x.test', holder: 'Service a/old' }]);
       claims.remove('Service a/old');
       assert.deepEqual(granted.get('Service b/new'), ['x.test']);
       assert.deepEqual(refused.get('Service b/new'), []);
@@ -101,7 +106,7 @@ suite('records that reach beyond their own type', () => {
       const list = [set('alias', '2020', alias), set('text', '2021', text)];
       const { claims, granted, refused } = state(order ? list.toReversed() : list);
       assert.deepEqual([granted.get('alias'), granted.get('text')], [['x.test'], []]);
-      assert.deepEqual(refused.get('text'), [{ name: 'x.test', winner: 'alias' }]);
+      assert.deepEqual(refused.get('text'), [{ name: 'x.test', holder: 'alias' }]);
       claims.remove('alias');
       assert.deepEqual(granted.get('text'), ['x.test']);
       claims.set(set('alias', '2022', alias));
@@ -114,7 +119,7 @@ suite('records that reach beyond their own type', () => {
       const list = [set('old', '2020', below), set('cut', '2021', cut), set('young', '2022', below)];
       const { claims, granted, refused } = state(order ? list.toReversed() : list);
       assert.deepEqual([granted.get('old'), granted.get('cut')], [['foo.x.test'], []]);
-      assert.deepEqual(refused.get('cut'), [{ name: 'x.test', winner: 'old' }]);
+      assert.deepEqual(refused.get('cut'), [{ name: 'x.test', holder: 'old' }]);
       claims.remove('old');
       assert.deepEqual([granted.get('cut'), granted.get('young')], [['x.test'], ['foo.x.test']]);
     }
@@ -132,31 +137,32 @@ test('whatever the history: the outcome is that of the last claims alone, and no
   const someClaim = fc.record({
     source: fc.constantFrom('a', 'b', 'c', 'd'),
     since: fc.constantFrom('2020', '2021'),
-    party: fc.constantFrom('p', 'q', 'r'),
+    claimGroup: fc.constantFrom('p', 'q', 'r'),
     records: fc.uniqueArray(someRecord, { maxLength: 3, selector: (one) => `${one.name} ${one.type}` }),
   });
   fc.assert(
     fc.property(fc.array(someClaim, { maxLength: 20 }), (steps) => {
-      const served = new Map<string, Verdict>();
-      const take = (map: Map<string, Verdict>) => (verdicts: readonly Verdict[]) => {
-        for (const verdict of verdicts) map.set(verdict.source, verdict);
+      const served = new Map<string, Evaluation>();
+      const note = (map: Map<string, Evaluation>, evaluations: readonly Evaluation[]) => {
+        for (const evaluation of evaluations) map.set(evaluation.source, evaluation);
       };
-      const claims = createClaims(take(served));
+      const claims = createClaims();
       const last = new Map<string, Claim>();
       for (const { records, ...rest } of steps) {
         const next = { ...rest, records: records.map((one) => ({ ...one, data: 'data' })) };
         last.set(next.source, next);
-        claims.set(next);
+        note(served, claims.set(next));
       }
-      const alone = new Map<string, Verdict>();
-      const fresh = createClaims(take(alone));
-      for (const one of [...last.values()].toSorted((a, b) => (a.source < b.source ? -1 : 1))) fresh.set(one);
+      const alone = new Map<string, Evaluation>();
+      const fresh = createClaims();
+      for (const one of [...last.values()].toSorted((a, b) => (a.source < b.source ? -1 : 1)))
+        note(alone, fresh.set(one));
       assert.deepEqual(served, alone);
-      const granted = [...served.values()].flatMap((verdict) =>
-        verdict.granted.map((one) => ({ ...one, party: last.get(verdict.source)!.party })),
+      const granted = [...served.values()].flatMap((evaluation) =>
+        evaluation.granted.map((one) => ({ ...one, claimGroup: last.get(evaluation.source)!.claimGroup })),
       );
-      for (const { name, party } of granted.filter((one) => one.type === 'CNAME'))
-        assert.ok(granted.every((other) => other.name !== name || other.party === party));
+      for (const { name, claimGroup } of granted.filter((one) => one.type === 'CNAME'))
+        assert.ok(granted.every((other) => other.name !== name || other.claimGroup === claimGroup));
     }),
     { numRuns: 1000 },
   );
@@ -166,7 +172,7 @@ test('after any changes in any order, the state is that of the last claims alone
   const someClaim = fc.record({
     source: fc.constantFrom('a', 'b', 'c', 'd'),
     since: fc.constantFrom('2020', '2021'),
-    party: fc.constantFrom('p', 'q', 'r'),
+    claimGroup: fc.constantFrom('p', 'q', 'r'),
     names: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { maxLength: 3 }),
     gone: fc.boolean(),
   });
@@ -174,17 +180,17 @@ test('after any changes in any order, the state is that of the last claims alone
     fc.property(fc.array(someClaim, { maxLength: 20 }), (steps) => {
       const { claims, granted } = table();
       const last = new Map<string, Claim>();
-      for (const { source, since, party, names, gone } of steps) {
-        last.set(source, claim(source, since, gone ? [] : names, party));
+      for (const { source, since, claimGroup, names, gone } of steps) {
+        last.set(source, claim(source, since, gone ? [] : names, claimGroup));
         if (gone) claims.remove(source);
         else claims.set(last.get(source)!);
       }
-      for (const [source, { party, records }] of last) {
+      for (const [source, { claimGroup, records }] of last) {
         const due = records.filter((one) => {
           const rivals = [...last.values()].filter((other) =>
             other.records.some((r) => slotOf(r) === slotOf(one)),
           );
-          return winnerOf(rivals)?.party === party;
+          return oldestOf(rivals)?.claimGroup === claimGroup;
         });
         assert.deepEqual(
           granted.get(source),

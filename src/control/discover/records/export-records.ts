@@ -1,66 +1,46 @@
-/** Which objects give which names to one exported service. */
-import { clusterSetIpRecords, headlessRecords } from './mcs-records.ts';
-import type { ServiceName } from './mcs-records.ts';
+/** The DNS records of one exported service: an entry for each export, and one for each import. */
 import { conflictsAgainst, invalidExport, resolveExports } from '../imports/export-conflicts.ts';
 import type { Exported } from '../imports/export-conflicts.ts';
-import type { NodeWay } from '../imports/node-ports.ts';
 import { SOURCE_CLUSTER_LABEL } from '../names.ts';
-import type { EndpointSlice, ServiceImport } from '../objects.ts';
-import type { Claimant } from './publisher.ts';
-import type { Told } from './dns-record.ts';
+import type { EndpointSlice, ServiceName } from '../objects.ts';
+import type { ObservedExport, ObservedService } from '../observe.ts';
+import { NO_RECORDS } from './dns-record.ts';
+import type { RecordResult } from './dns-record.ts';
+import { clusterSetIpRecords, headlessRecords } from './mcs-records.ts';
+import type { ObjectRecords } from './publisher.ts';
 
-/** The export of a service by one cluster, with the endpoints there. */
-export interface SeenExport extends Exported {
-  slices: readonly EndpointSlice[];
-  /** The way to it, where it is not by the addresses of pods. */
-  nodes?: NodeWay;
-}
-
-/** All that is known of a service that some cluster exports. */
-export interface SeenService {
-  /** The exports of the clusters that have been read. */
-  exported: readonly SeenExport[];
-  /** The import in this cluster. */
-  imported: ServiceImport | undefined;
-  /**
-   * Slices that were imported into this cluster from clusters that have not been read: what was last known of one that cannot be
-   * reached since we started, or the work of another implementation.
-   */
-  importedSlices: readonly EndpointSlice[];
-}
-
-/** The objects that give names to a service. `local` is the cluster whose objects may be told what is wrong. */
-export function claimantsOf(service: ServiceName, seen: SeenService, local: string): Claimant[] {
-  const { exported, imported, importedSlices } = seen;
+/** The records of a service; only objects of the cluster `localId` get events. */
+export function exportRecords(
+  service: ServiceName,
+  { exported, imported, importedSlices }: ObservedService,
+  localId: string,
+): ObjectRecords[] {
   const resolved = resolveExports(exported);
-  const type = resolved?.type ?? imported?.spec?.type;
-  const where = `${service.namespace}/${service.name}`;
-  const claimant = (source: string, object: Claimant['object'], told: Told): Claimant => {
+  const isHeadless = (resolved?.type ?? imported?.spec?.type) === 'Headless';
+  const key = `${service.namespace}/${service.name}`;
+  const entry = (source: string, object: ObjectRecords['object'], result: RecordResult): ObjectRecords => {
     const since = object?.metadata.creationTimestamp ?? '';
-    return { source, party: `exported ${where}`, object, since, told, reason: 'ExportConflict' };
+    return { source, claimGroup: `exported ${key}`, object, since, result, reason: 'ExportConflict' };
   };
-  const claimants = exported.map((one) => {
-    const { cluster, slices } = one;
-    const problems = problemsOf(one, resolved);
-    // Names of pods that cannot be reached would do harm.
-    const headless = type === 'Headless' && resolved?.clusters.includes(cluster) && !one.nodes;
-    const told = headless
-      ? headlessRecords(service, cluster, slices, one.service)
-      : { records: [], problems: [] };
-    const object = cluster === local ? one.export : undefined;
-    return claimant(`ServiceExport ${cluster}/${where}`, object, {
-      ...told,
-      problems: [...told.problems, ...problems],
-    });
+  const recordsOf = (one: ObservedExport): RecordResult => {
+    // Pod addresses that cannot be reached from here must not be served.
+    const isServed = isHeadless && resolved?.clusters.includes(one.cluster) && !one.nodePorts;
+    return isServed ? headlessRecords(service, one.cluster, one.slices, one.service) : NO_RECORDS;
+  };
+  const entries = exported.map((one) => {
+    const { records, problems } = recordsOf(one);
+    const object = one.cluster === localId ? one.export : undefined;
+    const result = { records, problems: [...problems, ...problemsOf(one, resolved)] };
+    return entry(`ServiceExport ${one.cluster}/${key}`, object, result);
   });
-  if (type === 'Headless')
+  if (isHeadless)
     for (const [cluster, slices] of bySourceCluster(importedSlices))
-      claimants.push(
-        claimant(`ServiceImport ${cluster}/${where}`, undefined, headlessRecords(service, cluster, slices)),
+      entries.push(
+        entry(`ServiceImport ${cluster}/${key}`, undefined, headlessRecords(service, cluster, slices)),
       );
   else if (imported)
-    claimants.push(claimant(`ServiceImport ${where}`, imported, clusterSetIpRecords(service, imported)));
-  return claimants;
+    entries.push(entry(`ServiceImport ${key}`, imported, clusterSetIpRecords(service, imported)));
+  return entries;
 }
 
 function problemsOf(one: Exported, resolved: ReturnType<typeof resolveExports>): string[] {

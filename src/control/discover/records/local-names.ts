@@ -1,30 +1,34 @@
-/** The names that objects of this cluster claim for themselves. */
+/** The names that objects of the local cluster ask for themselves. */
 import type { Cache } from '../../../kube/cache/cache.ts';
 import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
 import { dnsEndpoint } from '../../../resources/external-dns/dns-endpoint.ts';
-import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
 import type { Member } from '../members/member.ts';
+import { openOptional } from '../members/optional-cache.ts';
+import { trimOther } from '../members/trim.ts';
 import { FQDN_ANNOTATION, HOSTNAME_ANNOTATION, SERVICE_NAME_LABEL } from '../names.ts';
 import type { DnsEndpoint, EndpointSlice, Service } from '../objects.ts';
-import { openOptional } from '../members/optional-cache.ts';
-import type { Claimant } from './publisher.ts';
-import type { Told } from './dns-record.ts';
-import { trimOther } from '../members/trim.ts';
+import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
+import type { RecordResult } from './dns-record.ts';
+import type { ObjectRecords } from './publisher.ts';
 
-export const OWN_KINDS = ['Service', 'EndpointSlice', 'DNSEndpoint'] as const;
-export type OwnKind = (typeof OWN_KINDS)[number];
+export const LOCAL_KINDS = ['Service', 'EndpointSlice', 'DNSEndpoint'] as const;
+export type LocalKind = (typeof LOCAL_KINDS)[number];
 
-export interface OwnNames {
-  /** What an object claims; undefined if it claims nothing, or is gone. */
-  claimantOf(kind: OwnKind, key: string): Claimant | undefined;
+export interface LocalNames {
+  /** The records of an object; undefined if it does not exist. */
+  recordsOf(kind: LocalKind, key: string): ObjectRecords | undefined;
   readonly settled: Promise<void>;
   close(): void;
 }
 
-/** Follows the objects of the local cluster; `wake` gets kind and key of each of which something changed. */
-export function openOwnNames(local: Member, log: Log, wake: (kind: OwnKind, key: string) => void): OwnNames {
+/** Watches the objects of the local cluster; `enqueue` gets kind and key of each object whose records may have changed. */
+export function openLocalNames(
+  local: Member,
+  log: Log,
+  enqueue: (kind: LocalKind, key: string) => void,
+): LocalNames {
   const { services, slices } = local;
   const ends: (() => void)[] = [];
   const endpoints = openOptional<DnsEndpoint>({
@@ -32,36 +36,36 @@ export function openOwnNames(local: Member, log: Log, wake: (kind: OwnKind, key:
     kind: dnsEndpoint,
     trim: trimOther,
     log,
-    onOpen: (cache) => void ends.push(cache.subscribe((key) => wake('DNSEndpoint', key))),
+    onOpen: (cache) => void ends.push(cache.subscribe((key) => enqueue('DNSEndpoint', key))),
   });
   ends.push(
-    services.subscribe((key) => wake('Service', key), { keysOf: ifAnnotated(FQDN_ANNOTATION) }),
-    slices.subscribe((key) => wake('EndpointSlice', key), { keysOf: ifAnnotated(HOSTNAME_ANNOTATION) }),
-    slices.subscribe((key) => wake('Service', key), {
+    services.subscribe((key) => enqueue('Service', key), { keysOf: ifAnnotated(FQDN_ANNOTATION) }),
+    slices.subscribe((key) => enqueue('EndpointSlice', key), { keysOf: ifAnnotated(HOSTNAME_ANNOTATION) }),
+    slices.subscribe((key) => enqueue('Service', key), {
       keysOf: (slice) => annotatedServiceOf(slice, services),
     }),
   );
 
-  const claims: Record<OwnKind, (key: string) => Claimant | undefined> = {
+  const recordsOf: Record<LocalKind, (key: string) => ObjectRecords | undefined> = {
     Service(key) {
       const object = services.get(key);
-      return object && claimant(object, serviceRecords(object, local.slicesOf(key)));
+      return object && objectRecords(object, serviceRecords(object, local.slicesOf(key)));
     },
     EndpointSlice(key) {
       const object = slices.get(key);
       if (!object) return undefined;
-      // Slices are pieces of a whole: those that one namespace gives one name stand together.
+      // A name may need several slices, e.g. one for each IP family: those of one namespace do not conflict.
       const name = object.metadata.annotations?.[HOSTNAME_ANNOTATION]?.toLowerCase();
-      const party = `EndpointSlices of ${name} in ${object.metadata.namespace}`;
-      return { ...claimant(object, sliceRecords(object)), party };
+      const claimGroup = `EndpointSlices of ${name} in ${object.metadata.namespace}`;
+      return { ...objectRecords(object, sliceRecords(object)), claimGroup };
     },
     DNSEndpoint(key) {
       const object = endpoints.current?.get(key);
-      return object && claimant(object, endpointObjectRecords(object));
+      return object && objectRecords(object, endpointObjectRecords(object));
     },
   };
   return {
-    claimantOf: (kind, key) => claims[kind](key),
+    recordsOf: (kind, key) => recordsOf[kind](key),
     settled: endpoints.settled,
     close() {
       endpoints.stop();
@@ -70,10 +74,10 @@ export function openOwnNames(local: Member, log: Log, wake: (kind: OwnKind, key:
   };
 }
 
-function claimant(object: KubeObject, told: Told): Claimant {
+function objectRecords(object: KubeObject, result: RecordResult): ObjectRecords {
   const source = `${object.kind} ${keyOf(object.metadata)}`;
   const since = object.metadata.creationTimestamp ?? '';
-  return { source, party: source, object, since, told, reason: 'NameInvalid' };
+  return { source, claimGroup: source, object, since, result, reason: 'NameInvalid' };
 }
 
 function ifAnnotated(annotation: string): (object: KubeObject) => string[] {

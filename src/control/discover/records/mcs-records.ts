@@ -1,18 +1,25 @@
 /**
- * The names of exported services, as the DNS part of the Multi-Cluster Services API (KEP-1645, schema 1.0.0) has them. There is no
- * name for the whole of one cluster: the specification forbids it.
+ * The DNS records of exported services, by the DNS specification of the Multi-Cluster Services API (KEP-1645, schema 1.0.0). No name
+ * stands for all endpoints of one cluster: the specification forbids it.
  */
 import { CLUSTERSET_ZONE } from '../names.ts';
 import { publishedEndpoints } from '../objects.ts';
-import type { Endpoint, EndpointSlice, Service, ServiceImport, ServicePort } from '../objects.ts';
-import { addressRecord, bounded } from './dns-record.ts';
-import type { DnsRecord, Told } from './dns-record.ts';
+import type {
+  Endpoint,
+  EndpointSlice,
+  Service,
+  ServiceImport,
+  ServiceName,
+  ServicePort,
+} from '../objects.ts';
+import { addressRecord, limitRecords } from './dns-record.ts';
+import type { DnsRecord, RecordResult } from './dns-record.ts';
 
-/** Priority and weight; the specification leaves them open. */
+/** Priority and weight, which the specification leaves open. */
 const SRV_PREFERENCE = '0 100';
 const VERSION_TTL = 28_800;
 
-/** The record by which clients learn that the names below are of this schema. */
+/** The version of the DNS schema, as the specification asks for it. */
 export const VERSION_RECORD: DnsRecord = {
   name: `dns-version.${CLUSTERSET_ZONE}`,
   type: 'TXT',
@@ -20,34 +27,28 @@ export const VERSION_RECORD: DnsRecord = {
   ttl: VERSION_TTL,
 };
 
-/** A service of the whole set. */
-export interface ServiceName {
-  namespace: string;
-  name: string;
-}
-
 export function clustersetName({ namespace, name }: ServiceName): string {
   return `${name}.${namespace}.svc.${CLUSTERSET_ZONE}`;
 }
 
-/** One address for all clusters: that of the import in this one. Without it there is nothing to lead to, and so no name. */
-export function clusterSetIpRecords(service: ServiceName, imported: ServiceImport): Told {
+/** The clusterset IPs of the ServiceImport in this cluster; as long as it has none, there are no records. */
+export function clusterSetIpRecords(service: ServiceName, imported: ServiceImport): RecordResult {
   const name = clustersetName(service);
   const addresses = (imported.spec?.ips ?? []).flatMap((ip) => addressRecord(name, ip));
   const ports = addresses.length > 0 ? (imported.spec?.ports ?? []) : [];
-  return bounded({
+  return limitRecords({
     records: [...addresses, ...ports.flatMap((port) => srvRecord(name, port, port.port, name))],
     problems: [],
   });
 }
 
-/** The endpoints of a headless service in one cluster. None ready: no records, and with those of no cluster NXDOMAIN. */
+/** The endpoints of a headless service in one cluster; if no cluster has a ready endpoint, the name is NXDOMAIN. */
 export function headlessRecords(
   service: ServiceName,
   cluster: string,
   slices: readonly EndpointSlice[],
   exported?: Service,
-): Told {
+): RecordResult {
   const name = clustersetName(service);
   const records = slices.flatMap((slice) =>
     publishedEndpoints(slice, exported).flatMap((endpoint) => {
@@ -59,10 +60,10 @@ export function headlessRecords(
       return [...addresses, ...ports.flatMap((port) => srvRecord(name, port, port.port, host))];
     }),
   );
-  return bounded({ records, problems: [] });
+  return limitRecords({ records, problems: [] });
 }
 
-/** The name of an endpoint within its cluster. Where it has none, its address makes one, as CoreDNS does it. */
+/** The host label of an endpoint: its hostname, or its address with hyphens, as in CoreDNS. */
 export function hostOf({ hostname, addresses }: Endpoint): string {
   return hostname || (addresses[0] ?? '').replaceAll(/[.:]/g, '-');
 }

@@ -30,8 +30,8 @@ function setup() {
   const set = (name: string, since: string, record: DnsRecord, problems: string[] = []) => {
     const object = service({}, { name });
     const source = `Service default/${name}`;
-    const told = { records: [record], problems };
-    publisher.set({ source, party: source, object, since, told, reason: 'NameInvalid' });
+    const result = { records: [record], problems };
+    publisher.publish(source, [{ source, claimGroup: source, object, since, result, reason: 'NameInvalid' }]);
   };
   return { publisher, served, notices, set };
 }
@@ -49,9 +49,9 @@ suite('publisher', () => {
       notices.map(({ about, reason, note }) => [about, reason, note]),
       [['new', 'NameTaken', 'x.test belongs to Service default/old, which is older']],
     );
-    assert.equal(publisher.troubled, 1);
-    publisher.remove('Service default/old');
-    assert.equal(publisher.troubled, 0);
+    assert.equal(publisher.refusedObjects, 1);
+    publisher.publish('Service default/old', []);
+    assert.equal(publisher.refusedObjects, 0);
     set('older', '2019', address);
     assert.equal(notices.length, 2);
   });
@@ -73,8 +73,8 @@ suite('publisher', () => {
     const faults = (first: string) => [first, ...Array.from({ length: 5000 }, (_, i) => `fault ${i}`)];
     set('wild', '2020', address, faults('a'));
     assert.equal(notices.length, 21);
-    assert.equal(notices.at(-1)?.note, 'and 4981 names more');
-    assert.equal(publisher.troubled, 1);
+    assert.equal(notices.at(-1)?.note, 'and 4981 more names');
+    assert.equal(publisher.refusedObjects, 1);
     set('wild', '2020', address, faults('a'));
     assert.equal(notices.length, 21, 'once');
     set('wild', '2020', address, faults('b'));

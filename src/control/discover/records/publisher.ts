@@ -1,30 +1,29 @@
-/** Between claims and the DNS server: gives it what was granted, and tells the owners of objects what was not. */
+/** Gives the DNS server the records that were granted, and reports to the owners of objects which names were not. */
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import { hashOf } from '../../../kube/json.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
 import { createClaims } from './claims.ts';
-import type { Verdict } from './claims.ts';
-import type { RecordSink, Told } from './dns-record.ts';
+import type { Evaluation } from './claims.ts';
+import type { RecordResult, RecordSink } from './dns-record.ts';
 
-/** One object that claims names. */
-export interface Claimant {
+/** The records of one object, and where its problems are reported. */
+export interface ObjectRecords {
   source: string;
-  party: string;
-  /** Whom to tell what is wrong; undefined for objects of other clusters, which are told by their own. */
+  claimGroup: string;
+  /** The object that gets the events; undefined for objects of other clusters, where another installation reports. */
   object: KubeObject | undefined;
   since: string;
-  told: Told;
-  /** What it is called when something in it makes no sense. */
+  result: RecordResult;
+  /** The reason of events about problems in the object itself. */
   reason: string;
 }
 
 export interface Publisher {
-  /** Replaces what an object says. */
-  set(claimant: Claimant): void;
-  remove(source: string): void;
-  /** How many objects are refused something. */
-  readonly troubled: number;
+  /** Replaces all records that were published under a key, e.g. those of an object or of an exported service. */
+  publish(key: string, entries: readonly ObjectRecords[]): void;
+  /** How many objects have a name that is not served. */
+  readonly refusedObjects: number;
 }
 
 export interface PublisherOptions {
@@ -34,63 +33,68 @@ export interface PublisherOptions {
 }
 
 const ACTION = 'PublishName';
-/** More than this is not said of one object at once: whoever may write one must not be able to fill the log. */
-const MAX_NOTICES = 20;
+/** The most events about one object at a time: whoever may write one object must not be able to flood the log. */
+const MAX_EVENTS = 20;
 
 export function createPublisher({ sink, events, log }: PublisherOptions): Publisher {
-  const claimants = new Map<string, Claimant>();
-  /** What was last said about a source, so that it is said once. */
-  const said = new Map<string, string>();
-  const claims = createClaims(publish);
+  const objects = new Map<string, ObjectRecords>();
+  /** A hash of what was last reported about each source, so that it is reported once. */
+  const reported = new Map<string, string>();
+  /** The sources that were published under each key. */
+  const sources = new Map<string, ReadonlySet<string>>();
+  const claims = createClaims();
 
-  function publish(verdicts: readonly Verdict[]): void {
-    const rejected = verdicts.map(({ source, granted }) => sink.upsert(source, granted));
-    verdicts.forEach((verdict, i) => {
-      // What stood in the way may have gone since: an alias cannot move in before the addresses have moved out.
-      const left = rejected[i]!.length > 0 ? sink.upsert(verdict.source, verdict.granted) : [];
-      report(verdict, unique(left.map(({ reason }) => reason)));
+  function apply(evaluations: readonly Evaluation[]): void {
+    const rejected = evaluations.map(({ source, granted }) => sink.upsert(source, granted));
+    evaluations.forEach((evaluation, i) => {
+      // The conflict may be gone by now: a CNAME is rejected until the address records of its name have been removed.
+      const left = rejected[i]!.length > 0 ? sink.upsert(evaluation.source, evaluation.granted) : [];
+      report(evaluation, [...new Set(left.map(({ reason }) => reason))]);
     });
   }
 
-  function report({ source, refused }: Verdict, rejected: readonly string[]): void {
-    const claimant = claimants.get(source);
-    if (!claimant) return void said.delete(source);
+  function report({ source, refused }: Evaluation, rejected: readonly string[]): void {
+    const records = objects.get(source);
+    if (!records) return void reported.delete(source);
     const notices = [
-      ...claimant.told.problems.map((note) => ({ reason: claimant.reason, note })),
-      ...refused.map(({ name, winner }) => ({
+      ...records.result.problems.map((note) => ({ reason: records.reason, note })),
+      ...refused.map(({ name, holder }) => ({
         reason: 'NameTaken',
-        note: `${name} belongs to ${winner}, which is older`,
+        note: `${name} belongs to ${holder}, which is older`,
       })),
       ...rejected.map((note) => ({ reason: 'NameNotServed', note })),
     ];
-    if (notices.length === 0) return void said.delete(source);
-    const words = hashOf(notices);
-    if (said.get(source) === words) return;
-    said.set(source, words);
-    const left = notices.splice(MAX_NOTICES).length;
-    if (left > 0) notices.push({ reason: 'NameNotServed', note: `and ${left} names more` });
+    if (notices.length === 0) return void reported.delete(source);
+    const hash = hashOf(notices);
+    if (reported.get(source) === hash) return;
+    reported.set(source, hash);
+    const left = notices.splice(MAX_EVENTS).length;
+    if (left > 0) notices.push({ reason: 'NameNotServed', note: `and ${left} more names` });
     for (const notice of notices) {
-      log.warn({ source, ...notice }, 'a name is not served');
-      if (claimant.object) events.record(claimant.object, { type: 'Warning', action: ACTION, ...notice });
+      log.warn({ source, ...notice }, 'DNS name not served');
+      if (records.object) events.record(records.object, { type: 'Warning', action: ACTION, ...notice });
     }
   }
 
   return {
-    set(claimant) {
-      const { source, party, since, told } = claimant;
-      claimants.set(source, claimant);
-      claims.set({ source, party, since, records: told.records });
+    publish(key, entries) {
+      const before = sources.get(key) ?? [];
+      const now = new Set(entries.map(({ source }) => source));
+      if (now.size > 0) sources.set(key, now);
+      else sources.delete(key);
+      for (const entry of entries) {
+        const { source, claimGroup, since, result } = entry;
+        objects.set(source, entry);
+        apply(claims.set({ source, claimGroup, since, records: result.records }));
+      }
+      for (const source of before) {
+        if (now.has(source)) continue;
+        objects.delete(source);
+        apply(claims.remove(source));
+      }
     },
-    remove(source) {
-      claimants.delete(source);
-      claims.remove(source);
-    },
-    get troubled() {
-      return said.size;
+    get refusedObjects() {
+      return reported.size;
     },
   };
-}
-
-function unique(reasons: readonly string[]): string[] {
-  return [...new Set(reasons)];
 }

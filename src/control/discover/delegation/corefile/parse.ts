@@ -2,8 +2,8 @@
  * Reads a Corefile as CoreDNS does: keys, server blocks, plugins, nested blocks, snippets. What a plugin makes of its arguments is not
  * looked at, nor can be what imported files and environment variables hold: only CoreDNS sees those.
  */
-import { lineEndsIn, wordsOf } from './tokens.ts';
-import type { Word } from './tokens.ts';
+import { lineEndsIn, tokenize } from './tokens.ts';
+import type { Token } from './tokens.ts';
 
 export interface ServerBlock {
   /** `xcc.test:53`, `.:53`. */
@@ -38,17 +38,17 @@ const ZONE = /^(?=[^]{0,254}$)(?:\.|(?:(?:[^.\\]|\\(?:\d{3}|[^])){1,63}(?:\.|$))
 class Misread extends Error {}
 
 interface Reader {
-  words: Word[];
+  words: Token[];
   /** The word that is looked at. */
   at: number;
-  snippets: Map<string, Word[]>;
+  snippets: Map<string, Token[]>;
   imports: string[];
   expansions: number;
 }
 
 /** Reads a Corefile; a problem names the line. */
 export function parseCorefile(text: string): ParsedCorefile {
-  const reader = { words: wordsOf(text), at: 0, snippets: new Map(), imports: [], expansions: 0 };
+  const reader = { words: tokenize(text), at: 0, snippets: new Map(), imports: [], expansions: 0 };
   try {
     const blocks = readBlocks(reader);
     checkKeys(blocks);
@@ -224,7 +224,7 @@ function startsLine({ words, at }: Reader): boolean {
   return word !== undefined && before.line + lineEndsIn(before.text) < word.line;
 }
 
-function isSameLine(before: Word, word: Word): boolean {
+function isSameLine(before: Token, word: Token): boolean {
   return before.line + lineEndsIn(before.text) === word.line;
 }
 

@@ -1,6 +1,6 @@
 /** The words of a Corefile, cut as CoreDNS cuts them. */
 
-export interface Word {
+export interface Token {
   text: string;
   /** Where it begins; the first line is 1. */
   line: number;
@@ -19,8 +19,8 @@ const PIECE = new RegExp(
 );
 
 /** The words of a text. There is no text that has none. */
-export function wordsOf(text: string): Word[] {
-  const words: Word[] = [];
+export function tokenize(text: string): Token[] {
+  const words: Token[] = [];
   let line = 1;
   for (const [piece, quoted, end, word] of text.replace(/^\uFEFF/, '').matchAll(PIECE)) {
     if (quoted !== undefined) {
