@@ -25,7 +25,7 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       if (!kubernetes) throw new IsthmusError('USAGE', `${config} names no cluster`);
       const { zoneTexts } = await import('./dns-delegation.ts');
-      const { isDelegated, othersDelegating, takeOut } =
+      const { isDelegated, othersDelegating, removeDelegations } =
         await import('../control/discover/delegation/undelegate.ts');
       const { optionsOf } = await import('../control/discover/delegation/settings.ts');
       const { DNS_NAME } = await import('../control/discover/install.ts');
@@ -36,16 +36,14 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       await using local = await connect(kubernetes);
       const reach = await local.cluster.probe();
       if (reach.state === 'unreachable') throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
-      const removals = await takeOut(local.cluster, given).catch((error: unknown) => {
+      const removals = await removeDelegations(local.cluster, given).catch((error: unknown) => {
         throw userErrorOf(error);
       });
       for (const { platform, object, problem } of removals)
-        terminal.out(`${object || platform}: ${problem ?? 'taken out'}\n`);
+        terminal.out(`${object || platform}: ${problem ?? 'removed'}\n`);
       if (removals.length === 0) {
         const others = await othersDelegating(local.cluster, given);
-        const more = others.map(
-          (owner) => `; to take out what ${owner} delegates: -n ${owner.split('/')[0]}`,
-        );
+        const more = others.map((owner) => `; to remove what ${owner} delegates: -n ${owner.split('/')[0]}`);
         terminal.out(`nothing is delegated from ${namespace}${more.join('')}\n`);
       }
       if (removals.some(({ problem }) => problem !== undefined)) terminal.exitCode = EXIT.problems;

@@ -1,25 +1,28 @@
-/** The way by kube-dns: one table of zones for everybody, in which ours are those that lead to our server. */
+/** kube-dns: one map of stub domains for everybody; our entries are those with the address of our server. */
 import { dataChange } from './coredns.ts';
-import type { ConfigMap, Wanted, PlatformChange } from './platform.ts';
+import type { ConfigMap, PlatformChange, WantedDelegation } from './platform.ts';
 
 const KEY = 'stubDomains';
-/** kube-dns does not say in its table which domain it serves itself. */
+/** The ConfigMap of kube-dns does not name the cluster domain. */
 const CLUSTER_DOMAIN = 'cluster.local';
 
 type Table = Record<string, unknown>;
 
-/** The table with our zones in it. */
-export function kubeDnsChange(object: ConfigMap | undefined, wanted: Wanted): PlatformChange {
+/** The stub domains with our zones. */
+export function kubeDnsChange(object: ConfigMap | undefined, wanted: WantedDelegation): PlatformChange {
   const { zones, server } = wanted;
-  if (!object) return zones.length === 0 ? { object, write: undefined } : { problem: 'there is no kube-dns' };
+  if (!object)
+    return zones.length === 0
+      ? { object, write: undefined }
+      : { problem: 'the ConfigMap kube-dns does not exist' };
   const before = object.data?.[KEY];
   const table = readTable(before);
   if (!table)
-    return zones.length === 0 ? { object, write: undefined } : { problem: `${KEY} is no table of zones` };
+    return zones.length === 0 ? { object, write: undefined } : { problem: `${KEY} is not a JSON object` };
   const ownServers = [server, ...(wanted.formerServers ?? [])].filter((one) => one !== undefined);
   const isOurs = (zone: string) => ownServers.some((own) => isSame(table[zone], [own]));
   const taken = zones.find((zone) => zone in table && !isOurs(zone));
-  if (taken !== undefined) return { problem: `${taken} is delegated to somebody else` };
+  if (taken !== undefined) return { problem: `${taken} is already delegated to another server` };
   const hiding = zones.find((zone) => zone === CLUSTER_DOMAIN || CLUSTER_DOMAIN.endsWith(`.${zone}`));
   if (hiding !== undefined) return { problem: `${hiding} would hide the cluster's own ${CLUSTER_DOMAIN}` };
   const stale = Object.keys(table).filter(
@@ -30,7 +33,7 @@ export function kubeDnsChange(object: ConfigMap | undefined, wanted: Wanted): Pl
   return dataChange(object, KEY, edited(before ?? '{}', table, stale, added, server ?? ''));
 }
 
-/** Where these zones lead, each to one server. */
+/** The servers of these zones, as far as each has exactly one. */
 export function serversOf(object: ConfigMap | undefined, zones: readonly string[]): string[] {
   const table = readTable(object?.data?.[KEY]) ?? {};
   return zones.flatMap((zone) => {
@@ -39,7 +42,7 @@ export function serversOf(object: ConfigMap | undefined, zones: readonly string[
   });
 }
 
-/** The text with as few changes as possible, for others have their own way to write it; undefined for an empty table. */
+/** The text with as few changes as possible, to keep the formatting of others; undefined for an empty map. */
 function edited(
   text: string,
   table: Table,

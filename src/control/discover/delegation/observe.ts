@@ -1,4 +1,4 @@
-/** Follows the objects that decide how, and where to, zones are delegated; each by its name, since no more may be read. */
+/** Reads and watches the configuration objects of the cluster's DNS; each by its name, since RBAC allows no more. */
 import type { Cluster } from '../../../kube/cluster.ts';
 import { ApiError } from '../../../kube/http/errors.ts';
 import type { KubeObject, ObjectName, ResourceType } from '../../../kube/object.ts';
@@ -11,7 +11,7 @@ export const DNS_OPERATOR = { group: 'operator.openshift.io', version: 'v1', kin
 export const OPERATOR_NAME = 'default';
 export const CUSTOM_NAME = 'coredns-custom';
 export const KUBE_DNS_NAME = 'kube-dns';
-/** Where clusters have the Service of their DNS. */
+/** The Services of the cluster's DNS on the platforms. */
 const DNS_SERVICES: readonly ObjectName[] = [
   { namespace: 'kube-system', name: 'kube-dns' },
   { namespace: 'openshift-dns', name: 'dns-default' },
@@ -22,55 +22,55 @@ export interface DnsService extends KubeObject {
   spec?: { clusterIP?: string };
 }
 
-export interface SeenDns {
-  found: ClusterDns;
+export interface ObservedDns {
+  clusterDns: ClusterDns;
   /** Our own Service. */
   service: DnsService | undefined;
 }
 
-export interface ViewOptions {
+export interface DnsObjects {
   cluster: Cluster;
   /** Our own Service. */
   service: ObjectName;
   corefile: DelegationOptions['corefile'];
 }
 
-interface Place {
+interface ObjectRef {
   type: ResourceType;
   name: ObjectName;
 }
 
-type Places = Record<keyof ClusterDns | 'service', Place>;
+type ObjectRefs = Record<keyof ClusterDns | 'service', ObjectRef>;
 
-/** Reads them all as they are now: what is written must not be decided from what was true a moment ago. */
-export async function lookAt({ cluster, service, corefile }: ViewOptions): Promise<SeenDns> {
-  const places = placesOf(service, corefile);
-  const get = async <T extends KubeObject>({ type, name }: Place) => cluster.client.get<T>(type, name);
-  // Before the others, which could fail with nobody listening while this is waited for.
+/** Reads all objects from the API server, not from a cache: a write must not be decided from old data. */
+export async function observeDns({ cluster, service, corefile }: DnsObjects): Promise<ObservedDns> {
+  const refs = refsOf(service, corefile);
+  const get = async <T extends KubeObject>({ type, name }: ObjectRef) => cluster.client.get<T>(type, name);
+  // Awaited before the others start: their rejections would be unhandled meanwhile.
   const hasOperator = await isServed(cluster, DNS_OPERATOR);
   const [coredns, custom, kubeDns, operator, own] = await Promise.all([
-    get<ConfigMap>(places.coredns),
-    get<ConfigMap>(places.custom),
-    get<ConfigMap>(places.kubeDns),
-    hasOperator ? get<DnsOperator>(places.operator) : undefined,
-    get<DnsService>(places.service),
+    get<ConfigMap>(refs.coredns),
+    get<ConfigMap>(refs.custom),
+    get<ConfigMap>(refs.kubeDns),
+    hasOperator ? get<DnsOperator>(refs.operator) : undefined,
+    get<DnsService>(refs.service),
   ]);
-  return { found: { coredns, custom, kubeDns, operator }, service: own };
+  return { clusterDns: { coredns, custom, kubeDns, operator }, service: own };
 }
 
-/** Calls when one of them may have changed. Returns the way to end it. */
-export async function watchFor(options: ViewOptions, onChange: () => void): Promise<() => void> {
+/** Calls `onChange` when one of the objects may have changed. Returns a function that ends the watches. */
+export async function watchDns(options: DnsObjects, onChange: () => void): Promise<() => void> {
   const { cluster, service, corefile } = options;
-  const { operator, ...rest } = placesOf(service, corefile);
-  // A cluster does not become an OpenShift while it runs.
-  const places = [...Object.values(rest), ...((await isServed(cluster, DNS_OPERATOR)) ? [operator] : [])];
-  const ends = places.map(({ type, name: { namespace, name } }) =>
+  const { operator, ...rest } = refsOf(service, corefile);
+  // A running cluster does not become an OpenShift.
+  const refs = [...Object.values(rest), ...((await isServed(cluster, DNS_OPERATOR)) ? [operator] : [])];
+  const ends = refs.map(({ type, name: { namespace, name } }) =>
     cluster.cache({ type, namespace, fieldSelector: `metadata.name=${name}` }).subscribe(onChange),
   );
   return () => ends.forEach((end) => end());
 }
 
-function placesOf(service: ObjectName, corefile: ViewOptions['corefile']): Places {
+function refsOf(service: ObjectName, corefile: DnsObjects['corefile']): ObjectRefs {
   const { namespace } = corefile;
   return {
     coredns: { type: CONFIG_MAP, name: corefile },
@@ -81,7 +81,7 @@ function placesOf(service: ObjectName, corefile: ViewOptions['corefile']): Place
   };
 }
 
-/** The address of the cluster's own DNS. */
+/** The address of the cluster's DNS. */
 export async function clusterDnsAddress(cluster: Cluster): Promise<string | undefined> {
   for (const name of DNS_SERVICES) {
     const service = await cluster.client.get<DnsService>(SERVICE, name);
@@ -91,7 +91,7 @@ export async function clusterDnsAddress(cluster: Cluster): Promise<string | unde
   return undefined;
 }
 
-/** The address at which a Service answers in its cluster. */
+/** The cluster IP of a Service. */
 export function addressOf(service: DnsService | undefined): string | undefined {
   const address = service?.spec?.clusterIP ?? '';
   return address === '' || address === 'None' ? undefined : address;

@@ -1,4 +1,4 @@
-/** Tells how the delegation stands: in a ConfigMap of our own, in events, metrics and the log. */
+/** Reports the status of the delegation: in a ConfigMap of our own, as Events, in a metric and in the log. */
 import type { Cluster } from '../../../kube/cluster.ts';
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { KubeObject, OwnerReference } from '../../../kube/object.ts';
@@ -6,12 +6,13 @@ import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import { CONFIG_MAP } from './observe.ts';
+import { FIELD_MANAGER } from './write.ts';
 import type { ConfigMap, Platform } from './platform.ts';
 
 /**
- * `waiting`: something is missing, nothing was written. `refused`: nothing is written because it would do harm. `verifying`: written,
- * and not yet answered. `delegated`: it works. `failing`: it did work, does not at the moment, and is left as it is. `failed`: written,
- * never answered, taken back. `removed`: taken out, as was asked for.
+ * `waiting`: something is missing, nothing was written. `refused`: nothing is written, because it would break something. `verifying`:
+ * written, and not yet verified by queries. `delegated`: verified. `failing`: it was verified once and fails now; it is left as it is.
+ * `failed`: written, never verified, undone. `removed`: removed, as the settings ask.
  */
 export const STATES = [
   'waiting',
@@ -22,30 +23,30 @@ export const STATES = [
   'failed',
   'removed',
 ] as const;
-export type State = (typeof STATES)[number];
+export type DelegationState = (typeof STATES)[number];
 
 export interface DelegationStatus {
-  state: State;
+  state: DelegationState;
   platform: Platform | undefined;
   zones: readonly string[];
   server: string | undefined;
-  /** For people: why it is not as it should be. */
+  /** Why the zones are not delegated, for people. */
   reason: string;
 }
 
-export interface Reporter {
-  /** What was last said, by whichever replica; undefined if nothing was. */
+export interface StatusReporter {
+  /** The status that was last written, by any replica; undefined if there is none. */
   last(): Promise<DelegationStatus | undefined>;
-  /** Says how it stands, where that is new. `about` is what gets an event, besides our own Service. */
-  tell(
-    standing: DelegationStatus,
+  /** Reports a status that differs from the last one. `about` says which objects get an event. */
+  report(
+    status: DelegationStatus,
     about: { service: KubeObject | undefined; object?: KubeObject | undefined },
   ): Promise<void>;
-  /** A replica that does not lead knows nothing. */
+  /** Removes the metric: only the leader knows the status. */
   forget(): void;
 }
 
-export interface ReporterOptions {
+export interface StatusReporterOptions {
   cluster: Cluster;
   namespace: string;
   events: EventRecorder;
@@ -53,11 +54,10 @@ export interface ReporterOptions {
   metrics: Metrics;
 }
 
-/** The ConfigMap in our own namespace that says how the delegation stands. */
+/** The ConfigMap in our own namespace with the status. */
 export const STATUS_NAME = 'isthmus-dns-delegation';
 const ACTION = 'DelegateZones';
-const FIELD_MANAGER = 'isthmus-dns';
-const REASONS: Readonly<Record<State, string>> = {
+const REASONS: Readonly<Record<DelegationState, string>> = {
   waiting: 'DelegationWaiting',
   refused: 'DelegationRefused',
   verifying: 'DelegationWritten',
@@ -66,48 +66,57 @@ const REASONS: Readonly<Record<State, string>> = {
   failed: 'DelegationFailed',
   removed: 'DelegationRemoved',
 };
-const IS_NORMAL: ReadonlySet<State> = new Set(['verifying', 'delegated', 'removed']);
+const IS_NORMAL: ReadonlySet<DelegationState> = new Set(['verifying', 'delegated', 'removed']);
 
-export function createReporter({ cluster, namespace, events, log, metrics }: ReporterOptions): Reporter {
+export function createStatusReporter({
+  cluster,
+  namespace,
+  events,
+  log,
+  metrics,
+}: StatusReporterOptions): StatusReporter {
   const gauge = metrics.gauge(
     'isthmus_dns_delegation',
-    '1 for the state that the delegation of each zone is in; only the replica that leads knows.',
+    '1 for the state of the delegation of each zone; reported by the leader only.',
   );
   const name = { namespace, name: STATUS_NAME };
-  let said: DelegationStatus | undefined;
+  let last: DelegationStatus | undefined;
   let shown: Record<string, string>[] = [];
 
-  function show({ zones, platform, state }: DelegationStatus): void {
+  function measure({ zones, platform, state }: DelegationStatus): void {
     for (const labels of shown) gauge.drop(labels);
     shown = zones.map((zone) => ({ zone, platform: platform ?? 'unknown', state }));
     for (const labels of shown) gauge.of(labels).value = 1;
   }
 
-  async function write(standing: DelegationStatus, owner: KubeObject | undefined): Promise<void> {
-    // Goes with our Service, so that nothing is left behind.
+  async function write(status: DelegationStatus, owner: KubeObject | undefined): Promise<void> {
+    // Deleted together with our Service.
     const ownerReferences = owner?.metadata.uid ? [referenceTo(owner)] : undefined;
     const metadata = { ...name, ...(ownerReferences ? { ownerReferences } : {}) };
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: dataOf(standing) };
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: dataOf(status) };
     try {
       await cluster.client.apply(object, { fieldManager: FIELD_MANAGER });
     } catch (error) {
-      log.warn({ problem: messageOf(error) }, 'the state of the delegation could not be written down');
+      log.warn({ problem: messageOf(error) }, 'delegation status could not be written');
     }
   }
 
   return {
     async last() {
       const object = await cluster.client.get<ConfigMap>(CONFIG_MAP, name);
-      return object?.data && standingOf(object.data);
+      return object?.data && statusOf(object.data);
     },
-    async tell(standing, { service, object }) {
-      if (said && JSON.stringify(said) === JSON.stringify(standing)) return;
-      said = standing;
-      show(standing);
-      const { state, platform, zones, server, reason } = standing;
+    async report(status, { service, object }) {
+      if (last && JSON.stringify(last) === JSON.stringify(status)) return;
+      last = status;
+      measure(status);
+      const { state, platform, zones, server, reason } = status;
       const type = IS_NORMAL.has(state) ? 'Normal' : 'Warning';
-      log[type === 'Normal' ? 'info' : 'warn']({ state, platform, zones, server, reason }, 'delegation');
-      await write(standing, service);
+      log[type === 'Normal' ? 'info' : 'warn'](
+        { state, platform, zones, server, reason },
+        'delegation status',
+      );
+      await write(status, service);
       const note = [`${zones.join(', ')}: ${state}`, reason].filter(Boolean).join('; ');
       for (const each of [service, object])
         if (each?.metadata.uid) events.record(each, { type, reason: REASONS[state], action: ACTION, note });
@@ -115,7 +124,7 @@ export function createReporter({ cluster, namespace, events, log, metrics }: Rep
     forget() {
       for (const labels of shown) gauge.drop(labels);
       shown = [];
-      said = undefined;
+      last = undefined;
     },
   };
 }
@@ -128,7 +137,7 @@ function dataOf({ state, platform, zones, server = '', reason }: DelegationStatu
   return { state, platform: platform ?? '', zones: zones.join(' '), server, reason };
 }
 
-function standingOf(data: Record<string, string>): DelegationStatus | undefined {
+function statusOf(data: Record<string, string>): DelegationStatus | undefined {
   const state = STATES.find((one) => one === data['state']);
   if (!state) return undefined;
   const { platform, zones = '', server, reason = '' } = data;

@@ -1,17 +1,19 @@
-/** Writes what was planned, if the object still is as it was read. */
+/** Writes what was planned, if the object is still as it was read. */
 import type { Cluster } from '../../../kube/cluster.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
 import { typeOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Write } from './platform.ts';
 
-const FIELD_MANAGER = 'isthmus-dns';
+export const FIELD_MANAGER = 'isthmus-dns';
 
-/** The object as it is now; undefined if it is gone, `'changed'` if somebody was quicker and nothing was written. */
+/** The object after a write, or undefined after its deletion; `conflict` if it was changed meanwhile and nothing was written. */
+export type Written = KubeObject | undefined | 'conflict';
+
 export async function writeChange(
   { client }: Cluster,
   { object, patch }: Pick<Write, 'object' | 'patch'>,
-): Promise<KubeObject | undefined | 'changed'> {
+): Promise<Written> {
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const type = typeOf(object);
   try {
@@ -20,12 +22,12 @@ export async function writeChange(
       return undefined;
     }
     if (resourceVersion === undefined)
-      // Applied, not created: the right to create an object of one name only can be given for this alone.
+      // Server-side apply instead of create: RBAC can limit `create` to a resource name only where the name is in the request path.
       return (await client.apply({ ...object, ...patch }, { fieldManager: FIELD_MANAGER })).object;
     const guarded = { ...patch, metadata: { ...(patch as Partial<KubeObject>).metadata, resourceVersion } };
     return await client.mergePatch(type, { name, namespace }, guarded, { fieldManager: FIELD_MANAGER });
   } catch (error) {
-    if (hasStatus(error, 409) || hasStatus(error, 404)) return 'changed';
+    if (hasStatus(error, 409) || hasStatus(error, 404)) return 'conflict';
     throw error;
   }
 }

@@ -1,7 +1,6 @@
 /**
- * Our part of someone else's Corefile: between two markers, and nothing outside of them is ever changed. A block says whose it is, since
- * there may be several of us in one cluster; one that does not say it is from the days before, or of somebody who was here before us,
- * and is taken over.
+ * Our block in a Corefile: between two markers, and nothing outside of them is ever changed. A block names its owner, since a cluster
+ * may have several installations; a block without owner, of an older version or another program, is taken over.
  */
 import { isIP, isIPv6 } from 'node:net';
 import { normalKey, parseCorefile } from './parse.ts';
@@ -9,48 +8,46 @@ import type { Corefile, ServerBlock } from './parse.ts';
 
 const BEGIN = '### BEGIN CROSS CLUSTER CONNECTIVITY';
 const END = '### END CROSS CLUSTER CONNECTIVITY';
-/** The end of line before our block is ours then, and goes with it. */
+/** The newline before our block was added by us, and is removed with it. */
 const UNENDED = '# The line above had no end.';
 const OWNER_LINE = /^# By (\S+)\.$/;
 const OWNER = /^[a-z0-9-]{1,63}\/[a-z0-9-]{1,63}$/;
-/** Words that mean the same in a Corefile, in JSON and to an operator. */
+/** Zones that need no escaping on any platform. */
 const ZONE = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*$/;
 /**
- * What else our blocks say, where the Corefile says it, too: a plugin that nobody uses may not be in this build of CoreDNS. Not `reload`:
- * the last one in a Corefile decides for all. The cache would keep everything for 5 s at least if it were not told otherwise.
+ * Further plugins of our blocks, if the Corefile uses them: others may be missing in this build of CoreDNS. Not `reload`: the last one
+ * in a Corefile applies to all of it. Without the explicit minimum of 0 s the cache would keep every answer for at least 5 s.
  */
-const COMPANIONS: Readonly<Record<string, string>> = {
+const EXTRA_PLUGINS: Readonly<Record<string, string>> = {
   errors: 'errors',
   cache: 'cache 30 {\n        success 9984 30 0\n        denial 9984 30 0\n    }',
 };
 
-/** Zones to be answered by another DNS server. */
+/** Zones that the cluster's DNS forwards to our server. */
 export interface Delegation {
   zones: readonly string[];
-  /** The address of our DNS server's Service, with a port if that is not 53; undefined where it is gone. */
+  /** The address of our Service, with a port if that is not 53; undefined if the Service is gone. */
   server: string | undefined;
-  /** Whose they are: `<namespace>/<name>` of our Service. */
+  /** The installation: `<namespace>/<name>` of our Service. */
   owner: string;
 }
 
 export type Edited = { text: string } | { problem: string };
 
-/** Why something cannot be delegated wherever that would be written; undefined if it can. */
+/** Why a delegation is invalid on every platform; undefined if it is valid. */
 export function problemOf({ zones, server, owner }: Delegation): string | undefined {
-  if (!OWNER.test(owner)) return `${JSON.stringify(owner)} is no name of a Service`;
+  if (!OWNER.test(owner)) return `${JSON.stringify(owner)} is not the name of a Service`;
   const odd = zones.find((zone) => !ZONE.test(zone) || zone.length > 253);
-  if (odd !== undefined) return `${JSON.stringify(odd)} cannot be delegated`;
+  if (odd !== undefined) return `the zone ${JSON.stringify(odd)} cannot be delegated`;
   const host = server === undefined ? '' : hostOf(server);
-  return zones.length > 0 && isIP(host) === 0
-    ? `${server ?? 'nothing'} is no address of a server`
-    : undefined;
+  return zones.length > 0 && isIP(host) === 0 ? `${server ?? '""'} is not an IP address` : undefined;
 }
 
-/** The server blocks that delegate zones, one a zone, in the manner of the Corefile that they are for. */
+/** One server block for each zone, with the port and plugins of the given Corefile. */
 export function delegationBlocks({ zones, server = '' }: Delegation, { blocks }: Corefile): string {
   const used = new Set(blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
-  const companions = Object.keys(COMPANIONS).filter((name) => used.has(name));
-  const plugins = [...companions.map((name) => COMPANIONS[name]), `forward . ${server}`];
+  const extra = Object.keys(EXTRA_PLUGINS).filter((name) => used.has(name));
+  const plugins = [...extra.map((name) => EXTRA_PLUGINS[name]), `forward . ${server}`];
   const lines = plugins.map((plugin) => `    ${plugin}\n`).join('');
   const port = portOf(blocks);
   return zones
@@ -59,30 +56,31 @@ export function delegationBlocks({ zones, server = '' }: Delegation, { blocks }:
     .join('');
 }
 
-/** The line by which one of us knows its own part from another's. */
+/** The comment that names the owner of a block. */
 export function ownerLine(owner: string): string {
   return `# By ${owner}.\n`;
 }
 
-/** Whose a text is that begins with such a line; undefined if it does not say. */
+/** The owner in the first line of a text; undefined if there is none. */
 export function ownerIn(text: string): string | undefined {
   return OWNER_LINE.exec(text.split('\n', 1)[0]?.trim() ?? '')?.[1];
 }
 
-/** Why zones that another one of us delegates are left alone. */
+/** The problem where another installation delegates the zones. */
 export function ownedElsewhere(owner: string): string {
-  return `zones are delegated by another Isthmus already, ${owner}; to take that out: isthmus dns undelegate -n ${owner.split('/')[0]}`;
+  return `zones are already delegated by another Isthmus, ${owner}; to remove that: isthmus dns undelegate -n ${owner.split('/')[0]}`;
 }
 
-/** The Corefile with the delegation in it. Refuses one that it does not understand, or that serves a zone already. */
+/** The Corefile with our block; a problem if it cannot be parsed, or serves one of the zones already. */
 export function delegate(corefile: string, delegation: Delegation): Edited {
   const { zones, owner } = delegation;
   const parts = split(corefile, owner);
   if ('problem' in parts) return parts;
   const outside = parseCorefile(parts.before + parts.after);
-  if ('problem' in outside) return { problem: `the Corefile is not understood: ${outside.problem}` };
+  if ('problem' in outside) return { problem: `the Corefile cannot be parsed: ${outside.problem}` };
   const collision = collisionOf(zones, outside.blocks);
-  if (collision !== undefined) return { problem: rivalOf(delegation, outside, parts.others) ?? collision };
+  if (collision !== undefined)
+    return { problem: ownedZoneProblem(delegation, outside, parts.others) ?? collision };
   const isUnended = parts.before !== '' && !parts.before.endsWith('\n');
   const notes = `${isUnended ? `${UNENDED}\n` : ''}${ownerLine(owner)}`;
   const blocks = delegationBlocks(delegation, outside);
@@ -90,49 +88,54 @@ export function delegate(corefile: string, delegation: Delegation): Edited {
   return checked(text, outside.blocks.length + zones.length);
 }
 
-/** The Corefile as it would be without us. It is none of our business whether that makes sense. */
+/** The Corefile without our block, whether the rest is valid or not. */
 export function undelegate(corefile: string, owner: string): Edited {
   const parts = split(corefile, owner);
   return 'problem' in parts ? parts : { text: parts.before + parts.after };
 }
 
-/** Who of us has a block in a Corefile. */
+/** The owners of all blocks in a Corefile. */
 export function ownersIn(corefile: string): string[] {
   return (blocksIn(corefile.split('\n')) ?? []).flatMap(({ owner }) => owner ?? []);
 }
 
-/** Whether it is another one of us who stands in the way. */
-function rivalOf({ zones }: Delegation, { blocks }: Corefile, others: readonly Block[]): string | undefined {
+/** The problem if another installation serves one of the zones. */
+function ownedZoneProblem(
+  { zones }: Delegation,
+  { blocks }: Corefile,
+  others: readonly Block[],
+): string | undefined {
   const port = portOf(blocks);
-  const rival = others.find(({ text, owner }) => {
+  const other = others.find(({ text, owner }) => {
     const parsed = parseCorefile(text);
     const keys = 'blocks' in parsed ? parsed.blocks.flatMap((block) => block.keys.map(normalKey)) : [];
     return owner !== undefined && zones.some((zone) => keys.includes(normalKey(`${zone}:${port}`)));
   });
-  return rival?.owner && ownedElsewhere(rival.owner);
+  return other?.owner && ownedElsewhere(other.owner);
 }
 
-/** Why zones cannot be served beside these blocks. */
+/** Why zones cannot be added to these blocks. */
 export function collisionOf(zones: readonly string[], blocks: readonly ServerBlock[]): string | undefined {
   const port = portOf(blocks);
   const keys = new Set(blocks.flatMap((block) => block.keys.map(normalKey)));
   const own = blocks.flatMap(({ plugins }) =>
-    plugins.filter(({ name }) => name === 'kubernetes').flatMap(({ words }) => wordsBeforeBrace(words)),
+    plugins.filter(({ name }) => name === 'kubernetes').flatMap(({ args }) => argsBeforeBrace(args)),
   );
   for (const zone of zones) {
-    if (keys.has(normalKey(`${zone}:${port}`))) return `${zone} is served by a block of somebody else`;
-    // A block of its own for the zone, or for one above it, would take the cluster's names away from the plugin.
+    if (keys.has(normalKey(`${zone}:${port}`))) return `${zone} is already served by another server block`;
+    // A block for the cluster domain, or a domain above it, would hide the names of the `kubernetes` plugin.
     const hidden = own.find((name) => name === zone || name.endsWith(`.${zone}`));
     if (hidden !== undefined) return `${zone} would hide the cluster's own ${hidden}`;
   }
   return undefined;
 }
 
-/** Appended to an open block our own would become a part of it. */
+/** Parses the result: appended to an unclosed block, ours would become a part of it. */
 function checked(text: string, blocks: number): Edited {
   const parsed = parseCorefile(text);
-  if ('problem' in parsed) return { problem: `the Corefile would be broken: ${parsed.problem}` };
-  if (parsed.blocks.length !== blocks) return { problem: 'the Corefile has no place for a block of ours' };
+  if ('problem' in parsed) return { problem: `the Corefile would be invalid: ${parsed.problem}` };
+  if (parsed.blocks.length !== blocks)
+    return { problem: 'a server block cannot be appended to the Corefile' };
   return { text };
 }
 
@@ -143,9 +146,9 @@ function portOf(blocks: readonly ServerBlock[]): string {
   return /:(\d+)$/.exec(root ?? '')?.[1] ?? '53';
 }
 
-function wordsBeforeBrace(words: readonly string[]): string[] {
-  const brace = words.indexOf('{');
-  return words.slice(0, brace < 0 ? undefined : brace).map((word) => word.toLowerCase().replace(/\.$/, ''));
+function argsBeforeBrace(args: readonly string[]): string[] {
+  const brace = args.indexOf('{');
+  return args.slice(0, brace < 0 ? undefined : brace).map((arg) => arg.toLowerCase().replace(/\.$/, ''));
 }
 
 function hostOf(server: string): string {
@@ -160,14 +163,14 @@ interface Block {
   text: string;
 }
 
-/** The text around our block, and the blocks of others like us. */
+/** The text around our block, and the blocks of other installations. */
 interface Parts {
   before: string;
   after: string;
   others: readonly Block[];
 }
 
-const DAMAGED = { problem: 'the markers of our block are damaged; take them out by hand' };
+const DAMAGED = { problem: 'the markers of our block are damaged; remove them by hand' };
 
 function split(corefile: string, owner: string): Parts | { problem: string } {
   const lines = corefile.split('\n');
@@ -188,7 +191,7 @@ function split(corefile: string, owner: string): Parts | { problem: string } {
   return { before: isUnended ? before.slice(0, -1) : before, after, others };
 }
 
-/** All blocks between markers; undefined if these do not come in pairs. */
+/** All blocks between markers; undefined if the markers do not pair. */
 function blocksIn(lines: readonly string[]): Block[] | undefined {
   const blocks: Block[] = [];
   let begin: number | undefined;

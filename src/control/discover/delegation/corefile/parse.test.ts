@@ -15,7 +15,7 @@ suite('a Corefile', () => {
       names.split(' '),
     );
     const kubernetes = parsed.blocks[0].plugins[3];
-    assert.deepEqual(kubernetes?.words.slice(0, 4), ['cluster.local', 'in-addr.arpa', 'ip6.arpa', '{']);
+    assert.deepEqual(kubernetes?.args.slice(0, 4), ['cluster.local', 'in-addr.arpa', 'ip6.arpa', '{']);
   });
 
   test('may import files and snippets', () => {
@@ -24,7 +24,7 @@ suite('a Corefile', () => {
     );
     assert.ok('blocks' in parsed);
     assert.deepEqual(parsed, {
-      blocks: [{ keys: ['.'], plugins: [{ name: 'log', words: [] }] }],
+      blocks: [{ keys: ['.'], plugins: [{ name: 'log', args: [] }] }],
       imports: ['/a/*.override', 'b/*.server'],
     });
   });
