@@ -27,13 +27,13 @@ export function zoneTexts(zones: DnsConfig['zones']): string[] {
   return zones.map(({ name }) => formatName(name).replace(/(?<=.)\.$/, '')).toSorted();
 }
 
-/** What the replica that leads does about delegation; undefined if the cluster's DNS is to be left alone. */
+/** The leader's work on delegation; undefined if the settings do not mention it. */
 export function openDelegation(parts: DelegationParts): ((signal: AbortSignal) => Promise<void>) | undefined {
   const { settings, joined, ready, sink, log, metrics } = parts;
   if (settings.delegation === undefined) return undefined;
   const zones = settings.delegation === false ? [] : zoneTexts(parts.zones);
   const { local: cluster, namespace } = joined;
-  // Every replica has them, since any of them may be asked.
+  // Every replica serves the probe records, since any of them may be asked.
   sink.upsert('delegation', probeRecords(zones, cluster.name));
   return async (signal) => {
     const client = () => cluster.client;

@@ -11,13 +11,15 @@ interface UndelegateFlags {
   namespace: string;
 }
 
-/** A server that is still at work puts back what is taken out, within seconds. */
-const COMES_BACK_MS = 3000;
+/** A DNS server that still runs restores the delegation within seconds. */
+const RESTORED_MS = 3000;
 
-/** `isthmus dns undelegate`: takes the zones out of the cluster's own DNS, by hand. */
+/** `isthmus dns undelegate`: removes the delegation from the cluster's own DNS by hand. */
 export function dnsUndelegateCommand(terminal: Terminal): Command {
   return new Command('undelegate')
-    .description("take the zones out of the cluster's own DNS, when the DNS server has been removed")
+    .description(
+      "remove the delegated zones from the cluster's own DNS, after the DNS server has been removed",
+    )
     .option('-n, --namespace <name>', 'where the DNS server runs, or ran', parseNamespace, 'isthmus-system')
     .action(async (_flags: object, command: Command) => {
       const { config, namespace } = command.optsWithGlobals<UndelegateFlags>();
@@ -34,8 +36,9 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const service = { namespace, name: options.service ?? DNS_NAME };
       const given = { service, zones: zoneTexts(dns.zones), options };
       await using local = await connect(kubernetes);
-      const reach = await local.cluster.probe();
-      if (reach.state === 'unreachable') throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
+      const reachability = await local.cluster.probe();
+      if (reachability.state === 'unreachable')
+        throw new IsthmusError('CLUSTER_UNREACHABLE', reachability.problem);
       const removals = await removeDelegations(local.cluster, given).catch((error: unknown) => {
         throw userErrorOf(error);
       });
@@ -48,10 +51,10 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       }
       if (removals.some(({ problem }) => problem !== undefined)) terminal.exitCode = EXIT.problems;
       else if (removals.length > 0) {
-        await delay(COMES_BACK_MS);
+        await delay(RESTORED_MS);
         if (!(await isDelegated(local.cluster, given))) return;
         terminal.err(
-          'A DNS server that still runs has put it back: set `delegation: false`, or remove it first.\n',
+          'A DNS server that still runs has restored it: set `delegation: false`, or remove the server first.\n',
         );
         terminal.exitCode = EXIT.problems;
       }

@@ -58,7 +58,7 @@ export function dnsCommand(terminal: Terminal): Command {
     });
 }
 
-/** Gives the server the names of clusters; it answers when it has them. */
+/** Starts the discover road, which gives the server the records of clusters and sets it ready. */
 async function follow(
   settings: DiscoverSettings,
   { zones }: DnsConfig,
@@ -91,7 +91,7 @@ async function follow(
 
 type Work = (signal: AbortSignal) => Promise<void>;
 
-/** Every replica answers, and one of them writes. */
+/** Every replica answers queries; the leader writes. */
 async function leadWith(
   work: readonly Work[],
   { local, namespace }: JoinedClusters,
@@ -109,7 +109,7 @@ async function leadWith(
   });
 }
 
-/** All of it or nothing: when one part fails, the others end, and the whole begins anew. */
+/** When one part fails, the others end, and the leader starts again. */
 async function together(work: readonly Work[], signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
