@@ -16,8 +16,8 @@ import { createAuthority } from '../test/support/pki.ts';
 import { reservePorts } from '../src/store/embedded/ports.ts';
 import { residentMegabytes, startServer, waitFor } from '../src/store/embedded/process.ts';
 import type { Server } from '../src/store/embedded/process.ts';
-import { TARGETS, clusterName, makeWorld, namespaceOf, proxyName } from './operator/world.ts';
-import type { Size } from './operator/world.ts';
+import { TARGETS, clusterName, makeWorld, namespaceOf, proxyName } from './operator/snapshot.ts';
+import type { Size } from './operator/snapshot.ts';
 import type { BenchOptions, BenchResult } from './main.ts';
 import { cpuSeconds } from './proxy/usage.ts';
 

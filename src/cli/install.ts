@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Manifest } from '../control/install/objects.ts';
-import type { Road } from '../control/roads.ts';
+import type { OperatorRoad } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount, parseImage, parseNamespace } from './arguments.ts';
 import { namespacesOption, roadsOption } from './operator.ts';
@@ -11,7 +11,7 @@ interface InstallFlags {
   namespace: string;
   image: string;
   replicas: number;
-  roads: Road[];
+  roads: OperatorRoad[];
   watchNamespaces: string[];
   output: 'yaml' | 'json';
   crds: 'own' | 'all' | 'none';
@@ -52,7 +52,8 @@ export function installCommand(terminal: Terminal): Command {
       const { operatorManifests } = await import('../control/install/manifests.ts');
       const { crdOf } = await import('../resources/crd.ts');
       const { kindsToInstall } = await import('../resources/registry.ts');
-      const kinds = crds === 'none' ? [] : kindsToInstall(options.roads, { foreign: crds === 'all' });
+      const { ROADS } = await import('../resources/kind.ts');
+      const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, { foreign: crds === 'all' });
       const items = [...kinds.map(crdOf), ...operatorManifests(options).filter(isOurs)];
       if (output === 'json')
         terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ROADS } from '../control/roads.ts';
-import type { Road } from '../control/roads.ts';
+import { OPERATOR_ROADS } from '../control/roads.ts';
+import type { OperatorRoad } from '../control/roads.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
 import { logLevelOption, parseList, parseNamespace, parseNamespaces, parsePort } from './arguments.ts';
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 import { untilStopped } from './terminal.ts';
 
 interface OperatorFlags {
-  roads: Road[];
+  roads: OperatorRoad[];
   namespace?: string;
   kubeconfig?: string;
   context?: string;
@@ -61,9 +61,9 @@ export function operatorCommand(_terminal: Terminal): Command {
 
 /** The `--roads` option. */
 export function roadsOption(): Option {
-  return new Option('--roads <list>', `which roads to serve, of ${ROADS.join(',')}`)
+  return new Option('--roads <list>', `which roads to serve, of ${OPERATOR_ROADS.join(',')}`)
     .argParser(parseRoads)
-    .default([...ROADS], 'all');
+    .default([...OPERATOR_ROADS], 'all');
 }
 
 /** The `--watch-namespaces` option. */
@@ -73,11 +73,13 @@ export function namespacesOption(description: string): Option {
     .default([], 'everywhere');
 }
 
-/** Reads `proxy,discover`; an unknown road is a usage error. */
-function parseRoads(text: string): Road[] {
+/** Reads a list such as `proxy`; an unknown road is a usage error. */
+function parseRoads(text: string): OperatorRoad[] {
   const roads = parseList(text);
-  const unknown = roads.filter((word) => !ROADS.includes(word as Road));
+  const unknown = roads.filter((word) => !OPERATOR_ROADS.includes(word as OperatorRoad));
   if (unknown.length > 0)
-    throw new InvalidArgumentError(`unknown road ${unknown.join(', ')}; choose of ${ROADS.join(', ')}.`);
-  return roads as Road[];
+    throw new InvalidArgumentError(
+      `unknown road ${unknown.join(', ')}; choose of ${OPERATOR_ROADS.join(', ')}.`,
+    );
+  return roads as OperatorRoad[];
 }

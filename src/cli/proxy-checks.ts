@@ -1,5 +1,5 @@
 /** Lends the proxy's own checks to the operator, which must not know the proxy. */
-import type { ProxyChecks } from '../control/proxy/checks.ts';
+import type { ProxyChecks } from '../control/proxy/config/checks.ts';
 import { messageOf } from '../ops/errors.ts';
 import { checkUsable } from '../proxy/check.ts';
 import { checkProxyConfig } from '../proxy/config/load.ts';

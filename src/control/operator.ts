@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { createCluster } from '../kube/cluster.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { loadConnection } from '../kube/http/kubeconfig.ts';
-import { runElection } from '../kube/controller/lease.ts';
 import type { Election } from '../kube/controller/lease.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Log } from '../ops/log.ts';
@@ -12,14 +9,17 @@ import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_NAME } from './install/names.ts';
-import type { ProxyChecks } from './proxy/checks.ts';
-import type { AskPod } from './proxy/ask-pod.ts';
-import { createProxyRoad } from './proxy/road.ts';
-import type { ProxyRoad } from './proxy/road.ts';
-import type { Road } from './roads.ts';
+import { workAsLeader } from './kernel/leader.ts';
+import type { Work } from './kernel/leader.ts';
+import { LOCAL } from './kernel/plan.ts';
+import { runRoad } from './kernel/road.ts';
+import type { ProxyChecks } from './proxy/config/checks.ts';
+import type { AskPod } from './proxy/pods/pod-client.ts';
+import { proxyRoad } from './proxy/road.ts';
+import type { OperatorRoad } from './roads.ts';
 
 export interface OperatorOptions {
-  roads: readonly Road[];
+  roads: readonly OperatorRoad[];
   /** Where the leader's Lease is; $POD_NAMESPACE, then the namespace of the kubeconfig's context if left out. */
   namespace?: string | undefined;
   kubeconfig?: string | undefined;
@@ -50,7 +50,7 @@ export interface Operator {
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { log, roads } = options;
   const connection = loadConnection({ file: options.kubeconfig, context: options.context });
-  const cluster = createCluster({ name: 'local', connection, log });
+  const cluster = createCluster({ name: LOCAL, connection, log });
   const metrics = createMetrics();
   const health = createHealth();
   health.ready('kubernetes', () => {
@@ -63,18 +63,14 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     health,
     metrics: async () => metricsText([await metrics.snapshot()]),
   });
-  const works = roads.includes('proxy') ? [proxyRoad(options, cluster, metrics)] : [];
-  const election = runElection({
-    client: () => cluster.client,
+  log.info({ roads }, 'roads are served while this replica leads');
+  const election = workAsLeader({
+    cluster,
     namespace: options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace,
     name: OPERATOR_NAME,
-    identity: options.identity ?? hostname(),
+    identity: options.identity,
+    work: roads.map((road) => workOf(road, options, cluster, metrics)),
     log,
-    lead: async (signal) => {
-      log.info({ roads }, 'serving');
-      await Promise.all(works.map((road) => road.work(signal)));
-      if (!signal.aborted) await once(signal, 'abort');
-    },
   });
   reportLeadership(metrics, election);
   reportRequests(metrics, cluster);
@@ -88,20 +84,19 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   };
 }
 
-function proxyRoad(options: OperatorOptions, cluster: Cluster, metrics: Metrics): ProxyRoad {
-  const { log, watchNamespaces = [], clusterDomain = 'cluster.local', checks, askPod } = options;
-  const image = options.proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
-  const road = log.child({ road: 'proxy' });
-  return createProxyRoad({
-    cluster,
-    metrics,
-    log: road,
-    namespaces: watchNamespaces,
-    image,
-    clusterDomain,
-    checks,
-    askPod,
-  });
+function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, metrics: Metrics): Work {
+  const { log, watchNamespaces: namespaces = [] } = options;
+  const roads = { proxy: proxyRoadOf } satisfies Record<OperatorRoad, unknown>;
+  const declared = roads[road](options, cluster);
+  return (signal) => runRoad(declared, { cluster, namespaces, log, metrics }, signal);
+}
+
+function proxyRoadOf(
+  { proxyImage, clusterDomain = 'cluster.local', checks, askPod }: OperatorOptions,
+  cluster: Cluster,
+) {
+  const image = proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
+  return proxyRoad({ settings: { image, clusterDomain }, client: () => cluster.client, checks, askPod });
 }
 
 function reportLeadership(metrics: Metrics, election: Election): void {

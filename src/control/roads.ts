@@ -1,5 +1,13 @@
-import type { Road } from '../resources/kind.ts';
+/** The roads that an operator can serve, and what each needs. Discover runs in `isthmus dns`, which holds the records. */
+import { rightsOf } from './kernel/rights.ts';
+import type { Right } from './kernel/rights.ts';
+import { PROXY_WATCHES } from './proxy/watches.ts';
 
-/** The four ways across the boundary; an operator serves all of them unless told otherwise. */
-export const ROADS = ['proxy', 'expose', 'stretch', 'discover'] as const satisfies Road[];
-export type { Road };
+/** What an operator may do for each road: the rights that its table of watched kinds amounts to. */
+export const ROAD_RIGHTS = {
+  proxy: rightsOf(PROXY_WATCHES),
+} satisfies Record<string, Right[]>;
+
+export type OperatorRoad = keyof typeof ROAD_RIGHTS;
+
+export const OPERATOR_ROADS = Object.keys(ROAD_RIGHTS) as OperatorRoad[];

@@ -25,13 +25,8 @@ export type Reachability =
 export interface Cluster {
   readonly name: string;
   readonly client: Client;
-  /**
-   * The cache of a kind, started by whoever asks first. All who name the same kind and selection share it, and with it the
-   * `trim` of the first.
-   */
+  /** The cache of a kind, started by whoever asks first. All who name the same kind, selection and `trim` share it. */
   cache<T extends KubeObject = AnyObject>(options: CacheOptions<T>): Cache<T>;
-  /** The unfiltered cache of a kind, if someone has asked for it. */
-  existingCache(type: ResourceType): Cache<KubeObject> | undefined;
   caches(): Cache<KubeObject>[];
   readonly reachability: Reachability;
   /** Asks the server for its version. */
@@ -51,7 +46,8 @@ export interface ClusterOptions {
 export function createCluster(options: ClusterOptions): Cluster {
   const { name, clock = systemClock } = options;
   const log = options.log.child({ cluster: name });
-  const caches = new Map<string, Cache<KubeObject>>();
+  /** By selection, then by what is kept of an object: who keeps less must not decide for who needs more. */
+  const caches = new Map<string, Map<unknown, Cache<KubeObject>>>();
   const closing = new Set<Promise<void>>();
   let client = createClient(options.connection, { clock });
 
@@ -60,6 +56,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     if (problem !== undefined) return { state: 'unreachable', problem };
     return { state: lastAnswerAt === undefined ? 'unknown' : 'reachable' };
   }
+
+  const all = () => [...caches.values()].flatMap((alike) => [...alike.values()]);
 
   function close(old: Client): void {
     const done = old.close().finally(() => closing.delete(done));
@@ -73,15 +71,15 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     cache<T extends KubeObject>(wanted: CacheOptions<T>) {
       const id = cacheId(wanted);
-      let cache = caches.get(id) as Cache<T> | undefined;
-      if (!cache) {
-        cache = createCache<T>(wanted, { client: () => client, log, clock });
-        caches.set(id, cache);
-      }
+      const alike = caches.get(id) ?? new Map<unknown, Cache<KubeObject>>();
+      caches.set(id, alike);
+      const cache =
+        (alike.get(wanted.trim) as Cache<T> | undefined) ??
+        createCache<T>(wanted, { client: () => client, log, clock });
+      alike.set(wanted.trim, cache);
       return cache;
     },
-    existingCache: (type) => caches.get(cacheId({ type })),
-    caches: () => [...caches.values()],
+    caches: all,
     get reachability() {
       return reachability();
     },
@@ -97,11 +95,11 @@ export function createCluster(options: ClusterOptions): Cluster {
     reconnect(connection) {
       const old = client;
       client = createClient(connection, { clock });
-      for (const cache of caches.values()) cache.restart();
+      for (const cache of all()) cache.restart();
       close(old);
     },
     async stop() {
-      await Promise.all([...caches.values()].map((cache) => cache.stop()));
+      await Promise.all(all().map((cache) => cache.stop()));
       close(client);
       await Promise.all(closing);
     },

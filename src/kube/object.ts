@@ -84,6 +84,16 @@ export function hasLabels(object: KubeObject, labels: Readonly<Record<string, st
   return Object.entries(labels).every(([name, value]) => object.metadata.labels?.[name] === value);
 }
 
+/** Whether an object is on its way out, and waits only for finalizers. */
+export function isBeingDeleted({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Sorts objects by age, the older first; of two made in the same second, by name. */
+export function ageOf({ creationTimestamp = '9', namespace = '', name }: ObjectMeta): string {
+  return `${creationTimestamp} ${namespace}/${name}`;
+}
+
 /** Labels as a selector for list and watch. */
 export function selectorOf(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)

@@ -25,11 +25,12 @@ export interface Family<T> {
 export type Snapshot = object[];
 
 export interface Metrics {
+  /** Who asks for the same metric again gets the same one: several controllers report under one name, told apart by labels. */
   counter(name: string, help: string): Family<Cell>;
   gauge(name: string, help: string): Family<Cell>;
   histogram(name: string, help: string, buckets?: readonly number[]): Family<Timing>;
-  /** Runs before each report, for values that are cheaper to look up than to keep. */
-  beforeReport(refresh: () => void): void;
+  /** Runs before each report, for values that are cheaper to look up than to keep. Returns the way to end that. */
+  beforeReport(refresh: () => void): () => void;
   names(): string[];
   snapshot(): Promise<Snapshot>;
 }
@@ -49,10 +50,17 @@ export async function sumOfSnapshots(snapshots: Snapshot[]): Promise<Snapshot> {
 /** A process's metrics. */
 export function createMetrics(): Metrics {
   const reports = new Map<string, () => object>();
-  const refreshers: (() => void)[] = [];
+  const families = new Map<string, { kind: Kind; help: string; family: Family<unknown> }>();
+  const refreshers = new Set<() => void>();
 
   function register<T>(kind: Kind, name: string, help: string, make: () => T, read: Reader<T>): Family<T> {
     checkName(kind, name);
+    const known = families.get(name);
+    if (known) {
+      if (known.kind !== kind || known.help !== help)
+        throw new Error(`there is another metric ${name} already`);
+      return known.family as Family<T>;
+    }
     const children = new Map<string, { labels: Labels; child: T }>();
     const get = () => ({
       name,
@@ -61,9 +69,8 @@ export function createMetrics(): Metrics {
       aggregator: 'sum',
       values: [...children.values()].flatMap(({ labels, child }) => read(name, labels, child)),
     });
-    if (reports.has(name)) throw new Error(`there is a metric ${name} already`);
     reports.set(name, get);
-    return {
+    const family: Family<T> = {
       of(labels = {}) {
         const key = keyOf(labels);
         let entry = children.get(key);
@@ -72,6 +79,8 @@ export function createMetrics(): Metrics {
       },
       drop: (labels) => void children.delete(keyOf(labels)),
     };
+    families.set(name, { kind, help, family });
+    return family;
   }
 
   return {
@@ -79,7 +88,10 @@ export function createMetrics(): Metrics {
     gauge: (name, help) => register('gauge', name, help, newCell, readCell),
     histogram: (name, help, buckets = LATENCY_BUCKETS) =>
       register('histogram', name, help, () => new Buckets(buckets), readBuckets),
-    beforeReport: (refresh) => void refreshers.push(refresh),
+    beforeReport(refresh) {
+      refreshers.add(refresh);
+      return () => void refreshers.delete(refresh);
+    },
     names: () => [...reports.keys()],
     async snapshot() {
       for (const refresh of refreshers) refresh();

@@ -7,8 +7,9 @@ import type { Rule } from './schema.ts';
 import { structuralOf } from './structural.ts';
 import type { Structural } from './structural.ts';
 
-/** Which part of the program a kind belongs to. */
-export type Road = 'proxy' | 'expose' | 'stretch' | 'discover';
+/** The parts of the program that kinds belong to. */
+export const ROADS = ['proxy', 'expose', 'stretch', 'discover'] as const;
+export type Road = (typeof ROADS)[number];
 
 /**
  * Who brings the CRD. `default`: it is ours, and `isthmus install` applies it. `choice`: it belongs to another

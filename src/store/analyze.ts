@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
-import { filterConfig } from '../control/proxy/resolve.ts';
+import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
+import { filterConfig } from '../control/proxy/resolve/resolve.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
 import { readText } from './folder.ts';
@@ -19,7 +19,7 @@ export interface Analysis {
 export async function analyzeFolder(folder: string): Promise<Analysis> {
   const resources = folder === '-' ? readStandardInput() : readResources(existing(folder));
   // Whether a way in can be had on this machine says nothing about the cluster that the resources are meant for.
-  const plan = planLocally(resources.world, NOTHING_ALLOCATED, 0);
+  const plan = planLocally(resources.snapshot, NOTHING_ALLOCATED, 0);
   const faults = plan.faults.filter(({ reason }) => reason !== 'NotSupported');
   const problems = [
     ...resources.problems,
@@ -32,9 +32,9 @@ export async function analyzeFolder(folder: string): Promise<Analysis> {
 /** What the filters themselves say to their configurations. A module of the user's is where the proxy runs, not here. */
 async function filterProblems(resources: FolderResources): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const filter of resources.world.filters) {
+  for (const filter of resources.snapshot.filters) {
     const { name, namespace } = filter.metadata;
-    const { value, unresolved } = filterConfig(filter, resources.world);
+    const { value, unresolved } = filterConfig(filter, resources.snapshot);
     if (filter.spec.type.startsWith('module:') || unresolved.length > 0) continue;
     try {
       await checkFilter(filter.spec.type, value, 'spec.config');

@@ -44,7 +44,7 @@ suite('a folder of YAML', () => {
     assert.deepEqual(readFolder(folder), { documents: [], problems: [] });
   });
 
-  test('a file by itself, with whatever the editors of this world put into it', () => {
+  test('a file by itself, with whatever the editors of this snapshot put into it', () => {
     const file = join(folder, 'one.txt');
     writeFileSync(
       file,

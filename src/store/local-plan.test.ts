@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
-import { proxyConfig } from '../control/proxy/config.ts';
-import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
+import { proxyConfig } from '../control/proxy/config/document.ts';
+import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
 import { checkProxyConfig } from '../proxy/config/load.ts';
 import { analyzeFolder, locateFaults } from './analyze.ts';
 import { planLocally } from './local-plan.ts';
@@ -78,9 +78,9 @@ suite('the local plan', () => {
 
   function plan(files: Record<string, string>, known = NOTHING_ALLOCATED): LocalPlan {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const { world, problems } = readResources(folder);
+    const { snapshot, problems } = readResources(folder);
     assert.deepEqual(problems, []);
-    return planLocally(world, known, 0);
+    return planLocally(snapshot, known, 0);
   }
 
   test('two virtual clusters on one TCP ingress get blocks one after the other', () => {
@@ -98,7 +98,7 @@ suite('the local plan', () => {
   test('a broken reference is a fault at its line, and the others keep serving at their ports', async () => {
     const before = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
     writeFileSync(join(folder, 'a.yaml'), cluster('a', '  filterRefs: [{ name: nowhere }]\n'));
-    const after = planLocally(readResources(folder).world, before.allocation, 0);
+    const after = planLocally(readResources(folder).snapshot, before.allocation, 0);
     assert.deepEqual(
       after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
       [['b', '127.0.0.1:9086']],
@@ -157,7 +157,7 @@ suite('the local plan', () => {
       all('two').replace('[{ name: tcp, namespace: two }]', '[{ name: tcp }]'),
     );
     assert.deepEqual((await analyzeFolder(folder)).problems, []);
-    const { listings, faults } = planLocally(readResources(folder).world, NOTHING_ALLOCATED, 0);
+    const { listings, faults } = planLocally(readResources(folder).snapshot, NOTHING_ALLOCATED, 0);
     assert.equal(listings.length, 1);
     assert.match(faults[0]!.message, /one of this name, of namespace "one", is served/);
     assert.equal(locateFaults(faults, readResources(folder))[0]!.file, join(folder, '2.yaml'));
@@ -169,7 +169,7 @@ suite('the local plan', () => {
       join(folder, 's.yaml'),
       'apiVersion: v1\nkind: Secret\nmetadata: { name: s }\ndata:\n  pin: 4711\n---\napiVersion: v1\nkind: Secret\ndata: x\n',
     );
-    const { problems, world } = readResources(folder);
+    const { problems, snapshot } = readResources(folder);
     assert.deepEqual(
       problems.map(({ line, message }) => `${line}: ${message}`),
       [
@@ -178,7 +178,7 @@ suite('the local plan', () => {
         '9: data must be a mapping, not "x"',
       ],
     );
-    assert.equal(world.proxies.length, 1);
+    assert.equal(snapshot.proxies.length, 1);
   });
 
   test('kinds of other programs are passed over, unless they look like ours', async () => {

@@ -1,10 +1,10 @@
 /** What the resources of a folder mean on this machine: what a Service would do in a cluster, a local port does here. */
-import type { GatewayAddress, ServedCluster } from '../control/proxy/config.ts';
-import { allocatePorts } from '../control/proxy/ports.ts';
-import type { Allocation, Claim } from '../control/proxy/ports.ts';
-import { resolveCluster } from '../control/proxy/resolve.ts';
-import type { Fault, ResolvedCluster, ResolvedIngress } from '../control/proxy/resolve.ts';
-import type { ProxyWorld } from '../control/proxy/world.ts';
+import type { GatewayAddress, ServedCluster } from '../control/proxy/config/document.ts';
+import { allocatePorts } from '../control/proxy/ports/ports.ts';
+import type { Allocation, PortRequest } from '../control/proxy/ports/ports.ts';
+import { resolveCluster } from '../control/proxy/resolve/resolve.ts';
+import type { Fault, ResolvedCluster, ResolvedIngress } from '../control/proxy/resolve/resolve.ts';
+import type { ProxySnapshot } from '../control/proxy/snapshot.ts';
 import { countNodes } from '../resources/common/node-ids.ts';
 
 const BIND_ADDRESS = '127.0.0.1';
@@ -27,12 +27,12 @@ export interface LocalPlan {
 }
 
 /** Decides which virtual clusters are served and where. Pure: a broken one is a fault of its own and moves no other. */
-export function planLocally(world: ProxyWorld, known: Allocation, now: number): LocalPlan {
+export function planLocally(snapshot: ProxySnapshot, known: Allocation, now: number): LocalPlan {
   const faults: LocalPlan['faults'] = [];
   const resolved: ResolvedCluster[] = [];
-  for (const cluster of world.virtualClusters) {
+  for (const cluster of snapshot.virtualClusters) {
     const { name, namespace } = cluster.metadata;
-    const resolution = resolveCluster(cluster, world);
+    const resolution = resolveCluster(cluster, snapshot);
     const found = resolution.ok ? unservable(resolution.resolved) : resolution.faults;
     const other = resolved.find((one) => one.cluster.metadata.name === name);
     if (other) found.push(nameTaken(other));
@@ -72,7 +72,7 @@ function unservable({ cluster, ingresses }: ResolvedCluster): Fault[] {
 const ownerOf = (cluster: string, { ingress }: ResolvedIngress) => `${cluster}/${ingress.metadata.name}`;
 
 /** A load balancer's virtual clusters share its one port and are told apart by name; the others get a block each. */
-function claimOf(cluster: string, resolved: ResolvedIngress, nodes: number): Claim[] {
+function claimOf(cluster: string, resolved: ResolvedIngress, nodes: number): PortRequest[] {
   const { clusterIP } = resolved.ingress.spec;
   return clusterIP ? [{ owner: ownerOf(cluster, resolved), size: nodes + 1, from: clusterIP.port }] : [];
 }

@@ -1,6 +1,6 @@
 /** The resources of a folder, sorted by kind, and where each of them stands. */
 import { z } from 'zod';
-import type { KeyedText, ProxyWorld } from '../control/proxy/world.ts';
+import type { KeyedText, ProxySnapshot } from '../control/proxy/snapshot.ts';
 import { pathText, problemsOf } from '../resources/messages.ts';
 import { isForeignKind, parseResource } from '../resources/parse.ts';
 import type { KnownResource } from '../resources/registry.ts';
@@ -8,7 +8,7 @@ import { readFolder } from './folder.ts';
 import type { FolderContents, LocatedDocument, Problem } from './folder.ts';
 
 export interface FolderResources {
-  world: ProxyWorld;
+  snapshot: ProxySnapshot;
   problems: Problem[];
   /** How many documents are resources of ours, and how many are of kinds that are other programs' business. */
   counts: { ours: number; foreign: number };
@@ -25,7 +25,7 @@ export function readResources(folder: string): FolderResources {
 
 /** The same of documents that have been read already. */
 export function resourcesOf({ documents, problems }: FolderContents): FolderResources {
-  const world: Mutable<ProxyWorld> = {
+  const snapshot: Mutable<ProxySnapshot> = {
     proxies: [],
     ingresses: [],
     virtualClusters: [],
@@ -49,11 +49,11 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
     if (first) problem(['metadata', 'name'], `is there twice; the first is in ${first.file}:${first.line}`);
     else {
       places.set(key, document);
-      place(world, resource);
+      place(snapshot, resource);
     }
   }
   return {
-    world,
+    snapshot,
     problems,
     counts: { ours: ours.length, foreign: documents.length - ours.length },
     documentOf(kind, name, namespace) {
@@ -109,12 +109,12 @@ function coreResource(
   };
 }
 
-function place(world: Mutable<ProxyWorld>, resource: KnownResource | CoreResource): void {
-  if (resource.kind === 'KafkaProxy') world.proxies.push(resource);
-  else if (resource.kind === 'KafkaProxyIngress') world.ingresses.push(resource);
-  else if (resource.kind === 'VirtualKafkaCluster') world.virtualClusters.push(resource);
-  else if (resource.kind === 'KafkaClusterRef') world.clusterRefs.push(resource);
-  else if (resource.kind === 'KafkaProtocolFilter') world.filters.push(resource);
-  else if (resource.kind === 'Secret') world.secrets.push(resource);
-  else if (resource.kind === 'ConfigMap') world.configMaps.push(resource);
+function place(snapshot: Mutable<ProxySnapshot>, resource: KnownResource | CoreResource): void {
+  if (resource.kind === 'KafkaProxy') snapshot.proxies.push(resource);
+  else if (resource.kind === 'KafkaProxyIngress') snapshot.ingresses.push(resource);
+  else if (resource.kind === 'VirtualKafkaCluster') snapshot.virtualClusters.push(resource);
+  else if (resource.kind === 'KafkaClusterRef') snapshot.clusterRefs.push(resource);
+  else if (resource.kind === 'KafkaProtocolFilter') snapshot.filters.push(resource);
+  else if (resource.kind === 'Secret') snapshot.secrets.push(resource);
+  else if (resource.kind === 'ConfigMap') snapshot.configMaps.push(resource);
 }

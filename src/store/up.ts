@@ -1,10 +1,10 @@
 /** The embedded default: a folder of resources, served on this machine and followed while it changes. */
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { proxyConfig } from '../control/proxy/config.ts';
-import type { ServedCluster } from '../control/proxy/config.ts';
-import { NOTHING_ALLOCATED } from '../control/proxy/ports.ts';
-import type { Allocation } from '../control/proxy/ports.ts';
+import { proxyConfig } from '../control/proxy/config/document.ts';
+import type { ServedCluster } from '../control/proxy/config/document.ts';
+import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
+import type { Allocation } from '../control/proxy/ports/ports.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
@@ -53,7 +53,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
 
   async function follow(): Promise<void> {
     const resources = readResources(folder);
-    const plan = planLocally(resources.world, allocation, Date.now());
+    const plan = planLocally(resources.snapshot, allocation, Date.now());
     // Persisted before anything listens, so that the ports are the same after the next start.
     if (JSON.stringify(plan.allocation) !== JSON.stringify(allocation))
       writeAllocation(state, plan.allocation);

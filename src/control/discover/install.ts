@@ -1,9 +1,8 @@
 /** The manifests of the DNS server: RBAC, ConfigMap, Service, Deployment. */
-import { spreadOut } from '../spread.ts';
 import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
 import type { Manifest } from '../install/objects.ts';
-import type { PolicyRule } from '../install/rbac.ts';
-import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
+import type { PolicyRule } from '../kernel/rights.ts';
+import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import type { ReachMode } from './members/nodes.ts';
 
 export interface DnsInstallOptions {

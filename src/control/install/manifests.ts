@@ -1,17 +1,16 @@
-import type { Road } from '../roads.ts';
-import { spreadOut } from '../spread.ts';
-import { CONFINED, CONFINED_POD, PROBES } from '../pod-basics.ts';
+import type { OperatorRoad } from '../roads.ts';
+import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import { OPERATOR_NAME } from './names.ts';
 import { boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
-import type { PolicyRule } from './rbac.ts';
+import type { PolicyRule } from '../kernel/rights.ts';
 
 export interface InstallOptions {
   namespace: string;
   image: string;
   replicas: number;
-  roads: readonly Road[];
+  roads: readonly OperatorRoad[];
   /** The only namespaces that it is to have rights in; they must be there. All of them if there are none. */
   watchNamespaces?: readonly string[];
 }

@@ -1,5 +1,5 @@
 /** What everything that is installed is made of. */
-import type { PolicyRule } from './rbac.ts';
+import type { PolicyRule } from '../kernel/rights.ts';
 
 /** A Kubernetes object as it is written in YAML. */
 export interface Manifest {

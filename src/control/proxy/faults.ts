@@ -1,4 +1,9 @@
 /** What can be wrong with a virtual cluster or an ingress, and which condition says so. */
+import type { EventRules } from '../kernel/events.ts';
+import { faultRules } from '../kernel/faults.ts';
+import type { Fault as AnyFault } from '../kernel/faults.ts';
+
+export { MAX_MESSAGE } from '../kernel/faults.ts';
 
 /** The reasons of the original where it has one; each belongs to the condition that it makes False. */
 const CONDITION_OF = {
@@ -19,7 +24,6 @@ const CONDITION_OF = {
   ConfigTooLarge: 'Accepted',
   AddressPending: 'Ready',
   CertificateExpired: 'Ready',
-  /** Nothing is wrong yet: see `isWarning`. */
   CertificateExpiring: 'Ready',
   CertificateNotYetValid: 'Ready',
   CertificateHostMismatch: 'Ready',
@@ -38,30 +42,23 @@ const CONDITION_OF = {
 
 export type ConditionType = 'Accepted' | 'ResolvedRefs' | 'Ready';
 export type Reason = keyof typeof CONDITION_OF;
+export type Fault = AnyFault<Reason>;
 
-/** Why something cannot be served, or not fully. `path` is the field of the resource that leads there. */
-export interface Fault {
-  reason: Reason;
-  path: readonly (string | number)[];
-  message: string;
-}
+export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = faultRules<
+  Reason,
+  ConditionType
+>({
+  conditionOf: CONDITION_OF,
+  // Nothing is wrong yet: the condition stays True, and says so.
+  warnings: new Set(['CertificateExpiring']),
+});
 
-/** The condition that a fault makes False. */
-export function conditionTypeOf({ reason }: Pick<Fault, 'reason'>): ConditionType {
-  return CONDITION_OF[reason];
-}
-
-/** Whether a fault is one to come: the condition stays True, and says so. */
-export function isWarning({ reason }: Pick<Fault, 'reason'>): boolean {
-  return reason === 'CertificateExpiring';
-}
-
-/** Whether a fault keeps something from being served at all: a fault about readiness does not. */
-export function preventsService(fault: Fault): boolean {
-  return conditionTypeOf(fault) !== 'Ready';
-}
-
-/** Whether a fault stands against the very name or place of something, so that not even its Services may be made. */
-export function isRefusal(fault: Fault): boolean {
-  return conditionTypeOf(fault) === 'Accepted';
-}
+/** Which changes of conditions a person should hear of. */
+export const PROXY_EVENTS: EventRules = {
+  types: ['Accepted', 'ResolvedRefs'],
+  routine: new Set(['ConfigPending']),
+  waiting: new Set(['AddressPending', 'ScaledToZero']),
+  // That pods are not ready is said once, of the proxy, and not of each of its virtual clusters.
+  onlyOf: { PodsNotReady: 'KafkaProxy' },
+  announced: { CertificateExpiring: 'CertificateExpired' },
+};

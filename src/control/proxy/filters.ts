@@ -1,59 +1,60 @@
 /** Says of each KafkaProtocolFilter whether it can be used, whoever uses it. */
-import { SUCCESS } from '../../kube/controller/controller.ts';
-import type { Outcome } from '../../kube/controller/controller.ts';
-import { keyOf } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
-import type { CacheName } from './caches.ts';
-import type { Checker } from './checks.ts';
+import type { Plan } from '../kernel/plan.ts';
+import { read } from '../kernel/read.ts';
+import type { Reconciler } from '../kernel/reconcile.ts';
+import type { Checker } from './config/checks.ts';
+import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { readTexts } from './observe.ts';
-import { read } from './read.ts';
-import { filterConfig, missingText } from './resolve.ts';
-import { refOf, refsOf } from './sources.ts';
-import type { Sources } from './sources.ts';
-import { conditionsOf } from './status.ts';
-import { mergeStatus } from './write-status.ts';
-import type { WriteStatus } from './write-status.ts';
-import type { AnyObject } from '../../kube/object.ts';
+import { REFS } from './refs.ts';
+import { filterConfig, missingText } from './resolve/resolve.ts';
+import type { ProxyViews } from './watches.ts';
 
-export interface FilterReconcilerOptions {
-  sources: Sources;
-  checker: Checker;
-  writeStatus: WriteStatus;
+/** A filter, and what is wrong with it as far as its references go; or its config as the proxy would get it. */
+export interface ObservedFilter {
+  live: AnyObject | undefined;
+  faults: Fault[];
+  use: { type: string; config: unknown } | undefined;
 }
 
-export function createFilterReconciler({ sources, checker, writeStatus }: FilterReconcilerOptions) {
-  return async (key: string, signal: AbortSignal): Promise<Outcome> => {
-    const live = sources.filters.get(key);
-    if (!live) return SUCCESS;
-    const faults = await faultsOf(live, sources, checker);
-    const { generation } = live.metadata;
-    const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
-    const status = { ...(generation !== undefined && { observedGeneration: generation }), conditions };
-    const statusOf = (existing: object | undefined) => mergeStatus(existing, status, new Date());
-    await writeStatus(live, statusOf, signal);
-    return SUCCESS;
+export interface FilterPlan extends Plan {
+  use: ObservedFilter['use'];
+}
+
+export function filterReconciler(
+  views: ProxyViews,
+  checker: Checker,
+): Reconciler<ObservedFilter, FilterPlan, string> {
+  return {
+    observe: (key) => observeFilter(views.filters.get(key), views),
+    plan: (observed, { checked }) => planFilter(observed, checked),
+    check: async ({ use }, known) =>
+      use && known === undefined ? checker.filter(use.type, use.config) : undefined,
   };
 }
 
-async function faultsOf(live: AnyObject, sources: Sources, checker: Checker): Promise<Fault[]> {
+function observeFilter(live: AnyObject | undefined, views: ProxyViews): ObservedFilter {
+  if (!live) return { live, faults: [], use: undefined };
   const { resource, problem } = read(kafkaProtocolFilter, live);
-  if (!resource) return [{ reason: 'Invalid', path: [], message: problem }];
-  const texts = readTexts(sources, refsOf('filters', live));
-  const { value, unresolved } = filterConfig(resource, texts);
-  if (unresolved.length > 0)
-    return unresolved.map((missing) => ({
-      reason: 'InterpolatedReferencedResourcesNotFound' as const,
-      path: ['spec', 'config'],
-      message: `the config asks for ${missingText(missing)}`,
-    }));
-  const refusal = await checker.filter(resource.spec.type, value);
-  return refusal === undefined ? [] : [{ reason: 'Invalid', path: ['spec', 'config'], message: refusal }];
+  if (!resource) return { live, faults: [{ reason: 'Invalid', path: [], message: problem }], use: undefined };
+  const { value, unresolved } = filterConfig(resource, readTexts(views, REFS.filters(live)));
+  const faults = unresolved.map((missing) => ({
+    reason: 'InterpolatedReferencedResourcesNotFound' as const,
+    path: ['spec', 'config'],
+    message: `the config asks for ${missingText(missing)}`,
+  }));
+  return { live, faults, use: faults.length > 0 ? undefined : { type: resource.spec.type, config: value } };
 }
 
-/** The filters that an object matters to. */
-export function filtersOf(name: CacheName, object: AnyObject, { filters }: Sources): string[] {
-  if (name === 'filters') return [keyOf(object.metadata)];
-  if (name !== 'secrets' && name !== 'configMaps') return [];
-  return filters.find('refs', refOf(object.kind, object)).map(({ metadata }) => keyOf(metadata));
+function planFilter({ live, faults, use }: ObservedFilter, rejection: string | undefined): FilterPlan {
+  const nothing = { persist: [], targets: [], actions: [], lookAgainInMs: undefined, use };
+  if (!live) return { ...nothing, statuses: [] };
+  const { namespace = '', name, generation } = live.metadata;
+  const rejected: Fault[] =
+    rejection === undefined ? [] : [{ reason: 'Invalid', path: ['spec', 'config'], message: rejection }];
+  const conditions = conditionsOf([...faults, ...rejected], ['Accepted', 'ResolvedRefs'], generation);
+  const status = { ...(generation !== undefined && { observedGeneration: generation }), conditions };
+  return { ...nothing, statuses: [{ kind: live.kind, namespace, name, status }] };
 }

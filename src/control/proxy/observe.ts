@@ -1,6 +1,6 @@
 /** Reads from the caches all that a plan for one proxy depends on. */
+import { isBeingDeleted, keyOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
-import { keyOf } from '../../kube/object.ts';
 import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
 import { tlsRoute } from '../../resources/gateway/tls-route.ts';
@@ -14,81 +14,87 @@ import { ingressController } from '../../resources/openshift/ingress-controller.
 import { route } from '../../resources/openshift/route.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
-import { createHostIndex } from './host-index.ts';
+import { createHostIndex } from './evaluate/host-index.ts';
 import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
 import type { Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
-import { configPartsOf } from './planned-config.ts';
-import { read } from './read.ts';
-import { hostsElsewhere } from './rivals.ts';
-import { refsOf } from './sources.ts';
-import type { Sources, View } from './sources.ts';
-import type { ClusterWorld, KeyedText, ProxyWorld } from './world.ts';
+import { configPartsOf } from './config/planned-config.ts';
+import { read } from '../kernel/read.ts';
+import { hostsElsewhere } from './evaluate/other-proxies.ts';
+import { REFS } from './refs.ts';
+import type { ProxyViews } from './watches.ts';
+import type { View, Watched } from '../kernel/watches.ts';
+import type { ClusterSnapshot, KeyedText, ProxySnapshot } from './snapshot.ts';
 
 /** What a pod says about the configuration it serves, by the pod's name. */
 export type PodAnswers = ReadonlyMap<string, Omit<LivePod, 'name' | 'ready'>>;
 
-export interface ObserveOptions {
-  kinds: ServedKinds;
+/** What is read: the caches, and what they say about the kinds that the cluster has. */
+export type ProxyCaches = Pick<Watched<ProxyViews>, 'views' | 'undiscovered' | 'versionOf'>;
+
+/** What is known of a proxy's pods that no cache tells. */
+export interface PodKnowledge {
   answers: PodAnswers;
-  now: number;
+  /** Since when nothing about the pods has changed, nor about what they should serve. */
+  since: number;
 }
 
 /** Everything about the proxy of that name, whether it exists or is only spoken of. */
 export function observeProxy(
-  sources: Sources,
+  caches: ProxyCaches,
   { namespace, name }: { namespace: string; name: string },
-  { kinds, answers, now }: ObserveOptions,
+  now: number,
+  known: PodKnowledge = { answers: new Map(), since: now },
 ): Observed {
+  const { views } = caches;
   const key = keyOf({ namespace, name });
   const unreadable: Unreadable[] = [];
   const resources = <R extends Resource>(kind: Kind<R>, objects: readonly AnyObject[]): R[] =>
     objects.flatMap((object) => {
-      if (object.metadata.deletionTimestamp !== undefined) return [];
+      if (isBeingDeleted(object)) return [];
       const { resource, problem } = read(kind, object);
       if (problem !== undefined) unreadable.push({ object, problem });
       return resource ?? [];
     });
-  const proxies = resources(kafkaProxy, present(sources.proxies.get(key)));
+  const proxies = resources(kafkaProxy, present(views.proxies.get(key)));
   // In the order of their names: a cache gives them in the order in which they came, which no restart repeats.
-  const ingresses = resources(kafkaProxyIngress, byName(sources.ingresses.find('proxy', key)));
-  const virtualClusters = resources(virtualKafkaCluster, byName(sources.virtualClusters.find('proxy', key)));
+  const ingresses = resources(kafkaProxyIngress, byName(views.ingresses.find('proxy', key)));
+  const virtualClusters = resources(virtualKafkaCluster, byName(views.virtualClusters.find('proxy', key)));
 
   // Others' ingresses, so that who names one of them is told so.
   const named = virtualClusters.flatMap(({ spec }) => spec.ingresses.map((one) => one.name));
   const missing = new Set(named.filter((one) => !ingresses.some(({ metadata }) => metadata.name === one)));
-  const strangers = lookUp(kafkaProxyIngress, sources.ingresses, inNamespace(namespace, missing));
+  const strangers = lookUp(kafkaProxyIngress, views.ingresses, inNamespace(namespace, missing));
 
   const filterNames = [
     ...virtualClusters.flatMap(({ spec }) => spec.filterRefs ?? []),
     ...proxies.flatMap(({ spec }) => spec.defaultFilterRefs),
   ].map((ref) => ref.name);
-  const filters = lookUp(kafkaProtocolFilter, sources.filters, inNamespace(namespace, filterNames));
+  const filters = lookUp(kafkaProtocolFilter, views.filters, inNamespace(namespace, filterNames));
   const targets = virtualClusters.map(({ spec }) => spec.targetCluster.clusterRef);
   const targetNames = targets.map((ref) => ref.name);
-  const clusterRefs = lookUp(kafkaClusterRef, sources.clusterRefs, inNamespace(namespace, targetNames));
-  const referred = referredBy(sources, key, [...clusterRefs, ...filters]);
+  const clusterRefs = lookUp(kafkaClusterRef, views.clusterRefs, inNamespace(namespace, targetNames));
+  const referred = referredBy(views, key, [...clusterRefs, ...filters]);
   return {
     namespace,
     name,
-    world: {
+    snapshot: {
       proxies,
       ingresses: [...ingresses, ...strangers],
       virtualClusters,
       clusterRefs,
       filters,
-      ...textsOf(sources, referred),
-      cluster: clusterWorld(sources, namespace, targetNames, referred),
+      ...textsOf(views, referred),
+      cluster: clusterSnapshot(views, namespace, targetNames, referred),
     },
     unreadable,
     live: liveOf(
-      sources,
+      caches,
       { namespace, name },
-      kinds,
-      answers,
+      known.answers,
       ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
     now,
-    podsSince: now, // as long as nobody says otherwise
+    podsSince: known.since,
   };
 }
 
@@ -101,23 +107,21 @@ const inNamespace = (namespace: string, names: Iterable<string>) =>
 function lookUp<R extends Resource>(kind: Kind<R>, view: View, keys: readonly string[]): R[] {
   return keys.flatMap((key) => {
     const object = view.get(key);
-    return object && object.metadata.deletionTimestamp === undefined
-      ? (read(kind, object).resource ?? [])
-      : [];
+    return object && !isBeingDeleted(object) ? (read(kind, object).resource ?? []) : [];
   });
 }
 
 /** The Secrets and ConfigMaps among references. */
-export function readTexts(sources: Sources, refs: readonly string[]): Texts {
-  return textsOf(sources, keysIn(refs));
+export function readTexts(views: ProxyViews, refs: readonly string[]): Texts {
+  return textsOf(views, keysIn(refs));
 }
 
-type Texts = Pick<ProxyWorld, 'secrets' | 'configMaps'>;
+type Texts = Pick<ProxySnapshot, 'secrets' | 'configMaps'>;
 
-function textsOf(sources: Sources, referred: Referred): Texts {
+function textsOf(views: ProxyViews, referred: Referred): Texts {
   return {
-    secrets: texts(sources.secrets, referred('Secret'), fromBase64),
-    configMaps: texts(sources.configMaps, referred('ConfigMap'), (text) => text),
+    secrets: texts(views.secrets, referred('Secret'), fromBase64),
+    configMaps: texts(views.configMaps, referred('ConfigMap'), (text) => text),
   };
 }
 
@@ -129,12 +133,12 @@ const keysIn =
     [...refs].flatMap((ref) => (ref.startsWith(`${kind} `) ? ref.slice(kind.length + 1) : []));
 
 /** The keys of all objects of a kind that the proxy's resources refer to, directly or through others. */
-function referredBy(sources: Sources, key: string, through: readonly Resource[]): Referred {
+function referredBy(views: ProxyViews, key: string, through: readonly Resource[]): Referred {
   const own = (name: 'virtualClusters' | 'ingresses') =>
-    sources[name].find('proxy', key).flatMap((object) => refsOf(name, object));
+    views[name].find('proxy', key).flatMap((object) => REFS[name](object));
   const others = through.flatMap((resource) => {
     const name = resource.kind === 'KafkaClusterRef' ? 'clusterRefs' : 'filters';
-    return refsOf(name, resource as unknown as AnyObject);
+    return REFS[name](resource as unknown as AnyObject);
   });
   return keysIn(new Set([...own('virtualClusters'), ...own('ingresses'), ...others]));
 }
@@ -142,7 +146,7 @@ function referredBy(sources: Sources, key: string, through: readonly Resource[])
 function texts(view: View, keys: readonly string[], decode: (text: string) => string): KeyedText[] {
   return keys.flatMap((key) => {
     const object = view.get(key);
-    if (!object || object.metadata.deletionTimestamp !== undefined) return [];
+    if (!object || isBeingDeleted(object)) return [];
     const { name, namespace = '' } = object.metadata;
     const entries = Object.entries((object['data'] ?? {}) as Record<string, string>);
     const data = Object.fromEntries(entries.map(([entry, text]) => [entry, decode(text)]));
@@ -153,15 +157,15 @@ function texts(view: View, keys: readonly string[], decode: (text: string) => st
 const fromBase64 = (text: string) => Buffer.from(text, 'base64').toString('utf8');
 
 /** A list is there if its kind is. */
-function clusterWorld(
-  sources: Sources,
+function clusterSnapshot(
+  views: ProxyViews,
   namespace: string,
   targets: readonly string[],
   referred: Referred,
-): ClusterWorld {
-  const { kafkas, nodePools, grants, gateways, ingressControllers } = sources;
+): ClusterSnapshot {
+  const { kafkas, nodePools, grants, gateways, ingressControllers } = views;
   const kafkaKeys = inNamespace(namespace, targets);
-  const namespaceLabels = sources.namespaces.get(namespace)?.metadata.labels;
+  const namespaceLabels = views.namespaces.get(namespace)?.metadata.labels;
   // Few enough to take all that are in the way.
   const grantsTo = new Set(
     [...referred('Secret'), ...referred('ConfigMap')].map((key) => key.split('/')[0]!),
@@ -189,27 +193,37 @@ function clusterWorld(
 }
 
 function liveOf(
-  sources: Sources,
+  caches: ProxyCaches,
   { namespace, name }: { namespace: string; name: string },
-  kinds: ServedKinds,
   answers: PodAnswers,
   hasHosts: boolean,
 ): Live {
+  const { views } = caches;
   const key = keyOf({ namespace, name });
-  const secret = sources.configSecrets.get(keyOf({ namespace, name: configSecretName(name) }));
-  const deployment = sources.deployments.get(keyOf({ namespace, name: deploymentName(name) }));
+  const secret = views.configSecrets.get(keyOf({ namespace, name: configSecretName(name) }));
+  const deployment = views.deployments.get(keyOf({ namespace, name: deploymentName(name) }));
   const { replicas = 0 } = (deployment?.['status'] ?? {}) as { replicas?: number };
   const owned = <R extends Resource>(kind: Kind<R>, view: View | undefined): R[] =>
     byName(view?.find('proxy', key) ?? []).flatMap((object) => read(kind, object).resource ?? []);
   return {
-    kinds,
-    services: byName(sources.services.find('proxy', key)),
-    routes: owned(route, sources.routes),
-    tlsRoutes: owned(tlsRoute, sources.tlsRoutes),
-    hostsElsewhere: hasHosts ? hostsElsewhere(sources, key) : createHostIndex(),
+    kinds: servedKinds(caches),
+    services: byName(views.services.find('proxy', key)),
+    routes: owned(route, views.routes),
+    tlsRoutes: owned(tlsRoute, views.tlsRoutes),
+    hostsElsewhere: hasHosts ? hostsElsewhere(views, key) : createHostIndex(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,
-    pods: byName(sources.pods.find('proxy', key)).flatMap((pod) => livePod(pod, answers)),
+    pods: livePods(views.pods.find('proxy', key), answers),
+  };
+}
+
+function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKinds {
+  return {
+    route: views.routes !== undefined,
+    gateway: views.gateways !== undefined,
+    tlsRoute: versionOf('tlsRoutes'),
+    dnsEndpoint: views.dnsEndpoints !== undefined,
+    undiscovered,
   };
 }
 
@@ -230,8 +244,14 @@ interface PodStatus {
   conditions?: { type: string; status: string }[];
 }
 
-function livePod({ metadata, status }: AnyObject, answers: PodAnswers): LivePod[] {
-  if (metadata.deletionTimestamp !== undefined) return [];
+/** Pods, with what they answered. */
+export function livePods(pods: readonly AnyObject[], answers: PodAnswers): LivePod[] {
+  return byName(pods).flatMap((pod) => livePod(pod, answers));
+}
+
+function livePod(pod: AnyObject, answers: PodAnswers): LivePod[] {
+  const { metadata, status } = pod;
+  if (isBeingDeleted(pod)) return [];
   const { conditions = [] } = (status ?? {}) as PodStatus;
   const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   return [{ name: metadata.name, ready, ...answers.get(metadata.name) }];

@@ -2,16 +2,17 @@
 import type { KubeObject } from '../../kube/object.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
-import type { PodProblem } from './ask-pod.ts';
-import type { HostIndex } from './host-index.ts';
-import type { ForeignName } from './sources.ts';
-import type { ClusterWorld, ProxyWorld } from './world.ts';
+import type { PodProblem } from './pods/pod-client.ts';
+import type { HostIndex } from './evaluate/host-index.ts';
+import type { RowName } from '../kernel/watches.ts';
+import type { ProxyViews } from './watches.ts';
+import type { ClusterSnapshot, ProxySnapshot } from './snapshot.ts';
 
-/** Everything the decision depends on, read before it is made. The world holds only what this proxy has to do with. */
+/** Everything the decision depends on, read before it is made. The snapshot holds only what this proxy has to do with. */
 export interface Observed {
   namespace: string;
   name: string;
-  world: ProxyWorld & { cluster: ClusterWorld };
+  snapshot: ProxySnapshot & { cluster: ClusterSnapshot };
   /** Resources of this proxy that an API server took, but which mean nothing. */
   unreadable: readonly Unreadable[];
   live: Live;
@@ -49,7 +50,7 @@ export interface ServedKinds {
   tlsRoute: string | undefined;
   dnsEndpoint: boolean;
   /** Those of which that is not known yet. */
-  unsettled: ReadonlySet<ForeignName>;
+  undiscovered: ReadonlySet<RowName<ProxyViews>>;
 }
 
 export interface LiveService extends KubeObject {
@@ -73,24 +74,6 @@ export interface LivePod {
   /** Why it cannot serve virtual clusters as it should. */
   problems?: ReadonlyMap<string, PodProblem>;
 }
-
-/** What was found out by trying, after a first plan: a plan with these in it works around them. */
-export interface Findings {
-  /** Objects by reference (see `referenceOf`) that someone else has made. */
-  taken: ReadonlySet<string>;
-  /** What the proxy would say of each filter's config and each virtual cluster's part, where it would refuse it. */
-  filters: ReadonlyMap<string, string>;
-  clusters: ReadonlyMap<string, string>;
-  /** Objects by reference that the API server refused to take, and why: a quota, a policy, a size. */
-  denied: ReadonlyMap<string, string>;
-}
-
-export const NO_FINDINGS: Findings = {
-  taken: new Set(),
-  filters: new Map(),
-  clusters: new Map(),
-  denied: new Map(),
-};
 
 /** What the operator was started with. */
 export interface PlanSettings {

@@ -1,15 +1,20 @@
 /** Decides all that has to exist for one proxy, and what to say about it. Pure: no clock, no network, no cluster. */
-import { referenceOf } from '../../kube/write/apply-decision.ts';
 import type { AnyObject } from '../../kube/object.ts';
+import { referenceOf } from '../../kube/write/apply-decision.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
-import { portBlocksOf } from './blocks.ts';
-import type { PortBlock } from './blocks.ts';
+import { LOCAL } from '../kernel/plan.ts';
+import type { Plan, Target } from '../kernel/plan.ts';
+import type { Learned } from '../kernel/reconcile.ts';
+import type { ConfigRejections } from './config/checks.ts';
+import type { PlannedConfig } from './config/planned-config.ts';
+import { evaluate } from './evaluate/evaluate.ts';
+import type { Evaluation } from './evaluate/evaluate.ts';
+import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
+import { kubernetesPlatform } from './evaluate/kubernetes.ts';
 import { isRefusal, preventsService } from './faults.ts';
-import { judge, servedCluster } from './judge.ts';
-import type { JudgedCluster, JudgedEntry, Judgement } from './judge.ts';
-import { SHARED, blockOwner } from './names.ts';
-import { clusterService, dnsEndpoint, routes, sharedService, tlsRoutes } from './objects/doors.ts';
-import type { Door } from './objects/doors.ts';
+import { SHARED, blockOwner, ownerLabels } from './names.ts';
+import { clusterService, dnsEndpoint, routes, sharedService, tlsRoutes } from './objects/ingress.ts';
+import type { ServedIngress } from './objects/ingress.ts';
 import {
   configSecret,
   deployment,
@@ -17,29 +22,23 @@ import {
   podDisruptionBudget,
   serviceAccount,
 } from './objects/workload.ts';
-import type { Findings, Observed, PlanSettings, ServedKinds } from './observed.ts';
-import { patienceMs } from './patience.ts';
-import { QUARANTINE_MS } from './ports.ts';
-import type { Allocation, Block } from './ports.ts';
-import { plannedConfig } from './planned-config.ts';
-import type { PlannedConfig } from './planned-config.ts';
-import { isTooLarge, refuseYoungest } from './room.ts';
+import type { Observed, PlanSettings, ServedKinds } from './observed.ts';
+import { pollIntervalMs } from './pods/poll-interval.ts';
+import { portBlocksOf } from './ports/blocks.ts';
+import { QUARANTINE_MS } from './ports/ports.ts';
+import type { Allocation, Block } from './ports/ports.ts';
 import { statusesOf } from './status.ts';
-import type { PlannedStatus } from './status.ts';
-import { dependsOnUnsettled } from './unsettled.ts';
+import { dependsOnUndiscovered } from './undiscovered.ts';
 
-export interface Plan {
-  /** What should exist, in the order in which it is to be made. Nothing, where there is no proxy. */
-  objects: AnyObject[];
-  statuses: PlannedStatus[];
-  /** Who has which ports: to be written down before anything uses them. */
-  portBlocks: PortBlock[];
+/** Has pods load a configuration, and asks what they serve. */
+export interface LoadConfig {
+  configVersion: string;
+  /** Of the KafkaProxy: a change of it is a reason to ask more often. */
+  generation: number | undefined;
+}
+
+export interface ProxyPlan extends Plan<LoadConfig> {
   config: PlannedConfig;
-  lookAgainInMs: number | undefined;
-  /** Whether nobody can tell what should exist: then all that does stays as it is. */
-  isUnknown: boolean;
-  /** Whether what exists and is not wanted may still belong to something: then it stays. */
-  keepsLeftovers: boolean;
 }
 
 /** How soon to look again at what somebody else has to change, where no watch tells of it. */
@@ -50,59 +49,87 @@ const PENDING_MS = 1000;
 const PROBLEM_MS = 5000;
 const ASK_MS = 60_000;
 
-export function planProxy(observed: Observed, settings: PlanSettings, findings: Findings): Plan {
-  const judgement = judge(observed, settings, findings);
-  const proxy = observed.world.proxies.find(({ metadata }) => metadata.name === observed.name);
-  const config = configOf(proxy, judgement);
-  const { allocation } = judgement.allocated;
-  const wanted = proxy ? objectsOf(proxy, judgement, config, observed, settings) : [];
-  const objects = wanted.filter((object) => !findings.taken.has(referenceOf(object)));
-  const portBlocks = portBlocksOf(allocation);
-  const { statuses, pending } = statusesOf({ observed, judgement, config, portBlocks, findings });
-  const { live, now } = observed;
-  const unchangedMs = now - observed.podsSince;
-  const times = [
-    ...(pending ? [patienceMs(unchangedMs, PENDING_MS)] : []),
-    ...live.pods.map(({ problems }) => (problems ? patienceMs(unchangedMs, PROBLEM_MS) : ASK_MS)),
-    ...(findings.taken.size > 0 || isHostTaken(judgement) ? [TAKEN_MS] : []),
-    ...(judgement.changesAt === undefined ? [] : [judgement.changesAt - now]),
-    ...allocation.released.map(({ at }) => at + QUARANTINE_MS - now),
-  ];
-  const lookAgainInMs = times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
-  // What has become unreadable, by a new version of a CRD perhaps, must not take load balancers and addresses with it.
-  const keepsLeftovers = observed.unreadable.length > 0;
-  const plan = { objects, statuses, portBlocks, config, lookAgainInMs, isUnknown: false, keepsLeftovers };
-  const unknown = { ...plan, isUnknown: true, lookAgainInMs: UNKNOWN_MS };
-  if (dependsOnUnsettled(observed)) return { ...unknown, statuses: [] };
-  const isUnreadable = observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy');
-  return isUnreadable ? { ...unknown, statuses: statuses.filter(({ kind }) => kind === 'KafkaProxy') } : plan;
+export function planProxy(
+  observed: Observed,
+  settings: PlanSettings,
+  learned: Learned<ConfigRejections>,
+): ProxyPlan {
+  const { snapshot, namespace, name } = observed;
+  const proxy = snapshot.proxies.find(({ metadata }) => metadata.name === name);
+  const platform = kubernetesPlatform(observed, settings, learned);
+  const evaluation = evaluate({ ...observed, proxy }, platform, learned);
+  const { config, allocated } = evaluation;
+  const portBlocks = portBlocksOf(allocated.allocation);
+  const { statuses, pending } = statusesOf({ observed, evaluation, portBlocks, learned });
+  const nothing = { config, persist: [], targets: [], actions: [], lookAgainInMs: UNKNOWN_MS };
+  // Nobody can tell what should exist, so all that does stays as it is.
+  if (dependsOnUndiscovered(observed)) return { ...nothing, statuses: [] };
+  if (observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy'))
+    return { ...nothing, statuses: statuses.filter(({ kind }) => kind === 'KafkaProxy') };
+  const seen = proxy?.status?.portBlocks;
+  const field = { kind: 'KafkaProxy', namespace, name, field: 'portBlocks', seen, value: portBlocks };
+  return {
+    config,
+    persist: proxy ? [field] : [],
+    targets: [targetOf(evaluation, observed, settings, learned)],
+    actions: [{ configVersion: config.hash, generation: proxy?.metadata.generation }],
+    statuses,
+    lookAgainInMs: lookAgainInMs(observed, evaluation, learned, pending),
+  };
 }
 
-function configOf(proxy: KafkaProxy | undefined, { clusters }: Judgement): PlannedConfig {
-  const served = () => clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
-  const config = plannedConfig(proxy, served());
-  if (!isTooLarge(config)) return config;
-  refuseYoungest(clusters, config);
-  return plannedConfig(proxy, served());
+function targetOf(
+  evaluation: Evaluation,
+  observed: Observed,
+  settings: PlanSettings,
+  { taken }: Learned<ConfigRejections>,
+): Target {
+  const { proxy } = evaluation;
+  const wanted = proxy ? objectsOf(proxy, evaluation, observed, settings) : [];
+  return {
+    cluster: LOCAL,
+    labels: ownerLabels(observed.name),
+    namespaces: [observed.namespace],
+    objects: wanted.filter((object) => !taken.has(referenceOf(object))),
+    // What has become unreadable, by a new version of a CRD perhaps, must not take load balancers and addresses with it.
+    prune: observed.unreadable.length === 0,
+  };
+}
+
+function lookAgainInMs(
+  { live, now, podsSince }: Observed,
+  evaluation: Evaluation,
+  { taken }: Learned<ConfigRejections>,
+  pending: boolean,
+): number | undefined {
+  const unchangedMs = now - podsSince;
+  const { released } = evaluation.allocated.allocation;
+  const times = [
+    ...(pending ? [pollIntervalMs(unchangedMs, PENDING_MS)] : []),
+    ...live.pods.map(({ problems }) => (problems ? pollIntervalMs(unchangedMs, PROBLEM_MS) : ASK_MS)),
+    ...(taken.size > 0 || isHostTaken(evaluation) ? [TAKEN_MS] : []),
+    ...(evaluation.changesAt === undefined ? [] : [evaluation.changesAt - now]),
+    ...released.map(({ at }) => at + QUARANTINE_MS - now),
+  ];
+  return times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
 }
 
 /** Perhaps by another proxy, about which nobody tells this one. */
-function isHostTaken({ clusters }: Judgement): boolean {
-  const faults = clusters.flatMap(({ entries }) => entries.flatMap((entry) => entry.faults));
+function isHostTaken({ clusters }: Evaluation): boolean {
+  const faults = clusters.flatMap(({ ingresses }) => ingresses.flatMap((one) => one.faults));
   return faults.some(({ reason }) => reason === 'HostNameTaken');
 }
 
 function objectsOf(
   proxy: KafkaProxy,
-  { ingresses, clusters, allocated }: Judgement,
-  config: PlannedConfig,
+  { ingresses, clusters, allocated, config }: Evaluation,
   { live }: Observed,
   { image }: PlanSettings,
 ): AnyObject[] {
   const { held } = allocated.allocation;
-  const shared = ingresses.flatMap(({ ingress, way, faults }) => {
+  const shared = ingresses.flatMap(({ ingress, model, faults }) => {
     const block = held[blockOwner(SHARED, ingress.metadata.name)];
-    const works = block && way && way.by !== 'clusterIP' && !faults.some(preventsService);
+    const works = block && model && model.by !== 'clusterIP' && !faults.some(preventsService);
     return works ? [sharedService(proxy, ingress, block.start)] : [];
   });
   return [
@@ -112,7 +139,7 @@ function objectsOf(
     podDisruptionBudget(proxy),
     networkPolicy(proxy, servedBlocks(config, held)),
     ...shared,
-    ...clusters.flatMap((cluster) => doorsOf(proxy, cluster, live.kinds)),
+    ...clusters.flatMap((cluster) => ingressObjects(proxy, cluster, live.kinds)),
   ];
 }
 
@@ -125,26 +152,33 @@ function servedBlocks({ parts }: PlannedConfig, held: Allocation['held']): Block
 }
 
 /**
- * The ways in to a virtual cluster, also while it cannot be served: they carry the host names that its certificates have to
+ * What leads clients to a virtual cluster, also while it cannot be served: they carry the host names that its certificates have to
  * name, OpenShift issues certificates for Services that exist, and an address that clients know should outlive a mistake.
  */
-function doorsOf(proxy: KafkaProxy, judged: JudgedCluster, kinds: ServedKinds): AnyObject[] {
-  const { cluster, target, entries } = judged;
+function ingressObjects(
+  proxy: KafkaProxy,
+  { cluster, target, ingresses }: EvaluatedCluster,
+  kinds: ServedKinds,
+): AnyObject[] {
   if (!target) return [];
-  return entries.flatMap((entry, index) => {
-    const { ingress, faults } = entry;
+  return ingresses.flatMap((one, index) => {
+    const { ingress, faults } = one;
     if (!ingress || faults.some(isRefusal)) return [];
     const wishes = cluster.spec.ingresses[index]!.infrastructure;
-    return doorObjects({ proxy, cluster: cluster.metadata.name, ingress, wishes, target }, entry, kinds);
+    return objectsOfIngress({ proxy, cluster: cluster.metadata.name, ingress, wishes, target }, one, kinds);
   });
 }
 
-function doorObjects(door: Door, { way, address, points }: JudgedEntry, kinds: ServedKinds): AnyObject[] {
+function objectsOfIngress(
+  served: ServedIngress,
+  { model, address, points }: ClusterIngress,
+  kinds: ServedKinds,
+): AnyObject[] {
   // Routes come before there is an address: they are what it comes from.
-  if (way?.by === 'route') return routes(door);
+  if (model?.by === 'route') return routes(served);
   if (!address) return [];
-  if (address.by === 'port') return [clusterService(door, address)];
-  const records = kinds.dnsEndpoint && points.length > 0 ? [dnsEndpoint(door, address, points)] : [];
-  if (way?.by !== 'gateway' || kinds.tlsRoute === undefined) return records;
-  return [...tlsRoutes(door, way.parent, way.domain, kinds.tlsRoute), ...records];
+  if (address.by === 'port') return [clusterService(served, address)];
+  const records = kinds.dnsEndpoint && points.length > 0 ? [dnsEndpoint(served, address, points)] : [];
+  if (model?.by !== 'gateway' || kinds.tlsRoute === undefined) return records;
+  return [...tlsRoutes(served, model.parent, model.domain, kinds.tlsRoute), ...records];
 }

@@ -1,8 +1,10 @@
 import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
 import { systemClock } from '../clock.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/errors.ts';
+import { createControllerMetrics } from './controller-metrics.ts';
 import { createQueue } from './queue.ts';
 
 /** The four ways a reconcile ends; also the labels of its metric. */
@@ -27,6 +29,8 @@ export interface ControllerOptions {
    */
   reconcile: (key: string, signal: AbortSignal) => Promise<Outcome>;
   log: Log;
+  /** Where it reports how it does; nowhere if left out. */
+  metrics?: Metrics | undefined;
   /** How many keys are worked on at once; never one key twice. */
   concurrency?: number;
   clock?: Clock;
@@ -62,9 +66,18 @@ export function createController(options: ControllerOptions): Controller {
   const failing = new Set<string>();
   const abort = new AbortController();
   const working = new Set<Promise<void>>();
+  /** Since when keys have waited for a worker. */
+  const queuedAt = new Map<string, number>();
   let state: 'new' | 'running' | 'stopped' = 'new';
   let alarm: { at: number; cancel: AbortController } | undefined;
   let scheduled = false;
+  const metrics = options.metrics && createControllerMetrics(options.metrics, name, queueState);
+
+  function queueState() {
+    const [oldest = clock.now()] = queuedAt.values(); // a Map keeps the order of arrival
+    const oldestMs = clock.now() - oldest;
+    return { waiting: queue.ready, active: queue.active, failing: failing.size, oldestMs };
+  }
 
   /** Not at once: whoever enqueues is in the middle of something, and may enqueue more. */
   function schedule(): void {
@@ -109,12 +122,15 @@ export function createController(options: ControllerOptions): Controller {
 
   async function process(key: string): Promise<void> {
     let result: Outcome;
+    queuedAt.delete(key);
+    const started = clock.now();
     try {
       result = await reconcile(key, abort.signal);
     } catch (error) {
       result = { outcome: 'error', error };
     }
     outcomes[result.outcome] += 1;
+    metrics?.reconciled(result.outcome, (clock.now() - started) / 1000);
     settle(key, result);
   }
 
@@ -139,6 +155,7 @@ export function createController(options: ControllerOptions): Controller {
   return {
     enqueue(key) {
       queue.add(key);
+      if (!queuedAt.has(key)) queuedAt.set(key, clock.now());
       schedule();
     },
     outcomes,
@@ -161,6 +178,7 @@ export function createController(options: ControllerOptions): Controller {
       const timer = setTimeout(() => abort.abort(), graceMs);
       await Promise.all(working);
       clearTimeout(timer);
+      metrics?.stop();
     },
   };
 }

@@ -10,7 +10,14 @@ export interface StatusBody {
 }
 
 /** Reasons that are ours: the server gave no answer, or none that could be used. */
-export type LocalReason = 'Unreachable' | 'Timeout' | 'TooLarge' | 'Malformed' | 'KindNotServed' | 'NotOurs';
+export type LocalReason =
+  | 'Unreachable'
+  | 'Timeout'
+  | 'TooLarge'
+  | 'Malformed'
+  | 'KindNotServed'
+  | 'NotOurs'
+  | 'BeingDeleted';
 
 /** A request to the API server that did not succeed. `status` is 0 when there was no answer. */
 export class ApiError extends Error {
@@ -59,6 +66,11 @@ function statusBodyOf(body: string): StatusBody | undefined {
 /** Whether something thrown is an answer with this status. */
 export function hasStatus(thrown: unknown, status: number): thrown is ApiError {
   return thrown instanceof ApiError && thrown.status === status;
+}
+
+/** Whether there was no answer at all, so that the next request would most likely get none either. */
+export function isUnanswered(thrown: unknown): thrown is ApiError {
+  return thrown instanceof ApiError && (thrown.reason === 'Unreachable' || thrown.reason === 'Timeout');
 }
 
 /** The error to show a user who asked for something of a server directly. */

@@ -1,5 +1,5 @@
 import { hashOf } from '../json.ts';
-import { keyOf } from '../object.ts';
+import { isBeingDeleted, keyOf } from '../object.ts';
 import type { KubeObject, ManagedFieldsEntry, ResourceType } from '../object.ts';
 import { ownsAll } from './ownership.ts';
 
@@ -85,9 +85,7 @@ export function isOurs(live: KubeObject, owner: Owner, { fieldManager }: Signatu
 
 /** Which objects of a kind are left over: made by the owner, no longer wanted, and not on their way out already. */
 export function leftovers<T extends KubeObject>(found: readonly T[], wanted: ReadonlySet<string>): T[] {
-  return found.filter(
-    (object) => !wanted.has(referenceOf(object)) && object.metadata.deletionTimestamp === undefined,
-  );
+  return found.filter((object) => !wanted.has(referenceOf(object)) && !isBeingDeleted(object));
 }
 
 /** Names an object within a cluster. The version is left out: two versions of a kind are the same object. */

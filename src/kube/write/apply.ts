@@ -1,9 +1,10 @@
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import { isOurs, leftovers, needsWrite, referenceOf, signed } from './apply-decision.ts';
 import type { Owner, Remembered, Signature } from './apply-decision.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { Client } from '../http/client.ts';
-import { ApiError, hasStatus, localError } from '../http/errors.ts';
-import { hasLabels, keyOf, selectorOf, typeOf } from '../object.ts';
+import { ApiError, hasStatus, isUnanswered, localError } from '../http/errors.ts';
+import { hasLabels, isBeingDeleted, keyOf, selectorOf, typeOf } from '../object.ts';
 import type { KubeObject, ResourceType } from '../object.ts';
 import { resetObject } from './reset.ts';
 
@@ -31,7 +32,10 @@ export interface ApplyRequest {
  * Where nothing has to change, nothing is sent.
  */
 export interface Writer {
-  /** Never throws: a failing object does not stop the others, and is named in the summary. */
+  /**
+   * Never throws: a failing object does not stop the others, and is named in the summary. Only where the server does not answer
+   * is the rest left for another time: each request more would wait for as long again.
+   */
   apply(request: ApplyRequest): Promise<Summary>;
 }
 
@@ -45,15 +49,14 @@ export interface Target {
 const MAX_REMEMBERED = 50_000;
 const DELETE_ATTEMPTS = 3;
 
+const isCutShort = ({ errors }: Summary) => errors.some(({ error }) => isUnanswered(error));
+
 export function createWriter(target: () => Target, signature: Signature): Writer {
-  const memory = new Map<string, Remembered>();
+  const memory = new BoundedMap<string, Remembered>(MAX_REMEMBERED);
 
   function remember(reference: string, { metadata }: KubeObject): void {
     const { uid, resourceVersion, annotations } = metadata;
-    memory.delete(reference);
     memory.set(reference, { hash: annotations?.[signature.hashAnnotation] ?? '', uid, resourceVersion });
-    const [oldest] = memory.keys();
-    if (memory.size > MAX_REMEMBERED && oldest !== undefined) memory.delete(oldest);
   }
 
   /** Reads what is there: from the cache; and before something is created, from the server, lest it be somebody else's. */
@@ -92,6 +95,9 @@ export function createWriter(target: () => Target, signature: Signature): Writer
     const live = await read(wanted, signal);
     if (live && !isOurs(live, owner, signature) && !adopt(live))
       throw localError('NotOurs', `${reference} exists and was made by someone else`);
+    // It would go all the same, and take with it what is applied now.
+    if (live && isBeingDeleted(live))
+      throw localError('BeingDeleted', `${reference} is being deleted; it is made anew when it is gone`);
     if (!needsWrite(wanted, live, memory.get(reference), signature)) return 'unchanged';
     const result = await send(wanted, live !== undefined, signal);
     remember(reference, result.object);
@@ -144,6 +150,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
     for (const type of request.owner.kinds) {
       try {
         for (const object of leftovers(await find(type, request.owner), wanted)) {
+          if (isCutShort(summary)) return;
           const reference = referenceOf(object);
           memory.delete(reference);
           await collect(summary, reference, async () =>
@@ -154,6 +161,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
         // A kind that the cluster does not have cannot have leftovers.
         const absent = error instanceof ApiError && error.reason === 'KindNotServed';
         if (!absent) summary.errors.push({ object: `all ${type.kind}`, error });
+        if (isCutShort(summary)) return;
       }
     }
   }
@@ -170,6 +178,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
           wanted.add(reference);
           return applyOne(object, request);
         });
+        if (isCutShort(summary)) break;
       }
       // What replaces the leftovers may be what failed: they stay until all is well.
       if (summary.errors.length === 0) await prune(request, wanted, summary);

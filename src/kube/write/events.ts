@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Client } from '../http/client.ts';
@@ -181,16 +182,13 @@ function cut(text: string, maxBytes: number): string {
 
 /** A bucket of permissions for each object, so that one that goes wild cannot flood the server. */
 function createAllowances(): { take(subject: string, now: number): boolean } {
-  const buckets = new Map<string, { tokens: number; at: number }>();
+  const buckets = new BoundedMap<string, { tokens: number; at: number }>(MAX_SERIES);
   return {
     take(subject, now) {
       const { tokens, at } = buckets.get(subject) ?? { tokens: BURST, at: now };
       const filled = Math.min(BURST, tokens + (now - at) / REFILL_MS);
-      // Delete and set: the map stays in the order of use, and the one unused for longest is full again anyway.
-      buckets.delete(subject);
+      // The one unused for longest is full again anyway.
       buckets.set(subject, { tokens: Math.max(0, filled - 1), at: now });
-      const [oldest] = buckets.keys();
-      if (buckets.size > MAX_SERIES && oldest !== undefined) buckets.delete(oldest);
       return filled >= 1;
     },
   };

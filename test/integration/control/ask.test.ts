@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { suite, test } from 'node:test';
-import { askAt } from '../../../src/control/proxy/ask-pod.ts';
+import { askAt } from '../../../src/control/proxy/pods/pod-client.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { portGateway, reserveBlock, startProxyProcess } from '../proxy/proxy-process.ts';
 

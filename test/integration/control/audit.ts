@@ -1,7 +1,7 @@
 /** Which rights somebody has used, by the API server's own audit log. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PolicyRule } from '../../../src/control/install/rbac.ts';
+import type { PolicyRule } from '../../../src/control/kernel/rights.ts';
 import { workspace } from '../../support/workspace.ts';
 
 export interface Audit {

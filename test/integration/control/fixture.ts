@@ -4,7 +4,7 @@
  */
 import { after, before, beforeEach } from 'node:test';
 import type { Operator } from '../../../src/control/operator.ts';
-import type { PodAnswer } from '../../../src/control/proxy/ask-pod.ts';
+import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { readManifests } from '../../fixtures/documents.ts';

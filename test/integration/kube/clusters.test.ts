@@ -159,7 +159,7 @@ suite('clusters', { timeout: 600_000 }, () => {
 
   test('a controller is woken by a cache, and works on what the cache holds', async () => {
     const cache = local.cache<ConfigMap>({ type: CONFIG_MAP });
-    assert.equal(local.existingCache(CONFIG_MAP), cache);
+    assert.equal(local.cache<ConfigMap>({ type: CONFIG_MAP }), cache);
     const done = new Map<string, string | undefined>();
     const controller = createController({
       name: 'copy',

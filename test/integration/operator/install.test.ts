@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startOperator } from '../../../src/control/operator.ts';
-import { ROADS } from '../../../src/control/roads.ts';
+import { OPERATOR_ROADS } from '../../../src/control/roads.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
@@ -51,7 +51,7 @@ suite('install', () => {
     writeFileSync(kubeconfig, serviceAccountKubeconfig(plane, token.trim()));
     const log = createLog('silent');
     const common = {
-      roads: ROADS,
+      roads: OPERATOR_ROADS,
       kubeconfig,
       namespace: NAMESPACE,
       managementHost: '127.0.0.1',

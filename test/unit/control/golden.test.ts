@@ -24,7 +24,7 @@ suite('golden plans of the proxy road', () => {
   for (const name of scenarios) {
     test(name, async () => {
       const folder = join(root, name);
-      const { cluster, proxy, plan, masks } = await loadScenario(folder, authority);
+      const { cluster, plan, masks } = await loadScenario(folder, authority);
       const now = Date.now();
       const first = plan(now);
       const files = render(first, masks);
@@ -36,9 +36,9 @@ suite('golden plans of the proxy road', () => {
       checkProxyConfig(JSON.parse(first.config.text), name);
 
       // Applied and observed again, it changes nothing any more.
-      cluster.apply(first, proxy.namespace, proxy.name, now);
-      cluster.apply(plan(now), proxy.namespace, proxy.name, now);
-      assert.equal(cluster.apply(plan(now), proxy.namespace, proxy.name, now), 0);
+      cluster.apply(first, now);
+      cluster.apply(plan(now), now);
+      assert.equal(cluster.apply(plan(now), now), 0);
     });
   }
 

@@ -6,12 +6,14 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import { readAnswer } from '../../../src/control/proxy/ask-pod.ts';
-import type { PodAnswer } from '../../../src/control/proxy/ask-pod.ts';
-import type { ProxyDocument } from '../../../src/control/proxy/config.ts';
-import type { Findings } from '../../../src/control/proxy/observed.ts';
-import type { Plan } from '../../../src/control/proxy/plan.ts';
-import type { ForeignName } from '../../../src/control/proxy/sources.ts';
+import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
+import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
+import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
+import type { Learned } from '../../../src/control/kernel/reconcile.ts';
+import type { RowName } from '../../../src/control/kernel/watches.ts';
+import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
+import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
 import type { Authority } from '../../support/pki.ts';
 import { createMemoryCluster } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
@@ -19,7 +21,7 @@ import type { MemoryCluster } from './memory.ts';
 /** What a scenario says beside its objects, in a document of kind Scenario. */
 interface Scenario {
   proxy: { namespace: string; name: string };
-  absent: ForeignName[];
+  absent: RowName<ProxyViews>[];
   taken: string[];
   refusedFilters: Record<string, string>;
   refusedClusters: Record<string, string>;
@@ -30,7 +32,7 @@ export interface Loaded {
   cluster: MemoryCluster;
   proxy: Scenario['proxy'];
   /** The plan, with pods that say `test/config: newest` having loaded what it says, and answering `test/answer` beside that. */
-  plan: (now: number) => Plan;
+  plan: (now: number) => ProxyPlan;
   /** Texts that are different each time, by what stands for them. */
   masks: Map<string, string>;
 }
@@ -52,18 +54,20 @@ export async function loadScenario(folder: string, authority: Authority): Promis
     if (annotations['test/config'] !== 'newest') continue;
     newest.set(name, readAnswer(JSON.parse(annotations['test/answer'] ?? '{}')) ?? {});
   }
-  const findings: Findings = {
+  const learned: Learned<ConfigRejections> = {
     taken: new Set(scenario.taken),
-    filters: new Map(Object.entries(scenario.refusedFilters)),
-    clusters: new Map(Object.entries(scenario.refusedClusters)),
     denied: new Map(Object.entries(scenario.denied)),
+    checked: {
+      filters: new Map(Object.entries(scenario.refusedFilters)),
+      clusters: new Map(Object.entries(scenario.refusedClusters)),
+    },
   };
   const plan = (now: number) => {
-    const configVersion = cluster.plan(scenario.proxy, now, { findings }).config.hash;
+    const configVersion = cluster.plan(scenario.proxy, now, { learned }).config.hash;
     const answers = new Map(
       [...newest].map(([name, { problems }]) => [name, { configVersion, ...(problems && { problems }) }]),
     );
-    return cluster.plan(scenario.proxy, now, { findings, answers });
+    return cluster.plan(scenario.proxy, now, { learned, answers });
   };
   return { cluster, proxy: scenario.proxy, plan, masks };
 }
@@ -125,7 +129,7 @@ function requestOf(text: string) {
 
 /** The files that a plan amounts to. */
 export function render(
-  { objects, statuses, config }: Plan,
+  { targets, statuses, config }: ProxyPlan,
   masks: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const files = new Map<string, string>();
@@ -137,7 +141,8 @@ export function render(
   };
   const add = (name: string, value: unknown) =>
     files.set(`out-${name}.yaml`, stringify(deepMap(value, mask), { aliasDuplicateObjects: false }));
-  for (const object of objects) add(`${object.kind}-${object.metadata.name}`, readable(object));
+  for (const object of targets.flatMap(({ objects }) => objects))
+    add(`${object.kind}-${object.metadata.name}`, readable(object));
   for (const { kind, name, status } of statuses) add(`status-${kind}-${name}`, status);
   return files;
 }

@@ -3,125 +3,104 @@ import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
+import type { Learned } from '../../../src/control/kernel/reconcile.ts';
+import { nextStatus } from '../../../src/control/kernel/status.ts';
+import { rowsOf } from '../../../src/control/kernel/watches.ts';
+import type { RowName, View } from '../../../src/control/kernel/watches.ts';
+import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
+import { PROXY_LABEL } from '../../../src/control/proxy/names.ts';
 import { observeProxy } from '../../../src/control/proxy/observe.ts';
-import type { PodAnswers } from '../../../src/control/proxy/observe.ts';
-import type { Findings, Observed } from '../../../src/control/proxy/observed.ts';
-import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
+import type { PodAnswers, ProxyCaches } from '../../../src/control/proxy/observe.ts';
+import type { Observed } from '../../../src/control/proxy/observed.ts';
 import { planProxy } from '../../../src/control/proxy/plan.ts';
-import type { Plan } from '../../../src/control/proxy/plan.ts';
-import { FOREIGN_KINDS, KINDS, addIndexes } from '../../../src/control/proxy/sources.ts';
-import type { ForeignName, SourceName, Sources, View } from '../../../src/control/proxy/sources.ts';
-import { nextStatus } from '../../../src/control/proxy/write-status.ts';
+import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import type { PortBlock } from '../../../src/control/proxy/ports/blocks.ts';
+import { PROXY_WATCHES } from '../../../src/control/proxy/watches.ts';
+import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
 
-type Name = SourceName | ForeignName;
-
-const PLACE: Record<string, Name> = {
-  KafkaProxy: 'proxies',
-  KafkaProxyIngress: 'ingresses',
-  VirtualKafkaCluster: 'virtualClusters',
-  KafkaClusterRef: 'clusterRefs',
-  KafkaProtocolFilter: 'filters',
-  Secret: 'secrets',
-  ConfigMap: 'configMaps',
-  Namespace: 'namespaces',
-  Service: 'services',
-  Deployment: 'deployments',
-  Pod: 'pods',
-  Kafka: 'kafkas',
-  KafkaNodePool: 'nodePools',
-  ReferenceGrant: 'grants',
-  Gateway: 'gateways',
-  TLSRoute: 'tlsRoutes',
-  Route: 'routes',
-  IngressController: 'ingressControllers',
-  DNSEndpoint: 'dnsEndpoints',
-};
+type Name = RowName<ProxyViews>;
 
 export const SETTINGS = { image: 'isthmus:test', clusterDomain: 'cluster.local' };
-export const OWN_KINDS = 'kroxylicious.io/proxy';
 
 export interface MemoryCluster {
   put(object: AnyObject): void;
   delete(kind: string, key: string): void;
   get(kind: string, key: string): AnyObject | undefined;
   observe(key: { namespace: string; name: string }, now: number, answers?: PodAnswers): Observed;
-  plan(key: { namespace: string; name: string }, now: number, options?: PlanOptions): Plan;
+  plan(key: { namespace: string; name: string }, now: number, options?: PlanOptions): ProxyPlan;
   /** Does what the one writer and the status writer would do; returns how many objects that changed. */
-  apply(plan: Plan, namespace: string, proxy: string, now: number): number;
+  apply(plan: ProxyPlan, now: number): number;
 }
 
 export interface PlanOptions {
-  findings?: Findings;
+  learned?: Learned<ConfigRejections>;
   answers?: PodAnswers;
 }
 
-/** `absent`: kinds that the cluster does not serve; `unsettled`: of which it is not known whether it does. */
+/** `absent`: kinds that the cluster does not serve; `undiscovered`: of which it is not known whether it does. */
 export function createMemoryCluster(
-  absent: readonly ForeignName[] = [],
-  unsettled: Iterable<ForeignName> = [],
+  absent: readonly Name[] = [],
+  undiscovered: Iterable<Name> = [],
 ): MemoryCluster {
   const stores = new Map<Name, Store<AnyObject>>();
   const views: Partial<Record<Name, View>> = {};
   let version = 0;
-  for (const name of [...KINDS, ...FOREIGN_KINDS]) {
-    if ((absent as readonly string[]).includes(name)) continue;
+  for (const [name, { indexes = {} }] of rowsOf(PROXY_WATCHES)) {
+    if (absent.includes(name)) continue;
     const store = createStore<AnyObject>();
-    const list = (namespace?: string) =>
-      [...store.values()].filter(
-        ({ metadata }) => namespace === undefined || metadata.namespace === namespace,
-      );
+    for (const [index, valuesOf] of Object.entries(indexes)) store.addIndex(index, valuesOf);
     stores.set(name, store);
+    const isIn = (namespace?: string) => (object: AnyObject) =>
+      namespace === undefined || object.metadata.namespace === namespace;
     views[name] = {
       get: (key) => store.get(key),
       find: (index, value) => store.find(index, value),
-      addIndex: (index, valuesOf) => store.addIndex(index, valuesOf),
-      list,
+      list: (namespace) => [...store.values()].filter(isIn(namespace)),
     };
-    addIndexes(name, views[name]);
   }
-  const sources = views as Sources;
-  const has = (name: ForeignName) => sources[name] !== undefined;
-  const kinds = {
-    route: has('routes'),
-    gateway: has('gateways'),
-    tlsRoute: has('tlsRoutes') ? 'v1' : undefined,
-    dnsEndpoint: has('dnsEndpoints'),
-    get unsettled() {
-      return new Set(unsettled);
+  const caches: ProxyCaches = {
+    views: views as ProxyViews,
+    get undiscovered() {
+      return new Set(undiscovered);
     },
-  };
-  const storeOf = (object: AnyObject) => {
-    const own = object.metadata.labels?.[OWN_KINDS] !== undefined;
-    const name = object.kind === 'Secret' && own ? 'configSecrets' : PLACE[object.kind];
-    return name && stores.get(name);
-  };
-  const others = new Map<string, AnyObject>();
-  const put = (object: AnyObject) => {
-    version += 1;
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const store = storeOf(object);
-    if (store) store.set(stored);
-    else others.set(`${object.kind} ${keyOf(object.metadata)}`, stored);
+    versionOf: (name) => (stores.has(name) ? PROXY_WATCHES[name].kind.versions.at(-1) : undefined),
   };
 
-  function applyObjects(plan: Plan, namespace: string, proxy: string): number {
+  const storeOf = (kind: string, isOwned: boolean) =>
+    [...stores].find(([name]) => {
+      const row = PROXY_WATCHES[name];
+      return row.kind.kind === kind && (kind !== 'Secret' || (row.owned ?? false) === isOwned);
+    })?.[1];
+  const storeFor = ({ kind, metadata }: AnyObject) =>
+    storeOf(kind, metadata.labels?.[PROXY_LABEL] !== undefined);
+  const put = (object: AnyObject) => {
+    version += 1;
+    storeFor(object)?.set({
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(version) },
+    });
+  };
+
+  function applyObjects({ targets }: ProxyPlan): number {
     let changes = 0;
-    const wanted = new Set(plan.objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
-    for (const object of plan.objects) {
-      const live =
-        storeOf(object)?.get(keyOf(object.metadata)) ??
-        others.get(`${object.kind} ${keyOf(object.metadata)}`);
-      if (live && contentOf(live) === contentOf(object)) continue;
-      changes += 1;
-      put(live?.['status'] ? { ...object, status: live['status'] } : object);
-    }
-    for (const store of plan.keepsLeftovers ? [] : stores.values()) {
-      for (const { kind, metadata } of Array.from(store.values())) {
-        if (metadata.namespace !== namespace || metadata.labels?.[OWN_KINDS] !== proxy || kind === 'Pod')
-          continue;
-        if (wanted.has(`${kind} ${metadata.name}`)) continue;
+    for (const { objects, labels, namespaces, prune } of targets) {
+      const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+      for (const object of objects) {
+        const live = storeFor(object)?.get(keyOf(object.metadata));
+        if (live && contentOf(live) === contentOf(object)) continue;
         changes += 1;
-        store.delete(keyOf(metadata));
+        put(live?.['status'] ? { ...object, status: live['status'] } : object);
+      }
+      for (const [name, store] of prune ? stores : []) {
+        if (!PROXY_WATCHES[name].owned) continue;
+        for (const { kind, metadata } of Array.from(store.values())) {
+          const isOwn = metadata.labels?.[PROXY_LABEL] === labels[PROXY_LABEL];
+          if (!namespaces.includes(metadata.namespace ?? '') || !isOwn) continue;
+          if (wanted.has(`${kind} ${metadata.name}`)) continue;
+          changes += 1;
+          store.delete(keyOf(metadata));
+        }
       }
     }
     return changes;
@@ -129,17 +108,16 @@ export function createMemoryCluster(
 
   const cluster: MemoryCluster = {
     put,
-    delete: (kind, key) => void stores.get(PLACE[kind]!)!.delete(key),
-    get: (kind, key) => stores.get(PLACE[kind]!)?.get(key) ?? others.get(`${kind} ${key}`),
-    observe: (key, now, answers = new Map()) => observeProxy(sources, key, { kinds, answers, now }),
-    plan(key, now, { findings = NO_FINDINGS, answers } = {}) {
-      return planProxy(cluster.observe(key, now, answers), SETTINGS, findings);
+    delete: (kind, key) => void storeOf(kind, false)!.delete(key),
+    get: (kind, key) => storeOf(kind, false)?.get(key) ?? storeOf(kind, true)?.get(key),
+    observe: (key, now, answers = new Map()) => observeProxy(caches, key, now, { answers, since: now }),
+    plan(key, now, { learned = NOTHING_LEARNED, answers } = {}) {
+      return planProxy(cluster.observe(key, now, answers), SETTINGS, learned);
     },
-    apply(plan, namespace, proxy, now) {
-      let changes = plan.isUnknown ? 0 : applyObjects(plan, namespace, proxy);
+    apply(plan, now) {
+      let changes = applyObjects(plan);
       for (const planned of plan.statuses) {
-        const { kind, name } = planned;
-        const live = stores.get(PLACE[kind]!)!.get(keyOf({ namespace, name }))!;
+        const live = storeOf(planned.kind, false)!.get(keyOf(planned))!;
         const merged = nextStatus(live['status'] as object | undefined, planned, new Date(now));
         if (JSON.stringify(merged) === JSON.stringify(live['status'])) continue;
         changes += 1;
@@ -149,6 +127,14 @@ export function createMemoryCluster(
     },
   };
   return cluster;
+}
+
+/** All objects that a plan wants. */
+export const objectsIn = ({ targets }: ProxyPlan) => targets.flatMap(({ objects }) => objects);
+
+/** The ports that a plan gives out. */
+export function portBlocksIn({ persist }: ProxyPlan): PortBlock[] {
+  return persist.flatMap(({ value }) => value as PortBlock[]);
 }
 
 function contentOf({ metadata, ...object }: AnyObject): string {

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import { checkedPlan } from '../../../src/control/proxy/checked-plan.ts';
-import type { Checker } from '../../../src/control/proxy/checks.ts';
-import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
-import { QUARANTINE_MS } from '../../../src/control/proxy/ports.ts';
-import type { ForeignName } from '../../../src/control/proxy/sources.ts';
-import { read } from '../../../src/control/proxy/read.ts';
+import { reconcileBy } from '../../../src/control/kernel/reconcile.ts';
+import type { RowName } from '../../../src/control/kernel/watches.ts';
+import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
+import type { Observed } from '../../../src/control/proxy/observed.ts';
+import { planProxy } from '../../../src/control/proxy/plan.ts';
+import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import { QUARANTINE_MS } from '../../../src/control/proxy/ports/ports.ts';
+import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
+import { read } from '../../../src/control/kernel/read.ts';
 import { kafkaProxy } from '../../../src/resources/kroxylicious/kafka-proxy.ts';
-import { SETTINGS, createMemoryCluster } from './memory.ts';
+import { SETTINGS, createMemoryCluster, portBlocksIn } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
@@ -40,8 +43,7 @@ function start(...clusters: AnyObject[]): MemoryCluster {
   return memory;
 }
 
-const apply = (memory: MemoryCluster, now = NOW) =>
-  memory.apply(memory.plan(PROXY, now), 'default', 'p', now);
+const apply = (memory: MemoryCluster, now = NOW) => memory.apply(memory.plan(PROXY, now), now);
 
 const portsIn = (memory: MemoryCluster) =>
   (memory.get('KafkaProxy', 'default/p')!.status as { portBlocks: object[] }).portBlocks;
@@ -78,8 +80,8 @@ suite('mistakes', () => {
   });
 
   test('a proxy that depends on a kind of which nobody knows yet whether it is there is left alone', () => {
-    const unsettled = new Set<ForeignName>();
-    const memory = createMemoryCluster([], unsettled);
+    const undiscovered = new Set<RowName<ProxyViews>>();
+    const memory = createMemoryCluster([], undiscovered);
     memory.put(resource('KafkaProxy', 'p', {}));
     memory.put(resource('KafkaProxyIngress', 'in', { proxyRef, clusterIP: { protocol: 'TCP' } }));
     const group = 'strimzi.io';
@@ -94,17 +96,17 @@ suite('mistakes', () => {
     apply(memory);
     const isServed = () => memory.plan(PROXY, NOW).config.parts.has('a');
     assert.ok(isServed());
-    unsettled.add('kafkas');
+    undiscovered.add('kafkas');
     memory.delete('Kafka', 'default/k'); // as it is before it has been read
-    const { isUnknown, lookAgainInMs } = memory.plan(PROXY, NOW);
-    assert.deepEqual([isUnknown, lookAgainInMs], [true, 5000]);
+    const { targets, lookAgainInMs } = memory.plan(PROXY, NOW);
+    assert.deepEqual([targets, lookAgainInMs], [[], 5000]);
     assert.equal(apply(memory), 0);
     // Others do not depend on it.
-    unsettled.clear();
-    unsettled.add('gateways');
+    undiscovered.clear();
+    undiscovered.add('gateways');
     memory.put(kafka);
-    assert.equal(memory.plan(PROXY, NOW).isUnknown, false);
-    unsettled.clear();
+    assert.equal(memory.plan(PROXY, NOW).targets.length, 1);
+    undiscovered.clear();
     memory.delete('Kafka', 'default/k');
     apply(memory);
     assert.ok(!isServed());
@@ -120,9 +122,10 @@ suite('mistakes', () => {
     memory.put(service); // as if something had kept it
     memory.put(cluster('b'));
     const later = NOW + QUARANTINE_MS + 5000;
-    const { config, portBlocks } = memory.plan(PROXY, later);
+    const plan = memory.plan(PROXY, later);
+    const { config } = plan;
     assert.doesNotMatch(config.text, new RegExp(`"bootstrapPort":${port!.targetPort}\\b`));
-    const its = portBlocks.find(({ virtualCluster }) => virtualCluster === 'a');
+    const its = portBlocksIn(plan).find(({ virtualCluster }) => virtualCluster === 'a');
     assert.equal(its?.releasedAt, new Date(later).toISOString().replace('.000', ''));
   });
 
@@ -143,15 +146,31 @@ suite('mistakes', () => {
     const memory = start(...names.map((name) => cluster(name, { filterRefs: [{ name }] })));
     for (const name of names) memory.put(filter(name));
     const bad = new Set(['a', 'c']);
-    const checker: Checker = {
-      filter: async () => undefined,
-      config: async ({ parts }) => ({
-        filters: new Map(),
-        clusters: new Map([...parts.keys()].filter((name) => bad.has(name)).map((name) => [name, 'bad'])),
-      }),
-    };
-    const { plan, findings } = await checkedPlan(memory.observe(PROXY, NOW), SETTINGS, NO_FINDINGS, checker);
-    assert.deepEqual([...plan.config.parts.keys()], ['b', 'd']);
-    assert.deepEqual([...findings.clusters.keys()], ['a', 'c']);
+    const plans: ProxyPlan[] = [];
+    const reconcile = reconcileBy<Observed, ProxyPlan, ConfigRejections>(
+      {
+        observe: () => memory.observe(PROXY, NOW),
+        plan: (observed, learned) => planProxy(observed, SETTINGS, learned),
+        async check({ config }, known) {
+          const found = [...config.parts.keys()].filter((name) => bad.has(name));
+          const clusters = new Map([
+            ...(known?.clusters ?? []),
+            ...found.map((name) => [name, 'bad'] as const),
+          ]);
+          return found.length > 0 ? { filters: new Map(), clusters } : undefined;
+        },
+      },
+      {
+        targets: {
+          apply: async () => [],
+          findTaken: async () => [],
+          waitFor() {},
+          waiterFor: () => undefined,
+        },
+        statuses: { persist: async () => {}, write: async (plan) => void plans.push(plan as ProxyPlan) },
+      },
+    );
+    await reconcile('default/p', new AbortController().signal);
+    assert.deepEqual([...plans[0]!.config.parts.keys()], ['b', 'd']);
   });
 });

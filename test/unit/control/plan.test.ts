@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import { NO_FINDINGS } from '../../../src/control/proxy/observed.ts';
+import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
 import { planProxy } from '../../../src/control/proxy/plan.ts';
-import type { Plan } from '../../../src/control/proxy/plan.ts';
-import { configPartsOf } from '../../../src/control/proxy/planned-config.ts';
+import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import { configPartsOf } from '../../../src/control/proxy/config/planned-config.ts';
 import { loadProxyConfig } from '../../../src/proxy/config/load.ts';
 import { diffConfigs } from '../../../src/proxy/reload.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { workspace } from '../../support/workspace.ts';
-import { SETTINGS, createMemoryCluster } from './memory.ts';
+import { SETTINGS, createMemoryCluster, objectsIn, portBlocksIn } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
@@ -78,21 +78,21 @@ function start(clusters: readonly Model[]): MemoryCluster {
 }
 
 /** Works until nothing changes any more; the limit is what makes a plan that never settles a failure. */
-function settle(memory: MemoryCluster, now = NOW): Plan {
+function settle(memory: MemoryCluster, now = NOW): ProxyPlan {
   for (let round = 0; round < 4; round++) {
     const plan = memory.plan(PROXY, now);
-    if (memory.apply(plan, 'default', 'p', now) === 0) return plan;
+    if (memory.apply(plan, now) === 0) return plan;
   }
   return assert.fail('it never settles');
 }
 
 /** All that a client of a virtual cluster could notice: its part of the configuration, its objects, its ports. */
-function footprint(plan: Plan, name: string): string {
-  const own = plan.objects.filter(
+function footprint(plan: ProxyPlan, name: string): string {
+  const own = objectsIn(plan).filter(
     ({ metadata }) => metadata.labels?.['kroxylicious.io/virtual-cluster'] === name,
   );
   const status = plan.statuses.find((one) => one.kind === 'VirtualKafkaCluster' && one.name === name);
-  const ports = plan.portBlocks.filter(
+  const ports = portBlocksIn(plan).filter(
     ({ virtualCluster, releasedAt }) => virtualCluster === name && releasedAt === undefined,
   );
   return JSON.stringify([plan.config.parts.get(name), own, status, ports]);
@@ -115,7 +115,7 @@ suite('plans of the proxy road', () => {
       fc.property(models, (clusters) => {
         const memory = start(clusters);
         settle(memory);
-        assert.equal(memory.apply(memory.plan(PROXY, NOW + 60_000), 'default', 'p', NOW + 60_000), 0);
+        assert.equal(memory.apply(memory.plan(PROXY, NOW + 60_000), NOW + 60_000), 0);
       }),
       { numRuns: 30 },
     );
@@ -150,7 +150,7 @@ suite('plans of the proxy road', () => {
         for (const [index, { cluster, remove }] of steps.entries()) {
           if (remove) memory.delete('VirtualKafkaCluster', `default/${cluster.name}`);
           else memory.put(clusterOf(cluster));
-          const { portBlocks } = settle(memory, NOW + index * 1000);
+          const portBlocks = portBlocksIn(settle(memory, NOW + index * 1000));
           const held = new Set<number>();
           for (const { virtualCluster, ingress, start, count, releasedAt } of portBlocks) {
             if (releasedAt !== undefined) continue;
@@ -199,7 +199,7 @@ suite('plans of the proxy road', () => {
       });
     }
     const directory = workspace('renewed');
-    const load = ({ config }: Plan) => {
+    const load = ({ config }: ProxyPlan) => {
       writeFileSync(join(directory, 'proxy.yaml'), config.text);
       return loadProxyConfig(join(directory, 'proxy.yaml')).config;
     };
@@ -242,7 +242,7 @@ suite('plans of the proxy road', () => {
     const lookAgain = (unchangedMs: number, answer: object = {}) => {
       const answers = new Map([['p-1', answer]]);
       const observed = { ...memory.observe(PROXY, NOW, answers), podsSince: NOW - unchangedMs };
-      return planProxy(observed, SETTINGS, NO_FINDINGS).lookAgainInMs;
+      return planProxy(observed, SETTINGS, NOTHING_LEARNED).lookAgainInMs;
     };
     memory.put(pod('False'));
     const times = [0, 8000, 60_000, 3_600_000];
@@ -269,7 +269,7 @@ suite('plans of the proxy road', () => {
   test('pods are never rolled because of a virtual cluster', () => {
     fc.assert(
       fc.property(models, models, (some, others) => {
-        const deployment = (plan: Plan) => plan.objects.find(({ kind }) => kind === 'Deployment');
+        const deployment = (plan: ProxyPlan) => objectsIn(plan).find(({ kind }) => kind === 'Deployment');
         assert.deepEqual(
           deployment(start(some).plan(PROXY, NOW)),
           deployment(start(others).plan(PROXY, NOW)),

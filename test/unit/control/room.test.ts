@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import type { ProxyDocument } from '../../../src/control/proxy/config.ts';
-import type { Plan } from '../../../src/control/proxy/plan.ts';
-import { MAX_CONFIG_BYTES } from '../../../src/control/proxy/room.ts';
+import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
+import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
+import { MAX_CONFIG_BYTES } from '../../../src/control/proxy/config/config-size.ts';
 import { createAuthority } from '../../support/pki.ts';
-import { createMemoryCluster } from './memory.ts';
+import { createMemoryCluster, objectsIn } from './memory.ts';
 import type { MemoryCluster } from './memory.ts';
 
 const PROXY = { namespace: 'default', name: 'p' };
@@ -76,9 +76,9 @@ function secret(index: number, { chain, key }: Issued): AnyObject {
   return object('Secret', `cert-${index}`, { data }, 'v1');
 }
 
-const sizeOf = ({ config }: Plan) => Buffer.byteLength(config.text);
+const sizeOf = ({ config }: ProxyPlan) => Buffer.byteLength(config.text);
 
-function acceptedOf(plan: Plan, name: string): { status: string; reason: string } {
+function acceptedOf(plan: ProxyPlan, name: string): { status: string; reason: string } {
   const { status } = plan.statuses.find((one) => one.name === name && one.kind === 'VirtualKafkaCluster')!;
   const { conditions } = status as { conditions: { type: string; status: string; reason: string }[] };
   return conditions.find(({ type }) => type === 'Accepted')!;
@@ -106,7 +106,9 @@ suite('room in a Secret', () => {
     );
     // Its Service and its ports stay, whatever becomes of it.
     assert.ok(
-      plan.objects.some(({ kind, metadata }) => kind === 'Service' && metadata.name === `${nameOf(299)}-in`),
+      objectsIn(plan).some(
+        ({ kind, metadata }) => kind === 'Service' && metadata.name === `${nameOf(299)}-in`,
+      ),
     );
     memory.delete('VirtualKafkaCluster', `default/${nameOf(7)}`);
     const next = memory.plan(PROXY, NOW);

@@ -1,7 +1,7 @@
 /** The RBAC of delegation, in addition to that of the DNS server: each object by its name. */
 import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
-import type { PolicyRule } from '../../install/rbac.ts';
+import type { PolicyRule } from '../../kernel/rights.ts';
 import { nameOutside } from '../install.ts';
 import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './observe.ts';
 import { STATUS_NAME } from './status.ts';

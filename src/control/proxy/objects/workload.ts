@@ -10,9 +10,8 @@ import {
   podLabels,
   serviceAccountName,
 } from '../names.ts';
-import { CONFINED, CONFINED_POD, PROBES } from '../../pod-basics.ts';
-import { spreadOut } from '../../spread.ts';
-import type { Block } from '../ports.ts';
+import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../../shared/pod-template.ts';
+import type { Block } from '../ports/ports.ts';
 import { metadataOf } from './metadata.ts';
 
 /** Time for endpoints to forget the pod, while it still accepts connections. */

@@ -1,0 +1,160 @@
+/** The configuration document of a proxy, from what it should serve. `isthmus proxy` reads it; docs/proxy.md describes it. */
+import { createHash } from 'node:crypto';
+import type { TlsParameters } from '../../../resources/common/tls.ts';
+import type {
+  KeyPair,
+  ResolvedCluster,
+  ResolvedFilter,
+  ResolvedIngress,
+  ResolvedTarget,
+  ServerTls,
+} from '../resolve/resolve.ts';
+
+/** Where an ingress of a virtual cluster is reached, and where the proxy listens for it. */
+export type GatewayAddress =
+  | {
+      by: 'port';
+      bootstrapHost: string;
+      /** What clients connect to; the nodes' ports count up from the next one. */
+      bootstrapPort: number;
+      brokerHost: string;
+      listenPort: number;
+      bindAddress?: string;
+    }
+  | {
+      by: 'sni';
+      bootstrapHost: string;
+      brokerPattern: string;
+      /** What clients connect to. */
+      port: number;
+      listenPort: number;
+      bindAddress?: string;
+    };
+
+export interface ServedIngress extends ResolvedIngress {
+  address: GatewayAddress;
+}
+
+/** A virtual cluster with its addresses decided. */
+export interface ServedCluster extends ResolvedCluster {
+  ingresses: ServedIngress[];
+}
+
+export interface ProxySettings {
+  management?: { bindAddress: string; port: number };
+  workers?: number;
+}
+
+/** As much of the document as is read back. */
+export interface ProxyDocument {
+  filterDefinitions: readonly ResolvedFilter[];
+  virtualClusters: readonly ClusterDocument[];
+  /** Keys and certificates, each once however many use it, by a name that depends on nothing but the text. */
+  pem?: Record<string, string>;
+}
+
+export interface ClusterDocument {
+  name: string;
+  targetCluster: object;
+  gateways: object[];
+  filters: string[];
+}
+
+/** Stands for a key or certificate: its name in `pem`. */
+export interface PemReference {
+  pem: string;
+}
+
+type Keep = (text: string) => PemReference;
+
+/** The whole document. Pure; the order of its parts depends on names only, so that an unchanged snapshot gives an unchanged text. */
+export function proxyConfig(clusters: readonly ServedCluster[], settings: ProxySettings): ProxyDocument {
+  const sorted = clusters.toSorted((a, b) => (a.cluster.metadata.name < b.cluster.metadata.name ? -1 : 1));
+  const definitions = new Map(
+    sorted.flatMap(({ filters }) => filters.map((filter) => [filter.name, filter])),
+  );
+  const names = new Map<string, string>();
+  const keep: Keep = (text) => {
+    const name = names.get(text) ?? pemName(text);
+    names.set(text, name);
+    return { pem: name };
+  };
+  const virtualClusters = sorted.map((cluster) => virtualCluster(cluster, keep));
+  const pems = [...names].map(([text, name]) => [name, text] as const);
+  return {
+    ...settings,
+    filterDefinitions: [...definitions.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    virtualClusters,
+    ...(pems.length > 0 && { pem: Object.fromEntries(pems.toSorted(([a], [b]) => (a < b ? -1 : 1))) }),
+  };
+}
+
+/** 128 bits: short enough for a thousand references, and nobody finds another text for a name. */
+const pemName = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+function virtualCluster({ cluster, target, ingresses, filters }: ServedCluster, keep: Keep): ClusterDocument {
+  return {
+    name: cluster.metadata.name,
+    targetCluster: targetCluster(target, keep),
+    gateways: ingresses.map((served) => gateway(served, target, keep)),
+    filters: filters.map(({ name }) => name),
+  };
+}
+
+function targetCluster({ bootstrapServers, tls }: ResolvedTarget, keep: Keep): object {
+  if (!tls) return { bootstrapServers };
+  const trust = tls.trust === undefined ? {} : { trust: { certificates: keep(tls.trust) } };
+  const key = tls.key ? { key: keyDocument(tls.key, keep) } : {};
+  return { bootstrapServers, tls: { ...key, ...trust, ...parameters(tls.parameters) } };
+}
+
+function gateway({ ingress, tls, address }: ServedIngress, target: ResolvedTarget, keep: Keep): object {
+  return {
+    name: ingress.metadata.name,
+    ...(address.bindAddress === undefined ? {} : { bindAddress: address.bindAddress }),
+    ...(address.by === 'port' ? portIdentifiesNode(address, target) : sniHostIdentifiesNode(address)),
+    ...(tls ? { tls: serverTls(tls, keep) } : {}),
+  };
+}
+
+function portIdentifiesNode(
+  address: Extract<GatewayAddress, { by: 'port' }>,
+  target: ResolvedTarget,
+): object {
+  const { bootstrapHost, bootstrapPort, brokerHost, listenPort } = address;
+  return {
+    portIdentifiesNode: {
+      bootstrapAddress: `${bootstrapHost}:${bootstrapPort}`,
+      advertisedBrokerAddressPattern: brokerHost,
+      nodeStartPort: bootstrapPort + 1,
+      nodeIdRanges: target.nodeIdRanges,
+      listen: { bootstrapPort: listenPort, nodeStartPort: listenPort + 1 },
+    },
+  };
+}
+
+function sniHostIdentifiesNode(address: Extract<GatewayAddress, { by: 'sni' }>): object {
+  const { bootstrapHost, brokerPattern, port, listenPort } = address;
+  return {
+    sniHostIdentifiesNode: {
+      bootstrapAddress: `${bootstrapHost}:${port}`,
+      advertisedBrokerAddressPattern: `${brokerPattern}:${port}`,
+      listenPort,
+    },
+  };
+}
+
+function serverTls({ keys, trust, clientAuth, parameters: rules }: ServerTls, keep: Keep): object {
+  const anchors =
+    trust === undefined ? {} : { trust: { certificates: keep(trust), trustOptions: { clientAuth } } };
+  return { key: keys.map((key) => keyDocument(key, keep)), ...anchors, ...parameters(rules) };
+}
+
+const keyDocument = ({ certificate, privateKey }: KeyPair, keep: Keep) => ({
+  certificate: keep(certificate),
+  privateKey: keep(privateKey),
+});
+
+function parameters({ protocols, cipherSuites }: TlsParameters): object {
+  return { ...(protocols && { protocols }), ...(cipherSuites && { cipherSuites }) };
+}

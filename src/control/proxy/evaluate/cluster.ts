@@ -1,0 +1,183 @@
+/** One virtual cluster: what it refers to, where clients find it, and all that is wrong with it. */
+import { ageOf } from '../../../kube/object.ts';
+import { EMBEDDED } from '../../../resources/common/names.ts';
+import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import type { Learned } from '../../kernel/reconcile.ts';
+import type { ConfigRejections } from '../config/checks.ts';
+import type { GatewayAddress, ServedCluster } from '../config/document.ts';
+import { preventsService } from '../faults.ts';
+import type { Fault } from '../faults.ts';
+import type { Point } from '../observed.ts';
+import type { Allocated } from '../ports/ports.ts';
+import { resolveParts } from '../resolve/resolve.ts';
+import type { Part, ResolvedFilter, ResolvedIngress, ResolvedTarget } from '../resolve/resolve.ts';
+import type { ProxySnapshot } from '../snapshot.ts';
+import { evaluateCertificates, evaluateClientCertificate } from './certificates.ts';
+import type { AddressResult, EvaluatedIngress, IngressModel, PlacelessFault, Platform } from './platform.ts';
+import type { ResolvedReferences } from './platform.ts';
+
+/** One ingress of one virtual cluster. */
+export interface ClusterIngress {
+  name: string;
+  faults: Fault[];
+  resolved: ResolvedIngress | undefined;
+  ingress: KafkaProxyIngress | undefined;
+  model: IngressModel | undefined;
+  address: GatewayAddress | undefined;
+  hosts: string[];
+  points: Point[];
+}
+
+export interface EvaluatedCluster {
+  cluster: VirtualKafkaCluster;
+  /** Faults of the whole; those of its parts are with the parts. */
+  faults: Fault[];
+  target: ResolvedTarget | undefined;
+  filters: Part<ResolvedFilter>[];
+  ingresses: ClusterIngress[];
+  /** When a certificate begins or ends. */
+  changesAt: number | undefined;
+}
+
+export interface ClusterContext {
+  platform: Platform;
+  ingresses: readonly EvaluatedIngress[];
+  allocated: Allocated;
+  now: number;
+}
+
+/** Follows the references, and adds what the proxy's own checks rejected. */
+export function resolveReferences(
+  cluster: VirtualKafkaCluster,
+  snapshot: ProxySnapshot,
+  { checked }: Learned<ConfigRejections>,
+): ResolvedReferences {
+  const { faults, target, filters, ingresses } = resolveParts(cluster, snapshot);
+  const rejection = checked?.clusters.get(cluster.metadata.name);
+  const rejected: Fault[] =
+    rejection === undefined ? [] : [{ reason: 'Invalid', path: ['spec'], message: rejection }];
+  return {
+    cluster,
+    faults: [...faults, ...(snapshot.cluster ? embeddedFaults(cluster, target) : []), ...rejected],
+    target,
+    filters: filters.map((filter, index) => {
+      const problem = checked?.filters.get(filter.name);
+      if (problem === undefined) return filter;
+      const message = `KafkaProtocolFilter "${filter.name}": ${problem}`;
+      const fault: Fault = { reason: 'Invalid', path: ['spec', 'filterRefs', index], message };
+      return { ...filter, faults: [...filter.faults, fault] };
+    }),
+    ingresses,
+  };
+}
+
+function embeddedFaults({ spec }: VirtualKafkaCluster, target: ResolvedTarget | undefined): Fault[] {
+  if (target?.bootstrapServers !== EMBEDDED) return [];
+  const message = `KafkaClusterRef "${spec.targetCluster.clusterRef.name}" asks for an embedded Kafka, which only \`isthmus up\` has; write the address of a cluster`;
+  return [{ reason: 'NotSupported', path: ['spec', 'targetCluster'], message }];
+}
+
+const CLIENT_CERTIFICATE = ['spec', 'targetCluster', 'tls', 'certificateRef'];
+
+export function evaluateCluster(resolved: ResolvedReferences, context: ClusterContext): EvaluatedCluster {
+  const { cluster, target, filters } = resolved;
+  const clientKey = target?.tls?.key;
+  const client = clientKey && evaluateClientCertificate(clientKey, context.now);
+  const ingresses = resolved.ingresses.map((part, index) =>
+    evaluateClusterIngress(part, ['spec', 'ingresses', index], resolved, context),
+  );
+  const times = [client, ...ingresses].flatMap((one) => one?.changesAt ?? []);
+  return {
+    cluster,
+    faults: [
+      ...resolved.faults,
+      ...(client?.faults ?? []).map((fault) => ({ ...fault, path: CLIENT_CERTIFICATE })),
+    ],
+    target,
+    filters,
+    ingresses: ingresses.map(({ changesAt: _, ...ingress }) => ingress),
+    changesAt: times.length > 0 ? Math.min(...times) : undefined,
+  };
+}
+
+function evaluateClusterIngress(
+  { name, found: resolved, faults }: Part<ResolvedIngress>,
+  path: Fault['path'],
+  { cluster, target }: ResolvedReferences,
+  context: ClusterContext,
+): ClusterIngress & { changesAt: number | undefined } {
+  const evaluated = context.ingresses.find(({ ingress }) => ingress.metadata.name === name);
+  const located = evaluated && locate(evaluated, cluster, target, context);
+  const { address, hosts = [], points = [] } = located?.result ?? {};
+  const coverage =
+    resolved?.tls && hosts.length > 0
+      ? evaluateCertificates(resolved.tls.keys, hosts, context.now)
+      : undefined;
+  const found = [...(located?.faults ?? []), ...(coverage?.faults ?? [])];
+  return {
+    name,
+    faults: [...faults, ...found.map((fault) => ({ ...fault, path }))],
+    resolved,
+    ingress: located?.model && evaluated?.ingress,
+    model: located?.model,
+    address,
+    hosts,
+    points,
+    changesAt: coverage?.changesAt,
+  };
+}
+
+interface LocatedIngress {
+  faults: PlacelessFault[];
+  /** Absent where the ingress is of no use. */
+  model?: IngressModel;
+  result?: AddressResult;
+}
+
+/** Finds model and address, whatever else is wrong with the virtual cluster: others depend on who has which name. */
+function locate(
+  { ingress, model, faults }: EvaluatedIngress,
+  { metadata }: VirtualKafkaCluster,
+  target: ResolvedTarget | undefined,
+  { platform, allocated }: ClusterContext,
+): LocatedIngress {
+  const { name } = ingress.metadata;
+  const blocking = faults.filter(preventsService);
+  const inherited = [
+    // That there is no such proxy is said of the virtual cluster itself.
+    ...blocking.flatMap(({ message, path }): PlacelessFault[] =>
+      path[1] === 'proxyRef'
+        ? []
+        : [
+            {
+              reason: 'TransitivelyReferencedResourcesNotFound',
+              message: `KafkaProxyIngress "${name}": ${message}`,
+            },
+          ],
+    ),
+    ...faults.flatMap(({ reason, message }) => (reason === 'Denied' ? [{ reason, message }] : [])),
+  ];
+  if (!model || blocking.length > 0) return { faults: inherited };
+  if (!target && model.by === 'clusterIP') return { faults: inherited, model };
+  const nodeIdRanges = target?.nodeIdRanges ?? [];
+  const { name: cluster, namespace } = metadata;
+  const result = platform.address({ cluster, ingress: name, namespace, model, nodeIdRanges }, allocated);
+  return { faults: [...inherited, ...result.faults], model, result };
+}
+
+/** Sorts virtual clusters by age, the older first. */
+export const byAge = (a: EvaluatedCluster, b: EvaluatedCluster) =>
+  ageOf(a.cluster.metadata) < ageOf(b.cluster.metadata) ? -1 : 1;
+
+/** The virtual cluster as its proxy is to serve it: by those of its ingresses that work. */
+export function servedCluster(evaluated: EvaluatedCluster): ServedCluster | undefined {
+  const { cluster, target, filters } = evaluated;
+  const broken = [...evaluated.faults, ...filters.flatMap(({ faults }) => faults)].some(preventsService);
+  if (broken || !target) return undefined;
+  const ingresses = evaluated.ingresses.flatMap(({ resolved, address, faults }) =>
+    resolved && address && !faults.some(preventsService) ? [{ ...resolved, address }] : [],
+  );
+  if (ingresses.length === 0) return undefined;
+  return { cluster, target, ingresses, filters: filters.flatMap(({ found }) => found ?? []) };
+}

@@ -1,0 +1,58 @@
+/** Evaluates everything a proxy has to do with: which ingresses work, which virtual clusters can be served, and where. */
+import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
+import type { Learned } from '../../kernel/reconcile.ts';
+import { fitConfig } from '../config/config-size.ts';
+import type { PlannedConfig } from '../config/planned-config.ts';
+import type { ConfigRejections } from '../config/checks.ts';
+import type { Live } from '../observed.ts';
+import { allocatePorts } from '../ports/ports.ts';
+import type { Allocated } from '../ports/ports.ts';
+import type { ProxySnapshot } from '../snapshot.ts';
+import { evaluateCluster, resolveReferences } from './cluster.ts';
+import type { EvaluatedCluster } from './cluster.ts';
+import { withoutHostConflicts } from './host-conflicts.ts';
+import type { EvaluatedIngress, Platform } from './platform.ts';
+
+export interface Evaluation {
+  proxy: KafkaProxy | undefined;
+  ingresses: EvaluatedIngress[];
+  clusters: EvaluatedCluster[];
+  allocated: Allocated;
+  /** What is to be served of all this. */
+  config: PlannedConfig;
+  /** When a certificate begins or ends. */
+  changesAt: number | undefined;
+}
+
+/** What is evaluated: one proxy and all that names it, or all that is served on one machine. */
+export interface EvaluationInput {
+  proxy: KafkaProxy | undefined;
+  snapshot: ProxySnapshot;
+  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes'>;
+  now: number;
+}
+
+/** Finds everything that is wrong, with whom; what is left is served. Pure. */
+export function evaluate(
+  { proxy, snapshot, live, now }: EvaluationInput,
+  platform: Platform,
+  learned: Learned<ConfigRejections>,
+): Evaluation {
+  // Ingresses of other proxies are here too, for whoever names one by mistake.
+  const own = snapshot.ingresses.filter((ingress) => platform.serves(ingress));
+  const models = own.map((ingress) => platform.ingress(ingress));
+  const resolved = snapshot.virtualClusters.map((cluster) => resolveReferences(cluster, snapshot, learned));
+  const requests = platform.portRequests(models, resolved);
+  const allocated = allocatePorts(requests, platform.knownPorts, platform.ports, now);
+  const ingresses = models.map((found) => ({
+    ...found,
+    faults: [...found.faults, ...platform.ingressFaults(found.ingress, allocated)],
+  }));
+  const context = { platform, ingresses, allocated, now };
+  const evaluated = resolved.map((cluster) => evaluateCluster(cluster, context));
+  const times = evaluated.flatMap(({ changesAt }) => changesAt ?? []);
+  const distinct = withoutHostConflicts(evaluated, ingresses, live);
+  const { clusters, config } = fitConfig(proxy, distinct);
+  const changesAt = times.length > 0 ? Math.min(...times) : undefined;
+  return { proxy, ingresses, clusters, allocated, config, changesAt };
+}

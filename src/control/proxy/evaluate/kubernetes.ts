@@ -1,0 +1,99 @@
+/** A proxy served in a Kubernetes cluster: its ports are those of pods, and its addresses come from Services, routers and Gateways. */
+import { countNodes, nodeIdsOf } from '../../../resources/common/node-ids.ts';
+import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import type { Learned } from '../../kernel/reconcile.ts';
+import type { ConfigRejections } from '../config/checks.ts';
+import type { Fault } from '../faults.ts';
+import { CONTAINER_PORTS, SHARED, blockOwner } from '../names.ts';
+import type { Observed, PlanSettings } from '../observed.ts';
+import { allocationOf } from '../ports/blocks.ts';
+import type { Allocation, PortRequest } from '../ports/ports.ts';
+import { locate } from './addresses.ts';
+import { evaluateIngress } from './ingress-models.ts';
+import { objectFaults, sharedServiceFaults } from './object-faults.ts';
+import type { EvaluatedIngress, Platform, ResolvedReferences } from './platform.ts';
+
+export function kubernetesPlatform(
+  observed: Observed,
+  settings: PlanSettings,
+  learned: Learned<ConfigRejections>,
+): Platform {
+  const { snapshot, live, now, name, namespace } = observed;
+  const proxy = snapshot.proxies.find(({ metadata }) => metadata.name === name);
+  const knownPorts = allocationOf(proxy?.status?.portBlocks, live.services, now);
+  return {
+    serves: ({ spec }) => spec.proxyRef.name === name,
+    ingress: (ingress) => evaluateIngress(ingress, observed),
+    portRequests: (ingresses, clusters) => portRequests(ingresses, clusters, observed, knownPorts),
+    ports: CONTAINER_PORTS,
+    knownPorts,
+    ingressFaults: (ingress, { refused }) => [
+      ...(ingress.spec.clusterIP ? [] : sharedFaults(ingress, namespace, learned)),
+      ...(refused.includes(blockOwner(SHARED, ingress.metadata.name)) ? [NO_PORTS] : []),
+    ],
+    address(request, { allocation, refused }) {
+      const { cluster, ingress, model, nodeIdRanges } = request;
+      const owner = blockOwner(model.by === 'clusterIP' ? cluster : SHARED, ingress);
+      // Growth that was refused leaves the old block, which is too small.
+      const block = refused.includes(owner) ? undefined : allocation.held[owner];
+      const located = locate(request, block?.start, live, settings);
+      const ofObjects = objectFaults(cluster, ingress, nodeIdsOf(nodeIdRanges), learned);
+      return { ...located, faults: [...located.faults, ...ofObjects] };
+    },
+  };
+}
+
+const NO_PORTS: Fault = {
+  reason: 'NoFreePorts',
+  path: ['spec'],
+  message: 'no container ports are left; use another KafkaProxy',
+};
+
+function sharedFaults(
+  { metadata }: KafkaProxyIngress,
+  namespace: string,
+  learned: Learned<ConfigRejections>,
+): Fault[] {
+  return sharedServiceFaults(namespace, metadata.name, learned).map((fault) => ({
+    ...fault,
+    path: ['metadata', 'name'],
+  }));
+}
+
+/**
+ * Who needs how many ports. Whatever is wrong with a virtual cluster, the ports it has stay its own: it may come back, and
+ * its clients with it.
+ */
+function portRequests(
+  ingresses: readonly EvaluatedIngress[],
+  clusters: readonly ResolvedReferences[],
+  { unreadable }: Observed,
+  { held }: Allocation,
+): PortRequest[] {
+  const requests = new Map<string, PortRequest>();
+  const keep = (owner: string) => {
+    const block = held[owner];
+    if (block && !requests.has(owner)) requests.set(owner, { owner, size: block.size });
+  };
+  for (const { ingress } of ingresses) {
+    const owner = blockOwner(SHARED, ingress.metadata.name);
+    if (!ingress.spec.clusterIP) requests.set(owner, { owner, size: 1 });
+  }
+  for (const { cluster, target, ingresses: named } of clusters) {
+    for (const { name } of named) {
+      const owner = blockOwner(cluster.metadata.name, name);
+      const found = ingresses.find(({ ingress }) => ingress.metadata.name === name);
+      if (!found || !target) keep(owner);
+      else if (found.ingress.spec.clusterIP)
+        requests.set(owner, { owner, size: countNodes(target.nodeIdRanges) + 1 });
+    }
+  }
+  for (const { object } of unreadable) {
+    const { name } = object.metadata;
+    for (const owner of Object.keys(held)) {
+      if (owner.startsWith(`${name}/`) && object.kind === 'VirtualKafkaCluster') keep(owner);
+      if (owner === blockOwner(SHARED, name) && object.kind === 'KafkaProxyIngress') keep(owner);
+    }
+  }
+  return [...requests.values()];
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { readAnswer } from './pod-client.ts';
+
+suite('what pods answer', () => {
+  test('the configuration, and what is wrong with each virtual cluster', () => {
+    const virtualClusters = [
+      { name: 'well', targetReachable: true, problems: [] },
+      { name: 'new', problems: [] },
+      { name: 'ill', targetReachable: false, problems: ['a', 'b'] },
+      { name: 'odd', targetReachable: true, problems: ['port 1 is taken'] },
+    ];
+    assert.deepEqual(readAnswer({ hash: 'h', error: 'e', virtualClusters }), {
+      hash: 'h',
+      error: 'e',
+      problems: new Map([
+        ['ill', { isTarget: true, message: 'a; b' }],
+        ['odd', { isTarget: false, message: 'port 1 is taken' }],
+      ]),
+    });
+  });
+
+  test('whatever the answer, no more is taken than fits into a status', () => {
+    const long = fc.string({ minLength: 0, maxLength: 5000, size: 'max' });
+    const odd = fc.oneof(fc.anything(), long);
+    const cluster = fc.record(
+      { name: odd, targetReachable: odd, problems: fc.oneof(odd, fc.array(long)) },
+      { requiredKeys: [] },
+    );
+    const answer = fc.record(
+      { hash: odd, error: odd, virtualClusters: fc.oneof(odd, fc.array(fc.oneof(odd, cluster))) },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(answer, fc.anything()), (value) => {
+        const { hash = '', error = '', problems = new Map() } = readAnswer(value) ?? {};
+        assert.ok(hash.length <= 128 && error.length <= 2048 && problems.size <= 1000);
+        for (const { message } of problems.values()) assert.ok(message.length <= 512);
+      }),
+      { numRuns: 200 },
+    );
+    const many = Array.from({ length: 5000 }, (_, i) => ({ name: `c${i}`, targetReachable: false }));
+    assert.equal(readAnswer({ virtualClusters: many })?.problems?.size, 1000);
+  });
+});

@@ -1,0 +1,85 @@
+/** Asks a proxy pod, at its management port, what it serves and what it stumbles over. Its answer is not trusted. */
+import { isJsonObject } from '../../../kube/json.ts';
+import { MANAGEMENT_PORT } from '../names.ts';
+
+/** What a pod says about its configuration. */
+export interface PodAnswer {
+  hash?: string;
+  /** Why it does not use a newer one. */
+  error?: string;
+  /** For virtual clusters that it cannot serve as it should: why. */
+  problems?: ReadonlyMap<string, PodProblem>;
+}
+
+export interface PodProblem {
+  /** Whether the cluster behind it is what is missing. */
+  isTarget: boolean;
+  message: string;
+}
+
+/** Asks one pod; undefined if it does not answer. */
+export type AskPod = (ip: string, signal: AbortSignal) => Promise<PodAnswer | undefined>;
+
+const TIMEOUT_MS = 1000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_HASH = 128;
+const MAX_ERROR = 2048;
+const MAX_PROBLEM = 512;
+const MAX_PROBLEMS = 1000;
+
+/** Asks over HTTP, as the proxy serves it. */
+export const askAt =
+  (port: number): AskPod =>
+  async (ip, signal) => {
+    const host = ip.includes(':') ? `[${ip}]` : ip;
+    const enough = new AbortController();
+    const within = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      const response = await fetch(`http://${host}:${port}/config`, { signal: within, redirect: 'error' });
+      const text = response.ok ? await boundedText(response) : undefined;
+      return text === undefined ? undefined : readAnswer(JSON.parse(text));
+    } catch {
+      return undefined; // not there yet, or not any more, or not a proxy
+    } finally {
+      enough.abort(); // whatever it still has to say
+    }
+  };
+
+export const askByHttp = askAt(MANAGEMENT_PORT);
+
+async function boundedText({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Takes from an answer what can be used, and no more than fits into a status. */
+export function readAnswer(answer: unknown): PodAnswer | undefined {
+  if (!isJsonObject(answer)) return undefined;
+  const { hash, error, virtualClusters } = answer;
+  const problems = new Map<string, PodProblem>();
+  for (const one of Array.isArray(virtualClusters) ? (virtualClusters as unknown[]) : []) {
+    const problem = problemOf(one);
+    if (problem && problems.size < MAX_PROBLEMS) problems.set(...problem);
+  }
+  return {
+    ...(typeof hash === 'string' && { hash: hash.slice(0, MAX_HASH) }),
+    ...(typeof error === 'string' && { error: error.slice(0, MAX_ERROR) }),
+    ...(problems.size > 0 && { problems }),
+  };
+}
+
+function problemOf(cluster: unknown): [string, PodProblem] | undefined {
+  if (!isJsonObject(cluster)) return undefined;
+  const { name, targetReachable, problems } = cluster;
+  const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
+  const isTarget = targetReachable === false;
+  if (typeof name !== 'string' || (said.length === 0 && !isTarget)) return undefined;
+  const message = said.join('; ') || 'the target cannot be reached';
+  return [name, { isTarget, message: message.slice(0, MAX_PROBLEM) }];
+}
