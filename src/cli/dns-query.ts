@@ -72,7 +72,7 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
 /** Reads the clusters once, as the server does when it starts, but records no Events. */
 async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void> {
   const { joinClusters } = await import('../control/discover/members/join.ts');
-  const { startDiscovery } = await import('../control/discover/road.ts');
+  const { startDiscovery } = await import('../control/discover/discovery.ts');
   const log = createLog('error', { role: 'dns query' });
   const joined = joinClusters(settings, log);
   const reachability = await joined.local.probe();

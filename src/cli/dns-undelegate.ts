@@ -23,10 +23,9 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
     .option('-n, --namespace <name>', 'where the DNS server runs, or ran', parseNamespace, 'isthmus-system')
     .action(async (_flags: object, command: Command) => {
       const { config, namespace } = command.optsWithGlobals<UndelegateFlags>();
-      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { loadDnsCommandConfig, zoneTexts } = await import('./dns-config.ts');
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       if (!kubernetes) throw new IsthmusError('USAGE', `${config} names no cluster`);
-      const { zoneTexts } = await import('./dns-delegation.ts');
       const { isDelegated, othersDelegating, removeDelegations } =
         await import('../control/discover/delegation/undelegate.ts');
       const { optionsOf } = await import('../control/discover/delegation/settings.ts');

@@ -1,9 +1,11 @@
 /** The manifests of the DNS server: RBAC, ConfigMap, Service, Deployment. */
 import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
 import type { Manifest } from '../install/objects.ts';
-import type { PolicyRule } from '../kernel/rights.ts';
+import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
+import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import type { ReachMode } from './members/nodes.ts';
+import { IMPORT_WATCHES, JOIN_WATCHES, LOCAL_WATCHES, MEMBER_WATCHES, NODE_WATCHES } from './watches.ts';
 
 export interface DnsInstallOptions {
   namespace: string;
@@ -28,49 +30,17 @@ const LABELS = labelsOf(COMPONENT);
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
 const CONFIG_DIRECTORY = '/etc/isthmus';
-const READ = ['get', 'list', 'watch'];
 
 /** The ServiceAccount by which other clusters of the set read this one, and its rules. */
 export const READER_NAME = 'isthmus-dns-reader';
-export const MEMBER_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['services'], verbs: READ },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
-  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
-  { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: READ },
-];
-/** Needed where a cluster is reached by node ports. */
-const NODE_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['nodes'], verbs: READ }];
+export const MEMBER_RULES = rulesOf(rightsOf(MEMBER_WATCHES));
 
-/** The rules in the local cluster. */
-export const LOCAL_RULES: PolicyRule[] = [
-  ...MEMBER_RULES,
-  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports'], verbs: READ },
-  { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs: READ },
-  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-];
-
-const WRITE = ['create', 'patch', 'delete'];
-const MCS = 'multicluster.x-k8s.io';
-
-/** Needed to import services. */
-export const IMPORT_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['services'], verbs: WRITE },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
-  { apiGroups: [MCS], resources: ['serviceimports'], verbs: WRITE },
-  { apiGroups: [MCS], resources: ['serviceimports/status', 'serviceexports/status'], verbs: ['patch'] },
-];
+/** The rights in the local cluster, without and with the import of services. */
+const LOCAL_RIGHTS = [...rightsOf(MEMBER_WATCHES), ...rightsOf(LOCAL_WATCHES), ...EVENT_RIGHTS];
+const IMPORT_RIGHTS = [...LOCAL_RIGHTS, ...rightsOf(IMPORT_WATCHES)];
 
 /** The rules in the program's own namespace: the kubeconfigs of joined clusters, and the leader's Lease. */
-export const HOME_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['secrets'], verbs: READ },
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    resourceNames: [DNS_NAME],
-    verbs: ['get', 'patch'],
-  },
-];
+const HOME_RULES = [...rulesOf(rightsOf(JOIN_WATCHES)), ...leaderRules(DNS_NAME)];
 
 /** The name of an object outside of our namespace: different for each installation in a cluster. */
 export function nameOutside(name: string, namespace: string): string {
@@ -90,7 +60,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   }));
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    ...boundRole(global, imports ? [...LOCAL_RULES, ...IMPORT_RULES] : LOCAL_RULES, local),
+    ...boundRole(global, rulesOf(imports ? IMPORT_RIGHTS : LOCAL_RIGHTS), local),
     ...boundRole(local, HOME_RULES, local),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
@@ -104,7 +74,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
 function readerManifests(namespace: string, reach: ReachMode): Manifest[] {
   const account = { name: READER_NAME, namespace };
   const global = { name: nameOutside(READER_NAME, namespace), labels: LABELS };
-  const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];
+  const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...rulesOf(rightsOf(NODE_WATCHES))];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels: LABELS } },
     ...boundRole(global, rules, account),

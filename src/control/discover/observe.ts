@@ -29,7 +29,7 @@ export function observeService(set: ClusterSet, key: string): ObservedService {
   const members = set.syncedMembers();
   return {
     exported: [...members].flatMap(([id, member]) => member.exportedAs(key, id)),
-    imported: set.imports.current?.get(key),
+    imported: set.importOf(key),
     importedSlices: set.local
       .importedSlicesOf(key)
       .filter(({ metadata }) => !members.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),

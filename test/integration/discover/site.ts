@@ -1,8 +1,8 @@
 /** A DNS server that follows real API servers, in this process, and a client that asks it. */
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
-import { startDiscovery } from '../../../src/control/discover/road.ts';
-import type { Discovery } from '../../../src/control/discover/road.ts';
+import { startDiscovery } from '../../../src/control/discover/discovery.ts';
+import type { Discovery } from '../../../src/control/discover/discovery.ts';
 import type { ReachMode } from '../../../src/control/discover/members/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';

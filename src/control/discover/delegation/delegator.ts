@@ -2,15 +2,16 @@
 import { systemClock } from '../../../kube/clock.ts';
 import type { Clock } from '../../../kube/clock.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
-import { createController } from '../../../kube/controller/controller.ts';
 import type { Outcome } from '../../../kube/controller/controller.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
 import { keyOf } from '../../../kube/object.ts';
 import type { EventRecorder } from '../../../kube/write/events.ts';
-import { aborted, unlessAborted } from '../../../ops/abort.ts';
+import { unlessAborted } from '../../../ops/abort.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
+import { runController } from '../../kernel/run-controller.ts';
+import type { Wake } from '../../kernel/watches.ts';
 import { advance } from './machine.ts';
 import { initialState } from './machine-state.ts';
 import type { DelegationEvent, MachineSettings, MachineState, Step } from './machine-state.ts';
@@ -118,28 +119,27 @@ export function createDelegator(given: DelegatorOptions): Delegator {
   return {
     async work(signal) {
       if (!(await unlessAborted(given.ready, signal))) return;
-      const controller = createController({
-        name: 'delegation',
-        log,
-        clock,
-        reconcile: async () => {
-          try {
-            return await reconcile(signal);
-          } catch (error) {
-            await reportForbidden(error);
-            throw error;
-          }
-        },
-      });
-      const end = await watchDns(objects, () => {
-        changes += 1;
-        controller.enqueue(KEY);
-      });
-      controller.enqueue(KEY);
-      controller.start();
-      await aborted(signal);
-      end();
-      await controller.stop();
+      const tryReconcile = async () => {
+        try {
+          return await reconcile(signal);
+        } catch (error) {
+          await reportForbidden(error);
+          throw error;
+        }
+      };
+      const connect = async (wake: Wake) => {
+        wake(KEY);
+        return watchDns(objects, () => {
+          changes += 1;
+          wake(KEY);
+        });
+      };
+      const { metrics } = given;
+      await runController(
+        { name: 'delegation', log, metrics, clock, reconcile: tryReconcile },
+        connect,
+        signal,
+      );
       reporter.forget();
     },
   };

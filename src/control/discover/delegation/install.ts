@@ -28,7 +28,7 @@ export function delegationManifests(account: Account, { corefile }: DelegationOp
   return [
     ...role(NAME, account, account.namespace, isAtHome ? [...STATUS_RULES, ...dnsRules] : STATUS_RULES),
     ...(isAtHome ? [] : role(outside, account, corefile.namespace, dnsRules)),
-    ...role(outside, account, undefined, OPERATOR_RULES),
+    ...role(outside, account, undefined, [...OPERATOR_RULES, ...SERVICE_RULES]),
   ];
 }
 
@@ -41,6 +41,9 @@ const OPERATOR_RULES: PolicyRule[] = [
     verbs: EDIT,
   },
 ];
+
+/** Our own Service, and that of the cluster's DNS, wherever it is: read one by one. */
+const SERVICE_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }];
 
 /** For the ConfigMap with the status. */
 const STATUS_RULES: PolicyRule[] = [configMaps([STATUS_NAME], ['get', 'create', 'patch'])];

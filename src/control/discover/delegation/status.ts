@@ -5,8 +5,8 @@ import type { KubeObject, OwnerReference } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
+import { FIELD_MANAGER } from '../../kernel/field-manager.ts';
 import { CONFIG_MAP } from './observe.ts';
-import { FIELD_MANAGER } from './write.ts';
 import type { ConfigMap, Platform } from './platform.ts';
 
 /**
@@ -95,7 +95,7 @@ export function createStatusReporter({
     const metadata = { ...name, ...(ownerReferences ? { ownerReferences } : {}) };
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: dataOf(status) };
     try {
-      await cluster.client.apply(object, { fieldManager: FIELD_MANAGER });
+      await cluster.client.apply(object, { fieldManager: FIELD_MANAGER, force: true });
     } catch (error) {
       log.warn({ problem: messageOf(error) }, 'delegation status could not be written');
     }

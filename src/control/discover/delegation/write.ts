@@ -3,9 +3,8 @@ import type { Cluster } from '../../../kube/cluster.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
 import { typeOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { FIELD_MANAGER } from '../../kernel/field-manager.ts';
 import type { Write } from './platform.ts';
-
-export const FIELD_MANAGER = 'isthmus-dns';
 
 /** The object after a write, or undefined after its deletion; `conflict` if it was changed meanwhile and nothing was written. */
 export type Written = KubeObject | undefined | 'conflict';

@@ -5,8 +5,11 @@ import type { ObservedService } from '../observe.ts';
 import { planImport } from './import-plan.ts';
 import { importStatus } from './status.ts';
 import { FQDN_ANNOTATION, derivedName } from '../names.ts';
-import type { EndpointSlice, Service } from '../objects.ts';
+import type { EndpointSlice, Service, ServiceImport } from '../objects.ts';
+import { nextStatus } from '../../kernel/status.ts';
 import { service, serviceExport, slice } from '../../../../test/support/discover/objects.ts';
+
+type ImportStatus = NonNullable<ServiceImport['status']>;
 
 const web = { namespace: 'default', name: 'web' };
 const settings = { local: 'west', apiVersion: 'multicluster.x-k8s.io/v1beta1' };
@@ -184,18 +187,21 @@ test('the status of an import says that there are slices, and is not written for
     reason: 'Ready',
     message: 'the service can be used',
   } as const;
-  const first = importStatus(undefined, ['east'], ready, new Date(0));
+  const written = (old: ImportStatus | undefined, clusters: string[], at: number) => {
+    const planned = { status: importStatus(old, clusters, ready), keepsRest: true, ownConditions: ['Ready'] };
+    return nextStatus(old, { kind: 'ServiceImport', ...web, ...planned }, new Date(at)) as ImportStatus;
+  };
+  const first = written(undefined, ['east'], 0);
   assert.equal(first.endpointSliceObjects, 'Present');
   assert.deepEqual(first.clusters, [{ cluster: 'east' }]);
-  assert.deepEqual(importStatus(first, ['east'], ready, new Date(1)), first);
+  assert.deepEqual(written(first, ['east'], 1), first);
   const pruned = structuredClone(first);
   delete pruned.endpointSliceObjects;
-  assert.deepEqual(importStatus(pruned, ['east'], ready, new Date(1)), pruned);
-  assert.equal(importStatus(pruned, ['east', 'west'], ready, new Date(1)).endpointSliceObjects, 'Present');
+  assert.deepEqual(written(pruned, ['east'], 1), pruned);
+  assert.equal(written(pruned, ['east', 'west'], 1).endpointSliceObjects, 'Present');
   const theirs = { ...ready, type: 'Theirs', lastTransitionTime: '2020' };
-  const shared = importStatus({ ...first, conditions: [theirs] }, ['east'], ready, new Date(1));
   assert.deepEqual(
-    shared.conditions?.map(({ type }) => type),
+    written({ ...first, conditions: [theirs] }, ['east'], 1).conditions?.map(({ type }) => type),
     ['Theirs', 'Ready'],
   );
 });

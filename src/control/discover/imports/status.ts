@@ -1,16 +1,13 @@
 /** The conditions of ServiceExports and ServiceImports, and when each holds. */
-import { mergeConditions } from '../../../kube/write/conditions.ts';
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
-import { hashOf } from '../../../kube/json.ts';
-import type { Service, ServiceExport, ServiceImport } from '../objects.ts';
+import { canonicalJson } from '../../../kube/json.ts';
+import type { PlannedStatus } from '../../kernel/plan.ts';
+import type { Service, ServiceImport } from '../objects.ts';
 import { invalidExport, resolveExports } from './export-conflicts.ts';
 import type { Exported, ResolvedExports } from './export-conflicts.ts';
 import type { NodePortPlan } from './node-ports.ts';
 
-type ExportStatus = NonNullable<ServiceExport['status']>;
-type ImportStatus = NonNullable<ServiceImport['status']>;
-
-const EXPORT_CONDITIONS: ReadonlySet<string> = new Set(['Valid', 'Ready', 'Conflict']);
+const EXPORT_CONDITIONS = ['Valid', 'Ready', 'Conflict'];
 
 /** A conflict is reported on every export of the service (KEP-1645), all its reasons in one condition. */
 export function exportConditions(
@@ -34,14 +31,13 @@ export function exportConditions(
   ];
 }
 
-/** The status of an export; conditions of other controllers stay. */
+/** The status of an export, and which of its conditions are ours: those of other controllers stay. */
 export function exportStatus(
-  old: ServiceExport['status'],
-  planned: readonly PlannedCondition[],
-  now: Date,
-): ExportStatus {
-  const isOurs = (type: string) => EXPORT_CONDITIONS.has(type);
-  return { ...old, conditions: mergeConditions(old?.conditions, planned, now, isOurs) };
+  one: Exported,
+  all: readonly Exported[],
+  nodePorts: NodePortPlan,
+): Pick<PlannedStatus, 'status' | 'ownConditions'> {
+  return { status: { conditions: exportConditions(one, all, nodePorts) }, ownConditions: EXPORT_CONDITIONS };
 }
 
 /** The condition Ready of an import. `problems` says why slices of some clusters are missing. */
@@ -77,14 +73,14 @@ export function pending(message: string): PlannedCondition {
  */
 export function importStatus(
   old: ServiceImport['status'],
-  clusters: readonly string[],
+  clusterIds: readonly string[],
   ready: PlannedCondition,
-  now: Date,
-): ImportStatus {
-  const next = {
-    ...old,
-    clusters: clusters.map((cluster) => ({ cluster })),
-    conditions: mergeConditions(old?.conditions, [ready], now, (type) => type === ready.type),
-  };
-  return hashOf(next) === hashOf(old ?? {}) ? next : { ...next, endpointSliceObjects: 'Present' };
+): object {
+  const clusters = clusterIds.map((cluster) => ({ cluster }));
+  const before = old?.conditions?.find(({ type }) => type === ready.type);
+  const { status, reason, message } = ready;
+  const isSame =
+    canonicalJson([old?.clusters, before?.status, before?.reason, before?.message]) ===
+    canonicalJson([clusters, status, reason, message]);
+  return { clusters, conditions: [ready], ...(!isSame && { endpointSliceObjects: 'Present' }) };
 }

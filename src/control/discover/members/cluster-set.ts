@@ -4,15 +4,14 @@ import type { Clusters } from '../../../kube/clusters.ts';
 import { keyOf } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
-import { serviceImport } from '../../../resources/multicluster/service-import.ts';
+import { openWatches, wakeOnChange } from '../../kernel/watches.ts';
+import type { Wake } from '../../kernel/watches.ts';
 import { idAmong } from '../names.ts';
-import type { ServiceImport } from '../objects.ts';
+import type { DnsEndpoint, ServiceImport } from '../objects.ts';
+import { LOCAL_WATCHES } from '../watches.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
 import type { ReachMode } from './nodes.ts';
-import { openOptional } from './optional-cache.ts';
-import type { OptionalCache } from './optional-cache.ts';
-import { trimOther } from './trim.ts';
 
 /** How the pods of each joined cluster are reached from here. */
 export interface ReachModes {
@@ -26,7 +25,9 @@ export interface ClusterSetOptions {
   clusters: Clusters;
   reachModes: ReachModes;
   /** Gets the key of each exported service of which something changed. */
-  enqueue: (key: string) => void;
+  wakeExported: Wake;
+  /** Gets `<kind> <key>` of each local object that has a name of its own. */
+  wakeNamed: Wake;
   log: Log;
 }
 
@@ -38,8 +39,10 @@ export interface ClusterSet {
   syncedMembers(): ReadonlyMap<string, Member>;
   /** All services that are exported or imported. */
   keys(): Iterable<string>;
-  /** The ServiceImports of the local cluster. */
-  readonly imports: OptionalCache<ServiceImport>;
+  /** The version of ServiceImport in the local cluster; undefined if it does not have the kind. */
+  importVersion(): string | undefined;
+  importOf(key: string): ServiceImport | undefined;
+  dnsEndpointOf(key: string): DnsEndpoint | undefined;
   /** The id of the local cluster. */
   readonly localId: string;
   /** Whether every cluster of the set has been read. */
@@ -52,47 +55,45 @@ export interface ClusterSet {
 }
 
 export function openClusterSet(options: ClusterSetOptions): ClusterSet {
-  const { local, clusters, reachModes, enqueue, log } = options;
+  const { local, clusters, reachModes, wakeExported, wakeNamed, log } = options;
   const members = new Map<string, Member>();
   let isClosed = false;
+  const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
+  const imports = () => localWatches.views.imports;
 
   function follow(cluster: Cluster): Member {
-    const reach = cluster === local ? 'pods' : reachModes.of(cluster.name);
-    const member = openMember({ cluster, log, reach, enqueue, enqueueAll });
+    const isLocal = cluster === local;
+    const reach = isLocal ? 'pods' : reachModes.of(cluster.name);
+    const wakes = { exported: wakeExported, all: () => wakeAll(), named: isLocal ? wakeNamed : undefined };
+    const member = openMember({ cluster, log, reach, wakes });
     members.set(cluster.name, member);
-    void member.settled.then(() => enqueueAll());
+    void member.settled.then(() => wakeAll());
     return member;
   }
 
   const localMember = follow(local);
-  const ends: (() => void)[] = [];
-  const imports = openOptional<ServiceImport>({
-    cluster: local,
-    kind: serviceImport,
-    trim: trimOther,
-    log,
-    onOpen(cache) {
-      ends.push(cache.subscribe(enqueue));
-      // Services that were exported before the kind was installed can be imported now.
-      void cache.synced.then(() => enqueueAll());
-    },
+  wakeOnChange(LOCAL_WATCHES, localWatches, { exported: wakeExported, named: wakeNamed });
+  localWatches.onOpen((name) => {
+    // Services that were exported before the kind was installed can be imported now.
+    if (name === 'imports') wakeAll();
+    return () => {};
   });
-  ends.push(
+  const ends = [
     clusters.subscribe(update),
     reachModes.subscribe(
       (name) => name !== local.name && members.get(name)?.setReachMode(reachModes.of(name)),
     ),
-  );
+  ];
 
   function keys(): Set<string> {
-    const exports = [...members.values()].flatMap((member) => member.exports.current?.list() ?? []);
-    const objects = [...exports, ...(imports.current?.list() ?? [])];
+    const exports = [...members.values()].flatMap((member) => member.exports?.list() ?? []);
+    const objects = [...exports, ...(imports()?.list() ?? [])];
     return new Set(objects.map(({ metadata }) => keyOf(metadata)));
   }
 
   /** A cluster that has been read or removed may affect every exported service. */
-  function enqueueAll(known = keys()): void {
-    if (!isClosed) for (const key of known) enqueue(key);
+  function wakeAll(known = keys()): void {
+    if (!isClosed) for (const key of known) wakeExported(key);
   }
 
   function update(name: string): void {
@@ -100,7 +101,7 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     if (!clusters.names().includes(name)) {
       const known = keys(); // while its exports are still among them
       members.get(name)?.close();
-      if (members.delete(name)) enqueueAll(known);
+      if (members.delete(name)) wakeAll(known);
     } else if (!members.has(name)) {
       try {
         follow(clusters.get(name));
@@ -129,7 +130,9 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     members,
     syncedMembers,
     keys,
-    imports,
+    importVersion: () => localWatches.versionOf('imports'),
+    importOf: (key) => imports()?.get(key),
+    dnsEndpointOf: (key) => localWatches.views.dnsEndpoints?.get(key),
     get localId() {
       return idOf(localMember);
     },
@@ -140,10 +143,10 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       const synced = syncedMembers();
       return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
     },
-    settled: Promise.all([localMember.settled, imports.settled]),
+    settled: Promise.all([localMember.settled, localWatches.discovered]),
     close() {
       isClosed = true;
-      imports.stop();
+      localWatches.stop();
       for (const end of ends) end();
       for (const member of members.values()) member.close();
     },

@@ -7,6 +7,8 @@ import type { Clusters, Secret } from '../../../kube/clusters.ts';
 import { loadConnection } from '../../../kube/http/kubeconfig.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
+import { openWatches } from '../../kernel/watches.ts';
+import { JOIN_WATCHES } from '../watches.ts';
 import type { ReachModes } from './cluster-set.ts';
 import { CLUSTER_ID, CLUSTER_LABEL, REACH_ANNOTATION } from '../names.ts';
 import { isReachMode } from './nodes.ts';
@@ -24,8 +26,6 @@ export interface JoinedClusters {
   /** The Secret of a joined cluster. */
   objectOf(cluster: string): KubeObject | undefined;
 }
-
-const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 
 /** Connects to the local cluster and to those that it has been joined with. `clusters.stop()` disconnects. */
 export function joinClusters(settings: DiscoverSettings, log: Log): JoinedClusters {
@@ -46,11 +46,8 @@ export function joinClusters(settings: DiscoverSettings, log: Log): JoinedCluste
       joined: Promise.resolve(),
       objectOf: () => undefined,
     };
-  const secrets = local.cache<Secret>({
-    type: SECRET,
-    namespace: secretsNamespace,
-    labelSelector: CLUSTER_LABEL,
-  });
+  const watched = openWatches(JOIN_WATCHES, { cluster: local, namespaces: [secretsNamespace], log });
+  const secrets = watched.caches().get('secrets') as unknown as Cache<Secret>;
   clusters.follow(secrets, { nameOf: idOf });
   return {
     local,

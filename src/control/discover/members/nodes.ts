@@ -1,5 +1,5 @@
 /** How the pods of a cluster are reached from another cluster, and at which addresses of its nodes. */
-import type { KubeObject, ResourceType } from '../../../kube/object.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { familyOf } from '../objects.ts';
 
 /**
@@ -11,8 +11,6 @@ export type ReachMode = (typeof REACH_MODES)[number];
 export function isReachMode(word: string | undefined): word is ReachMode {
   return (REACH_MODES as readonly (string | undefined)[]).includes(word);
 }
-
-export const NODE: ResourceType = { group: '', version: 'v1', kind: 'Node' };
 
 export interface Node extends KubeObject {
   status?: {
@@ -38,6 +36,12 @@ export function trimNode({ apiVersion, kind, metadata, status }: Node): Node {
     metadata: { name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
     status: { addresses: addresses.filter(({ address }) => familyOf(address) !== undefined) },
   };
+}
+
+/** Whether a change of a trimmed node leaves its addresses as they were. */
+export function hasSameAddresses(before: object | undefined, after: object | undefined): boolean {
+  const statusOf = (node: Partial<Node> | undefined) => JSON.stringify(node?.status);
+  return statusOf(before) === statusOf(after);
 }
 
 /** The addresses at which node ports answer, sorted by IP family. Takes trimmed nodes. */

@@ -1,6 +1,5 @@
 /** Drops the fields that discovery does not need: a cluster has many Services and EndpointSlices. */
-import { trimManagedFields } from '../../../kube/cache/cache.ts';
-import type { KubeObject, ObjectMeta } from '../../../kube/object.ts';
+import type { ObjectMeta } from '../../../kube/object.ts';
 import {
   FQDN_ANNOTATION,
   HOSTNAME_ANNOTATION,
@@ -67,10 +66,6 @@ export function trimSlice({
     ports: ports ?? [],
   };
 }
-
-/** Other objects are few, so they are kept whole. */
-export const trimOther: <T extends KubeObject>(object: T) => T = (object) =>
-  trimManagedFields<typeof object>()(object);
 
 function trimMetadata({ annotations, labels, ...metadata }: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;

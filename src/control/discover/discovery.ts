@@ -1,0 +1,162 @@
+/** Keeps the records of the DNS server as the clusters have them, in every replica; and imports services, in the leader. */
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
+import { systemClock } from '../../kube/clock.ts';
+import type { Clock } from '../../kube/clock.ts';
+import type { Cluster } from '../../kube/cluster.ts';
+import type { Clusters } from '../../kube/clusters.ts';
+import { SUCCESS, createController } from '../../kube/controller/controller.ts';
+import { nameOfKey } from '../../kube/object.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { createEventRecorder } from '../../kube/write/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
+import { unlessAborted } from '../../ops/abort.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import { runController } from '../kernel/run-controller.ts';
+import type { Wake } from '../kernel/watches.ts';
+import { reconcileImports } from './imports/reconcile.ts';
+import { watchClusterHealth } from './members/cluster-health.ts';
+import { openClusterSet } from './members/cluster-set.ts';
+import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
+import type { ReachMode } from './members/nodes.ts';
+import { observeService } from './observe.ts';
+import type { RecordSink } from './records/dns-record.ts';
+import { exportRecords } from './records/export-records.ts';
+import { localRecords } from './records/local-names.ts';
+import { VERSION_RECORD } from './records/mcs-records.ts';
+import { createPublisher } from './records/publisher.ts';
+import type { ObjectRecords, Publisher } from './records/publisher.ts';
+
+export interface DiscoveryOptions {
+  /** The cluster that the DNS server serves; its name is its id in the set. */
+  local: Cluster;
+  /** All clusters of the set, including the local one. */
+  clusters: Clusters;
+  /** How the other clusters are reached from here; by pod addresses if left out. */
+  reachModes?: ReachModes;
+  /** How the other clusters reach this one; by pod addresses if left out. */
+  reach?: ReachMode;
+  /** Resolves when `clusters` has all clusters that have joined so far. */
+  joined?: Promise<unknown>;
+  /** The Secret of a joined cluster, for events about it. */
+  objectOf?: (cluster: string) => KubeObject | undefined;
+  sink: RecordSink;
+  /** Where problems are reported; as Events in the local cluster if left out. */
+  events?: EventRecorder;
+  log: Log;
+  metrics: Metrics;
+  clock?: Clock;
+  /** How long the first answer waits for clusters that do not answer. */
+  joinWaitMs?: number;
+}
+
+export interface Discovery {
+  /** Resolves when the DNS server may answer. */
+  readonly ready: Promise<void>;
+  /** Imports what other clusters export, until the signal is aborted; for the leader only. */
+  importServices(signal: AbortSignal): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const JOIN_WAIT_MS = 15_000;
+const BY_PODS: ReachModes = { of: () => 'pods', subscribe: () => () => {} };
+const EXPORTED = 'Exported';
+const VERSION_SOURCE = 'clusterset version';
+
+/** Watches the clusters and gives the sink their records. The sink is set ready when everything that can be read has been read. */
+export function startDiscovery(options: DiscoveryOptions): Discovery {
+  const { local, clusters, sink, log, metrics, clock = systemClock } = options;
+  const { reachModes = BY_PODS, reach = 'pods', objectOf = () => undefined } = options;
+  const stopped = new AbortController();
+  const events = options.events ?? recorder(local, log);
+  const publisher = createPublisher({ sink, events, log });
+  const records = createController({
+    name: 'dns-records',
+    log,
+    metrics,
+    clock,
+    reconcile: async (task) => {
+      publisher.publish(task, recordsOf(task, set));
+      return SUCCESS;
+    },
+  });
+  /** Set while this replica leads. */
+  let wakeImports: Wake | undefined;
+  const wakeExported = (key: string) => {
+    records.enqueue(`${EXPORTED} ${key}`);
+    wakeImports?.(key);
+  };
+  const wakeNamed = records.enqueue;
+  const set = openClusterSet({ local, clusters, reachModes, wakeExported, wakeNamed, log });
+  const { members } = set;
+  const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
+  measureRefused(metrics, publisher);
+
+  async function begin(): Promise<void> {
+    await set.settled;
+    const timeout = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
+    await waitForOthers(set, options.joined, timeout, log);
+    sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
+    records.start();
+    while (records.waiting + records.active > 0 && !stopped.signal.aborted) await yieldToOthers();
+    if (stopped.signal.aborted) return;
+    log.info({ clusters: members.size }, 'DNS records complete');
+    sink.setReady(true);
+  }
+
+  return {
+    ready: begin(),
+    async importServices(signal) {
+      // Imports of clusters that are not in the set are deleted, so the set must be known.
+      if (!(await unlessAborted(Promise.all([set.settled, options.joined]), signal))) return;
+      const reconcile = reconcileImports({ local, set, reach, events, metrics, clock });
+      const connect = (wake: Wake) => {
+        wakeImports = wake;
+        for (const key of set.keys()) wake(key);
+        return () => (wakeImports = undefined);
+      };
+      await runController({ name: 'service-import', log, metrics, clock, reconcile }, connect, signal);
+    },
+    async stop() {
+      stopped.abort();
+      set.close();
+      await records.stop();
+      await health;
+      await events.stop();
+    },
+  };
+}
+
+/** The records of a task of the controller: `Exported <key>` or `<kind> <key>`. */
+function recordsOf(task: string, set: ClusterSet): ObjectRecords[] {
+  const space = task.indexOf(' ');
+  const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
+  if (kind !== EXPORTED) return localRecords(set, kind, key);
+  const { namespace = '', name } = nameOfKey(key);
+  return exportRecords({ namespace, name }, observeService(set, key), set.localId);
+}
+
+function recorder(local: Cluster, log: Log): EventRecorder {
+  return createEventRecorder({ client: () => local.client, reportingController: 'isthmus.dns', log });
+}
+
+/** A cluster that does not answer must not keep the names of the others from being served for ever. */
+async function waitForOthers(
+  { members }: ClusterSet,
+  joined: Promise<unknown> | undefined,
+  timeout: Promise<void>,
+  log: Log,
+): Promise<void> {
+  const all = async () => {
+    await joined;
+    await Promise.all([...members.values()].map(({ settled }) => settled));
+  };
+  await Promise.race([all(), timeout]);
+  const late = [...members.values()].filter(({ isSettled }) => !isSettled).map(({ cluster }) => cluster.name);
+  if (late.length > 0) log.warn({ clusters: late }, 'DNS server starts without the records of some clusters');
+}
+
+function measureRefused(metrics: Metrics, publisher: Publisher): void {
+  const refused = metrics.gauge('isthmus_dns_objects_refused', 'Objects of which a name is not served.').of();
+  metrics.beforeReport(() => (refused.value = publisher.refusedObjects));
+}
