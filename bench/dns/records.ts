@@ -1,5 +1,5 @@
 /** The records that every server in the comparison serves. */
-import type { DnsRecord } from '../../src/dns/record.ts';
+import type { DnsRecord } from '../../src/dns/wire/record.ts';
 
 export const ZONE = 'example.test';
 

@@ -1,12 +1,13 @@
 /** Our DNS server as a process of its own: `serve.ts CONFIG.yaml NAMES [UPDATES A SECOND]`. Ends on SIGTERM. */
-import { loadDnsConfig } from '../../src/dns/config.ts';
-import { startDns } from '../../src/dns/server.ts';
+import { dnsConfigSchema } from '../../src/dns/server/config.ts';
+import { startDns } from '../../src/dns/server/server.ts';
+import { loadConfig } from '../../src/ops/config.ts';
 import { createLog } from '../../src/ops/log.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { recordsOf } from './records.ts';
 
 const [file, names, updates = '0'] = process.argv.slice(2);
-const server = await startDns(loadDnsConfig(file!), {
+const server = await startDns(loadConfig(dnsConfigSchema, { file: file! }), {
   log: createLog('info'),
   metrics: createMetrics(),
   ready: false,

@@ -1,9 +1,9 @@
 import { discoverSettings } from '../control/discover/settings.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import { CLUSTERSET_ZONE } from '../control/discover/names.ts';
-import { dnsConfigSchema } from '../dns/config.ts';
-import type { DnsConfig } from '../dns/config.ts';
-import { formatName, parseName } from '../dns/name.ts';
+import { dnsConfigSchema } from '../dns/server/config.ts';
+import type { DnsConfig } from '../dns/server/config.ts';
+import { formatName, parseName } from '../dns/wire/name.ts';
 import { loadConfig } from '../ops/config.ts';
 
 /** The document that `isthmus dns` reads: the DNS server's, and which clusters to follow. */

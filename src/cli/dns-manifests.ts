@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { Manifest } from '../control/install/objects.ts';
-import type { DnsConfig } from '../dns/config.ts';
+import type { DnsConfig } from '../dns/server/config.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount, parseImage, parseNamespace } from './arguments.ts';
 import type { Terminal } from './terminal.ts';

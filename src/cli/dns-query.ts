@@ -3,8 +3,8 @@ import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { RecordSink } from '../control/discover/records/dns-record.ts';
-import type { DnsConfig } from '../dns/config.ts';
-import type { ExplainedSet, Explanation } from '../dns/explain.ts';
+import type { DnsConfig } from '../dns/server/config.ts';
+import type { ExplainedRRset, Explanation } from '../dns/zone/explain.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
@@ -44,12 +44,14 @@ interface Answers extends RecordSink {
 
 /** The DNS server's zones and lookup, without its sockets. */
 async function openAnswers(config: DnsConfig): Promise<Answers> {
-  const { loadRecords, zoneSpecOf } = await import('../dns/config.ts');
-  const { typeNumber } = await import('../dns/constants.ts');
-  const { explain } = await import('../dns/explain.ts');
-  const { parseName } = await import('../dns/name.ts');
-  const { createStore } = await import('../dns/store.ts');
-  const { applyUpdate, createZones } = await import('../dns/zones.ts');
+  const { zoneSpecOf } = await import('../dns/server/config.ts');
+  const { loadRecords } = await import('../dns/zone/records-file.ts');
+  const { typeNumber } = await import('../dns/wire/constants.ts');
+  const { explain } = await import('../dns/zone/explain.ts');
+  const { parseName } = await import('../dns/wire/name.ts');
+  const { createStore } = await import('../dns/zone/store.ts');
+  const { applyUpdate } = await import('../dns/zone/update.ts');
+  const { createZones } = await import('../dns/zone/zones.ts');
   const zones = createZones();
   const now = () => Math.floor(Date.now() / 1000);
   const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
@@ -114,7 +116,7 @@ const COLUMNS = {
 
 interface Row {
   section: string;
-  set: ExplainedSet;
+  set: ExplainedRRset;
   data: string;
 }
 

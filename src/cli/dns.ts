@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import type { DiscoverRoad, DiscoverRoadOptions } from '../control/discover/road.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
@@ -27,17 +28,15 @@ export function dnsCommand(terminal: Terminal): Command {
     .addCommand(dnsUndelegateCommand(terminal))
     .action(async (flags: DnsFlags) => {
       const { loadDnsCommandConfig, zoneTexts } = await import('./dns-config.ts');
-      const { startDiscoverRoad } = await import('../control/discover/road.ts');
-      const { startDns } = await import('../dns/server.ts');
+      const { startDns } = await import('../dns/server/server.ts');
       const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
       const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
       const server = await startDns(config, { log, metrics, ready: !kubernetes });
       const zones = zoneTexts(config.zones);
-      // It sets the server ready when it has read the clusters.
       const road =
-        kubernetes && startDiscoverRoad({ settings: kubernetes, zones, sink: server, log, metrics });
+        kubernetes && (await startRoad({ settings: kubernetes, zones, sink: server, log, metrics }));
       const health = createHealth();
       health.ready('dns', () => server.problem());
       const management =
@@ -52,4 +51,10 @@ export function dnsCommand(terminal: Terminal): Command {
       await road?.stop();
       await management?.close();
     });
+}
+
+/** Loaded only where clusters are followed. It sets the server ready when it has read them. */
+async function startRoad(options: DiscoverRoadOptions): Promise<DiscoverRoad> {
+  const { startDiscoverRoad } = await import('../control/discover/road.ts');
+  return startDiscoverRoad(options);
 }

@@ -47,7 +47,7 @@ export function operatorCommand(_terminal: Terminal): Command {
       const { startOperator } = await import('../control/operator.ts');
       const stopped = untilStopped(); // from the start on: a pod may be told to go before it has come up
       const log = createLog(flags.logLevel, { role: 'operator' });
-      const { proxyChecks } = await import('./proxy-checks.ts');
+      const { proxyChecks } = await import('../store/proxy-checks.ts');
       const operator = await startOperator({
         ...flags,
         identity: process.env.POD_NAME,

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
-import { proxyConfig } from '../control/proxy/config/document.ts';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
 import { checkProxyConfig } from '../proxy/config/load.ts';
 import { analyzeFolder, locateFaults } from './analyze.ts';
@@ -124,8 +123,8 @@ suite('the local plan', () => {
   });
 
   test('the document it leads to is one that the proxy takes', () => {
-    const { clusters } = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
-    const { config } = checkProxyConfig(proxyConfig(clusters, { workers: 1 }), 'plan');
+    const planned = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
+    const { config } = checkProxyConfig(JSON.parse(planned.config.text), 'plan');
     assert.deepEqual(
       config.virtualClusters.map(({ name, gateways }) => [name, gateways[0]!.routing.bootstrap.port]),
       [
@@ -159,7 +158,7 @@ suite('the local plan', () => {
     assert.deepEqual((await analyzeFolder(folder)).problems, []);
     const { listings, faults } = planLocally(readResources(folder).snapshot, NOTHING_ALLOCATED, 0);
     assert.equal(listings.length, 1);
-    assert.match(faults[0]!.message, /one of this name, of namespace "one", is served/);
+    assert.match(faults[0]!.message, /one of this name, of namespace "one", comes first/);
     assert.equal(locateFaults(faults, readResources(folder))[0]!.file, join(folder, '2.yaml'));
   });
 

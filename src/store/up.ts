@@ -1,10 +1,11 @@
 /** The embedded default: a folder of resources, served on this machine and followed while it changes. */
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { proxyConfig } from '../control/proxy/config/document.ts';
-import type { ServedCluster } from '../control/proxy/config/document.ts';
+import { createChecker } from '../control/proxy/config/checks.ts';
+import type { ConfigRejections } from '../control/proxy/config/checks.ts';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
 import type { Allocation } from '../control/proxy/ports/ports.ts';
+import type { ProxySnapshot } from '../control/proxy/snapshot.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
@@ -17,7 +18,8 @@ import { startEmbeddedKafka } from './embedded-kafka.ts';
 import type { EmbeddedKafka } from './embedded-kafka.ts';
 import type { Problem } from './folder.ts';
 import { planLocally } from './local-plan.ts';
-import type { Listing } from './local-plan.ts';
+import type { Listing, LocalPlan } from './local-plan.ts';
+import { proxyChecks } from './proxy-checks.ts';
 import { readResources } from './resources.ts';
 import { watchFolder } from './watch-folder.ts';
 
@@ -48,23 +50,32 @@ export async function startUp(options: UpOptions): Promise<Up> {
     throw new IsthmusError('USAGE', `there is no folder ${folder}`);
   const state = join(folder, '.isthmus');
   const proxy = createProxy({ log, metrics: createMetrics(), workers: 1 });
+  const checker = createChecker(proxyChecks);
   let allocation = readAllocation(state);
   let kafka: EmbeddedKafka | undefined;
 
+  /** Plans until the proxy's own checks find nothing more; who asks for an embedded Kafka gets the address of one. */
+  async function plan(snapshot: ProxySnapshot): Promise<LocalPlan> {
+    let checked: ConfigRejections | undefined;
+    for (;;) {
+      const next = planLocally(withEmbedded(snapshot, kafka), allocation, Date.now(), checked);
+      const isMissing = next.clusters.some(({ target }) => target.bootstrapServers === EMBEDDED);
+      if (isMissing) kafka = await startEmbeddedKafka({ directory: join(state, 'kafka'), onProgress });
+      const rejected = isMissing ? checked : await checker.config(next.config, checked);
+      if (!isMissing && !rejected) return next;
+      checked = rejected;
+    }
+  }
+
   async function follow(): Promise<void> {
     const resources = readResources(folder);
-    const plan = planLocally(resources.snapshot, allocation, Date.now());
+    const planned = await plan(resources.snapshot);
     // Persisted before anything listens, so that the ports are the same after the next start.
-    if (JSON.stringify(plan.allocation) !== JSON.stringify(allocation))
-      writeAllocation(state, plan.allocation);
-    ({ allocation } = plan);
-    if (plan.clusters.some(({ target }) => target.bootstrapServers === EMBEDDED)) {
-      kafka ??= await startEmbeddedKafka({ directory: join(state, 'kafka'), onProgress });
-    }
-    const { usable, faults } = await sift(plan.clusters.map((cluster) => withEmbedded(cluster, kafka)));
-    const config = checkProxyConfig(proxyConfig(usable, { workers: 1 }), folder).config;
+    if (JSON.stringify(planned.allocation) !== JSON.stringify(allocation))
+      writeAllocation(state, planned.allocation);
+    ({ allocation } = planned);
+    const { config } = checkProxyConfig(JSON.parse(planned.config.text), folder);
     await proxy.apply({ config, hash: '', certificates: await checkUsable(config, folder) });
-    const served = new Set(usable.map(({ cluster }) => cluster.metadata.name));
     const unbound = (proxy.status()?.virtualClusters ?? []).flatMap(({ name, problems }) =>
       problems.map((message) => ({
         reason: 'NotSupported' as const,
@@ -74,8 +85,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
       })),
     );
     onChange({
-      listings: plan.listings.filter(({ virtualCluster }) => served.has(virtualCluster)),
-      problems: [...resources.problems, ...locateFaults([...plan.faults, ...faults, ...unbound], resources)],
+      listings: planned.listings,
+      problems: [...resources.problems, ...locateFaults([...planned.faults, ...unbound], resources)],
       kafka,
     });
   }
@@ -104,33 +115,12 @@ export async function startUp(options: UpOptions): Promise<Up> {
   return { stop };
 }
 
-type ClusterFault = Parameters<typeof locateFaults>[0][number];
-
-/** Each virtual cluster is tried for itself, so that a filter with a bad config or a broken key takes no other down. */
-async function sift(clusters: ServedCluster[]): Promise<{ usable: ServedCluster[]; faults: ClusterFault[] }> {
-  const usable: ServedCluster[] = [];
-  const faults: ClusterFault[] = [];
-  for (const cluster of clusters) {
-    const { name } = cluster.cluster.metadata;
-    try {
-      const { config } = checkProxyConfig(proxyConfig([cluster], {}), name);
-      await checkUsable(config, name);
-      usable.push(cluster);
-    } catch (error) {
-      faults.push({
-        reason: 'InvalidReferencedResource',
-        path: ['spec'],
-        virtualCluster: name,
-        message: messageOf(error),
-      });
-    }
-  }
-  return { usable, faults };
-}
-
-function withEmbedded(cluster: ServedCluster, kafka: EmbeddedKafka | undefined): ServedCluster {
-  if (cluster.target.bootstrapServers !== EMBEDDED || !kafka) return cluster;
-  return { ...cluster, target: { ...cluster.target, bootstrapServers: kafka.bootstrap } };
+function withEmbedded(snapshot: ProxySnapshot, kafka: EmbeddedKafka | undefined): ProxySnapshot {
+  if (!kafka) return snapshot;
+  const clusterRefs = snapshot.clusterRefs.map((ref) =>
+    ref.spec.bootstrap === EMBEDDED ? { ...ref, spec: { ...ref.spec, bootstrap: kafka.bootstrap } } : ref,
+  );
+  return { ...snapshot, clusterRefs };
 }
 
 const ALLOCATION_FILE = 'ports.json';

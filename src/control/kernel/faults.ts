@@ -18,17 +18,17 @@ export interface FaultTable<Reason extends string, Type extends string> {
 
 export interface FaultRules<Reason extends string, Type extends string> {
   /** The condition that a fault makes False. */
-  conditionTypeOf(fault: Pick<Fault<Reason>, 'reason'>): Type;
+  conditionTypeOf: (fault: Pick<Fault<Reason>, 'reason'>) => Type;
   /** Whether a fault keeps something from being served at all: a fault about readiness does not. */
-  preventsService(fault: Fault<Reason>): boolean;
+  preventsService: (fault: Fault<Reason>) => boolean;
   /** Whether a fault stands against the very name or place of something, so that not even its Services may be made. */
-  isRefusal(fault: Fault<Reason>): boolean;
+  isRefusal: (fault: Fault<Reason>) => boolean;
   /** The conditions that faults amount to: each says what is wrong, or that nothing is. */
-  conditionsOf(
+  conditionsOf: (
     faults: readonly Fault<Reason>[],
     types: readonly Type[],
     generation: number | undefined,
-  ): PlannedCondition[];
+  ) => PlannedCondition[];
 }
 
 /** As much as CRDs allow: with more the API server would refuse the whole status. */

@@ -63,7 +63,12 @@ export async function runRoad<V extends object>(
   const metrics = createRoadMetrics(options.metrics, road.name);
   const watched = openWatches(road.watches, { cluster, namespaces, log, clock });
   const events = createEventRecorder({ client, reportingController: `isthmus.${road.name}`, log });
-  const local: TargetCluster = { client, ...watched };
+  const local: TargetCluster = {
+    client,
+    cacheOf: (type) => watched.cacheOf(type),
+    isComplete: (type) => watched.isComplete(type),
+    ownedTypes: () => watched.ownedTypes(),
+  };
   const targets = createTargets((name) => (name === LOCAL ? local : unknownCluster(name)), metrics);
   const find = (name: StatusName) => findLive(road.watches, watched, name);
   const statuses = createStatusWriter({ client, find, events, rules: road.events, metrics });
@@ -73,7 +78,7 @@ export async function runRoad<V extends object>(
   );
   const wakes = Object.fromEntries(controllers.map(([name, { enqueue }]) => [name, enqueue]));
   wakeOnChange(road.watches, watched, wakes);
-  wakeWaiting(watched, targets.waiterFor, Object.values(wakes));
+  wakeWaiting(watched, (object) => targets.waiterFor(object), Object.values(wakes));
   wakeAllOnDiscovery(road, watched, wakes);
   try {
     await watched.synced(signal);
@@ -95,13 +100,14 @@ function unknownCluster(name: string): never {
 /** The object that a status is about. */
 function findLive<V extends object>(
   table: WatchTable<V>,
-  { caches }: Watched<V>,
+  watched: Watched<V>,
   { kind, namespace, name }: StatusName,
 ): AnyObject | undefined {
   const row = rowsOf(table).find(([, watch]) => watch.writesStatus && watch.kind.kind === kind);
   return (
     row &&
-    caches()
+    watched
+      .caches()
       .get(row[0])
       ?.get(namespace === '' ? name : `${namespace}/${name}`)
   );

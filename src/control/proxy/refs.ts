@@ -50,20 +50,23 @@ interface Ref {
 const textOf = ({ kind, namespace, name }: Ref) => refTo(kind, namespace, name);
 
 /** What objects refer to, by the name of their view. */
-export const REFS = {
-  proxies(object: AnyObject) {
+export const REFS: Record<
+  'proxies' | 'ingresses' | 'virtualClusters' | 'clusterRefs' | 'filters',
+  (object: AnyObject) => string[]
+> = {
+  proxies: (object) => {
     const { resource } = read(kafkaProxy, object);
     return (resource?.spec.defaultFilterRefs ?? []).map(({ kind, name }) =>
       refTo(kind, resource!.metadata.namespace, name),
     );
   },
-  ingresses(object: AnyObject) {
+  ingresses: (object) => {
     const { resource } = read(kafkaProxyIngress, object);
     return [resource?.spec.openShiftRoute, resource?.spec.gateway].flatMap((model) =>
       model ? [textOf(model.resourceRef)] : [],
     );
   },
-  virtualClusters(object: AnyObject) {
+  virtualClusters: (object) => {
     const { resource } = read(virtualKafkaCluster, object);
     if (!resource) return [];
     const { namespace } = resource.metadata;
@@ -79,11 +82,11 @@ export const REFS = {
       ...[...tls, ...(certificate ? [certificate] : [])].map(textOf),
     ];
   },
-  clusterRefs(object: AnyObject) {
+  clusterRefs: (object) => {
     const { resource } = read(kafkaClusterRef, object);
     return (resource?.spec.tls?.trustAnchorRefs ?? []).map(textOf);
   },
-  filters(object: AnyObject) {
+  filters: (object) => {
     const { resource } = read(kafkaProtocolFilter, object);
     if (!resource) return [];
     // Nothing is found, so that everything asked for is reported.
@@ -91,7 +94,7 @@ export const REFS = {
       refTo(provider === 'secret' ? 'Secret' : 'ConfigMap', resource.metadata.namespace, name),
     );
   },
-} satisfies Record<string, (object: AnyObject) => string[]>;
+};
 
 /** The proxies that anything named by a reference matters to, directly or through others. */
 export function proxiesReferring(views: ProxyViews, ref: string): Set<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serveText } from '../../../test/support/dns/testing.ts';
 
-// RFC 8482: ANY gets one record set, not all of them.
+// RFC 8482: ANY gets one RRset, not all of them.
 const { ask } = serveText(`
   many.example.test   A     10.0.0.1
   many.example.test   A     10.0.0.2
@@ -13,7 +13,7 @@ const { ask } = serveText(`
   *.wild.example.test TXT   "text"
 `);
 
-test('one whole record set', () => {
+test('one whole RRset', () => {
   assert.deepEqual(ask('many.example.test', 'ANY').answer.toSorted(), [
     'many.example.test 30 A 10.0.0.1',
     'many.example.test 30 A 10.0.0.2',

@@ -84,6 +84,6 @@ test('an alias cannot stand beside other data, whoever came first', () => {
   assert.deepEqual(ask('host.example.test', 'A').answer, ['host.example.test 30 A 10.0.0.1']);
   store.upsert('later', [{ name: 'away.example.test', type: 'A', data: '10.0.0.7' }]);
   assert.deepEqual(ask('away.example.test', 'A').answer, ['away.example.test 30 A 10.0.0.7']);
-  store.remove('later');
+  store.upsert('later', []);
   assert.deepEqual(ask('away.example.test', 'A').answer, ['away.example.test 30 CNAME www.elsewhere.test']);
 });

@@ -55,17 +55,17 @@ test('DO comes back, unknown options do not', () => {
 test('a client cookie is answered with a server cookie, which then proves the address', () => {
   responder.now = 1_700_000_000;
   const first = optOf(send(withOption(10, Buffer.from('12345678'))))!.options[0]!;
-  assert.equal(responder.outcome.trusted, false);
+  assert.equal(responder.outcome.addressProven, false);
   assert.deepEqual(
     [first.code, first.data.length, first.data.subarray(0, 8).toString()],
     [10, 24, '12345678'],
   );
   send(withOption(10, first.data));
-  assert.equal(responder.outcome.trusted, true);
+  assert.equal(responder.outcome.addressProven, true);
   const forged = Buffer.from(first.data);
   forged[20]! ^= 1;
   const reply = send(withOption(10, forged));
-  assert.equal(responder.outcome.trusted, false);
+  assert.equal(responder.outcome.addressProven, false);
   assert.equal(reply.readUInt16BE(6), 1, 'a bad cookie is no reason not to answer');
 });
 

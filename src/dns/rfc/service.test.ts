@@ -50,6 +50,6 @@ test('an address may bring its PTR record', () => {
   ]);
   const reverse = '2.4.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.d.f.ip6.arpa';
   assert.deepEqual(ask(reverse, 'PTR').answer, [`${reverse} 30 PTR x.example.test`]);
-  store.remove('Service default/x');
+  store.upsert('Service default/x', []);
   assert.equal(ask('3.2.1.10.in-addr.arpa', 'PTR').rcode, 'NXDOMAIN');
 });

@@ -53,6 +53,58 @@ test('what is wrong is said', () => {
   assert.throws(() => readTrustStore(PKCS12, 'BKS', ''), /not one of/);
 });
 
+/** DER, of contents shorter than 64 KiB. */
+const der = (tag: number, ...contents: Buffer[]) => {
+  const body = Buffer.concat(contents);
+  return Buffer.concat([Buffer.from([tag, 0x82, body.length >> 8, body.length & 0xff]), body]);
+};
+const sequence = (...contents: Buffer[]) => der(0x30, ...contents);
+const oid = (hex: string) => der(0x06, Buffer.from(hex, 'hex'));
+const DATA = '2a864886f70d010701';
+
+/** A store with so many parts, each of which takes so many iterations to decrypt. */
+function costlyStore(parts: number, iterations: number): Buffer {
+  const count = Buffer.alloc(5);
+  count.writeUInt32BE(iterations, 1);
+  const derivation = sequence(der(0x04, Buffer.alloc(8)), der(0x02, count));
+  const scheme = sequence(
+    sequence(oid('2a864886f70d01050c'), derivation),
+    sequence(oid('60864801650304012a'), der(0x04, Buffer.alloc(16))),
+  );
+  const content = sequence(
+    oid(DATA),
+    sequence(oid('2a864886f70d01050d'), scheme),
+    der(0x80, Buffer.alloc(16)),
+  );
+  const version = der(0x02, Buffer.from([0]));
+  const part = sequence(oid('2a864886f70d010706'), der(0xa0, sequence(version, content)));
+  const safe = sequence(...Array.from({ length: parts }, () => part));
+  return sequence(der(0x02, Buffer.from([3])), sequence(oid(DATA), der(0xa0, der(0x04, safe))));
+}
+
+test('a store that would take too long to decrypt is refused before it is tried', () => {
+  assert.throws(() => readTrustStore(costlyStore(1, 1), 'PKCS12', ''), /is the password right/);
+  for (const iterations of [5_000_001, 0xffff_ffff]) {
+    const store = costlyStore(1, iterations);
+    assert.throws(() => readTrustStore(store, 'PKCS12', 'x'), /more than 5000000 iterations/);
+  }
+  assert.throws(() => readTrustStore(costlyStore(1, 0), 'PKCS12', ''), /unknown cipher/);
+});
+
+test('a store that is cut short anywhere is refused, and so is garbage', () => {
+  for (const store of [PKCS12, JKS.subarray(0, JKS.length - 20)])
+    // JKS ends with a checksum, which is not read
+    for (let end = 5; end < store.length; end += 7) {
+      const type = store === PKCS12 ? 'PKCS12' : 'JKS';
+      assert.throws(() => readTrustStore(store.subarray(0, end), type, 'changeit'), /cut short/);
+    }
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('PKCS12', 'JKS'), (bytes, type) => {
+      assert.throws(() => readTrustStore(Buffer.from(bytes), type, 'changeit'), /store/);
+    }),
+  );
+});
+
 test('damaged stores are refused with an error, whatever is damaged', () => {
   fc.assert(
     fc.property(fc.constantFrom(PKCS12, JKS), fc.nat(700), fc.nat(255), (store, at, value) => {

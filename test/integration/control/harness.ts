@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { startOperator } from '../../../src/control/operator.ts';
 import type { Operator, OperatorOptions } from '../../../src/control/operator.ts';
-import { proxyChecks } from '../../../src/cli/proxy-checks.ts';
+import { proxyChecks } from '../../../src/store/proxy-checks.ts';
 import { createClient } from '../../../src/kube/http/client.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
 import { connectionOf, parseKubeconfig } from '../../../src/kube/http/kubeconfig.ts';

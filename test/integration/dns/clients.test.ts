@@ -13,7 +13,7 @@ import { askAll } from './ask.ts';
 import { ensureMuslProgram } from './musl.ts';
 import { startOurs } from './server.ts';
 import { ensureDnsTools } from './tools.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const many: DnsRecord[] = Array.from({ length: 100 }, (_, i) => ({
   name: 'many.example.test',

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const [program, folder] = process.argv.slice(2) as [string, string];
 

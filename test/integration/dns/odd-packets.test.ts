@@ -7,7 +7,7 @@ import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startBind, startKnot } from './reference-servers.ts';
 import { startOurs } from './server.ts';
 import { ensureDnsTools } from './tools.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const plain = question('a.z.test', 'A');
 const edns = question('a.z.test', 'A', { payload: 1232 });

@@ -5,7 +5,7 @@ import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { askAll } from './ask.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 import type { Server } from '../../../src/store/embedded/process.ts';
 import type { DnsTools } from './tools.ts';
 

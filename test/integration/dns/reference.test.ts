@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { dnsConfigSchema } from '../../../src/dns/config.ts';
+import { dnsConfigSchema } from '../../../src/dns/server/config.ts';
 import { seededRandom } from '../../support/dns/fuzzing.ts';
 import { randomQuestion, randomRecords } from '../../support/dns/random-zone.ts';
-import { startDns } from '../../../src/dns/server.ts';
+import { startDns } from '../../../src/dns/server/server.ts';
 import { readReply } from '../../support/dns/testing.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';

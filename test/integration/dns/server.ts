@@ -1,10 +1,10 @@
 /** Our own DNS server, in this process, on loopback ports that the system chooses. */
-import { dnsConfigSchema } from '../../../src/dns/config.ts';
-import { startDns } from '../../../src/dns/server.ts';
+import { dnsConfigSchema } from '../../../src/dns/server/config.ts';
+import { startDns } from '../../../src/dns/server/server.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
-import type { DnsConfigInput } from '../../../src/dns/config.ts';
-import type { DnsServer } from '../../../src/dns/server.ts';
+import type { DnsConfigInput } from '../../support/dns/testing.ts';
+import type { DnsServer } from '../../../src/dns/server/server.ts';
 
 export interface TestServer extends DnsServer, AsyncDisposable {
   /** The text of /metrics. */

@@ -8,7 +8,7 @@ import { question, readReply } from '../../support/dns/testing.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
 import type { Socket } from 'node:net';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const records: DnsRecord[] = Array.from({ length: 500 }, (_, i) => ({
   name: `h${i}.example.test`,

@@ -122,7 +122,7 @@ for (const udp of ['fast', 'portable'] as const) {
       ];
     };
     assert.deepEqual(await ask(), ['SERVFAIL ']);
-    assert.equal(server.problem(), 'waiting for the first complete data');
+    assert.equal(server.problem(), 'records are not complete yet');
     server.setReady(true);
     await server.settled();
     assert.equal(server.problem(), undefined);
@@ -131,7 +131,7 @@ for (const udp of ['fast', 'portable'] as const) {
     await server.settled();
     assert.deepEqual(await ask(), ['NOERROR new.example.test 30 A 10.0.0.1']);
     assert.deepEqual(server.explain('new.example.test', 'A')!.answer[0]!.sources, ['Service default/new']);
-    server.remove('Service default/new');
+    server.upsert('Service default/new', []);
     await server.settled();
     assert.deepEqual(await ask(), ['NXDOMAIN ']);
   });

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serveText, readReply } from '../../support/dns/testing.ts';
-import { startWorker } from '../../../src/dns/worker-link.ts';
+import { startWorker } from '../../../src/dns/server/worker-handle.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { askAll } from './ask.ts';
-import type { Update } from '../../../src/dns/zones.ts';
+import type { Update } from '../../../src/dns/zone/update.ts';
 
 for (const mode of ['fast', 'portable'] as const) {
   test(`${mode}: killed by a message it cannot digest, it comes back`, async (t) => {
@@ -36,7 +36,7 @@ for (const mode of ['fast', 'portable'] as const) {
     store.upsert('later', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
     assert.deepEqual([await ask('a'), await ask('b')], [1, 0]);
     const before = answered();
-    worker.post({ kind: 'sets', changes: null } as unknown as Update);
+    worker.post({ kind: 'rrsets', changes: null } as unknown as Update);
     await worker.settled();
     await waitFor('its return', async () => (await ask('b')) === 1);
     assert.equal(await ask('a'), 1);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attackWithMutations } from '../../unit/kafka/attack.ts';
+import { attackWithMutations } from '../../support/kafka/attack.ts';
 
 test('a million mutated messages do no harm, and memory stays where it was', () => {
   attackWithMutations(10_000, 1); // compiles every codec

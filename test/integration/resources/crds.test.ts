@@ -1,4 +1,4 @@
-/** The cases of test/crds, judged by a real API server. test/unit/resources has the schemas judge the same. */
+/** The cases of test/crds, judged by a real API server. test/unit/cases.test.ts has the schemas judge the same. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { parse } from 'yaml';

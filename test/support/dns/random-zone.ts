@@ -1,7 +1,7 @@
 // Zones and questions that are small, crowded and full of the cases that servers get wrong.
-import type { RecordType } from '../../../src/dns/constants.ts';
+import type { RecordType } from '../../../src/dns/wire/constants.ts';
 import type { Random } from './fuzzing.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const LABELS = ['a', 'b', 'c', 'ns', 'www', '*', '_tcp'];
 

@@ -1,15 +1,16 @@
 // A server without sockets, filled from lines of text, whose answers are read by another DNS library.
 import packet from 'dns-packet';
-import { createClientAddress } from '../../../src/dns/address.ts';
-import { createResponder, MAX_ANSWER } from '../../../src/dns/answer.ts';
-import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/config.ts';
-import { rcodeName, typeNumber } from '../../../src/dns/constants.ts';
-import { parseName } from '../../../src/dns/name.ts';
-import { createStore } from '../../../src/dns/store.ts';
-import { applyUpdate, createZones } from '../../../src/dns/zones.ts';
-import type { DnsConfigInput } from '../../../src/dns/config.ts';
-import type { RecordType } from '../../../src/dns/constants.ts';
-import type { DnsRecord } from '../../../src/dns/record.ts';
+import { dnsConfigSchema, zoneSpecOf } from '../../../src/dns/server/config.ts';
+import { createResponder, MAX_RESPONSE } from '../../../src/dns/server/responder.ts';
+import { createClientAddress } from '../../../src/dns/wire/client-address.ts';
+import { rcodeName, typeNumber } from '../../../src/dns/wire/constants.ts';
+import { parseName } from '../../../src/dns/wire/name.ts';
+import { createStore } from '../../../src/dns/zone/store.ts';
+import { applyUpdate } from '../../../src/dns/zone/update.ts';
+import { createZones } from '../../../src/dns/zone/zones.ts';
+import type { z } from 'zod';
+import type { RecordType } from '../../../src/dns/wire/constants.ts';
+import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 export interface Reply {
   rcode: string;
@@ -41,6 +42,8 @@ export function records(text: string): DnsRecord[] {
     });
 }
 
+/** A configuration of the DNS server as it is written. */
+export type DnsConfigInput = z.input<typeof dnsConfigSchema>;
 export type ZoneInput = DnsConfigInput['zones'][number];
 
 /** A server with zones `example.test` (or those given) and the records of `text`. */
@@ -63,10 +66,10 @@ export function serveText(
     transferAllowed: () => true,
   });
   const client = createClientAddress();
-  const out = Buffer.alloc(MAX_ANSWER);
+  const out = Buffer.alloc(MAX_RESPONSE);
 
   function send(query: Uint8Array, tcp = false): Buffer {
-    const size = responder.answer(query, 0, query.length, out, 0, client, tcp);
+    const size = responder.respond(query, 0, query.length, out, 0, client, tcp);
     return Buffer.from(out.subarray(0, Math.max(0, size)));
   }
   return {

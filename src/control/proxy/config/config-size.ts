@@ -1,7 +1,7 @@
 /** Keeps a configuration within what a Secret can hold. Without this the API server would refuse all of it, for everybody. */
-import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { byAge, servedCluster } from '../evaluate/cluster.ts';
 import type { EvaluatedCluster } from '../evaluate/cluster.ts';
+import type { Platform } from '../evaluate/platform.ts';
 import type { Fault } from '../faults.ts';
 import type { ProxyDocument } from './document.ts';
 import { plannedConfig } from './planned-config.ts';
@@ -17,17 +17,17 @@ export interface FittedConfig {
 
 /** The configuration of all that can be served. The youngest virtual clusters for which it has no room get a fault. */
 export function fitConfig(
-  proxy: KafkaProxy | undefined,
   clusters: readonly EvaluatedCluster[],
+  { proxySettings, maxConfigBytes }: Pick<Platform, 'proxySettings' | 'maxConfigBytes'>,
 ): FittedConfig {
   const configOf = (served: readonly EvaluatedCluster[]) =>
     plannedConfig(
-      proxy,
+      proxySettings,
       served.flatMap((cluster) => servedCluster(cluster) ?? []),
     );
   const config = configOf(clusters);
-  if (Buffer.byteLength(config.text) <= MAX_CONFIG_BYTES) return { clusters: [...clusters], config };
-  const refused = youngestBeyond(clusters, config);
+  if (Buffer.byteLength(config.text) <= maxConfigBytes) return { clusters: [...clusters], config };
+  const refused = youngestBeyond(maxConfigBytes, clusters, config);
   const fitted = clusters.map((cluster) =>
     refused.has(cluster) ? { ...cluster, faults: [...cluster.faults, TOO_LARGE] } : cluster,
   );
@@ -36,6 +36,7 @@ export function fitConfig(
 
 /** The virtual clusters that have no room, the older ones being served first: what has been served goes on being served. */
 function youngestBeyond(
+  maxConfigBytes: number,
   clusters: readonly EvaluatedCluster[],
   config: PlannedConfig,
 ): ReadonlySet<EvaluatedCluster> {
@@ -51,7 +52,7 @@ function youngestBeyond(
     if (!size) continue;
     const added = [...size.shared].filter(([name]) => !included.has(name));
     const bytes = size.own + sum(added.map(([, its]) => its));
-    if (used + bytes > MAX_CONFIG_BYTES) {
+    if (used + bytes > maxConfigBytes) {
       refused.add(one);
       continue;
     }

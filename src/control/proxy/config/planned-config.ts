@@ -20,11 +20,8 @@ export interface ConfigPart {
 }
 
 /** Pure, and the same for the same virtual clusters, in whatever order they come. */
-export function plannedConfig(
-  proxy: KafkaProxy | undefined,
-  served: readonly ServedCluster[],
-): PlannedConfig {
-  const document = proxyConfig(served, settingsOf(proxy));
+export function plannedConfig(settings: ProxySettings, served: readonly ServedCluster[]): PlannedConfig {
+  const document = proxyConfig(served, settings);
   const text = `${JSON.stringify(document)}\n`;
   const hash = createHash('sha256').update(text).digest('hex');
   return { text, hash, parts: partsOf(document) };
@@ -63,7 +60,8 @@ function namesIn(value: unknown, names = new Set<string>()): Set<string> {
   return names;
 }
 
-function settingsOf(proxy: KafkaProxy | undefined): ProxySettings {
+/** For a proxy in pods. */
+export function podSettings(proxy: KafkaProxy | undefined): ProxySettings {
   const { limits, requests } = proxy?.spec.infrastructure.proxy.resources ?? {};
   const cpus = cpusOf(limits?.['cpu'] ?? requests?.['cpu']);
   return { management: { bindAddress: '::', port: MANAGEMENT_PORT }, workers: cpus ?? DEFAULT_WORKERS };

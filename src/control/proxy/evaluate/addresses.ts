@@ -28,6 +28,7 @@ export function locate(
   if (containerPort === undefined)
     return nowhere('NoFreePorts', 'no container ports are left; use another KafkaProxy');
   if (model.by === 'clusterIP') return byService(request, model.port, containerPort, settings);
+  if (model.by === 'unavailable') return nowhere('NotSupported', model.message);
   if (model.by === 'route') return byRoutes(request, model.router, containerPort, live);
   const located =
     model.by === 'loadBalancer'

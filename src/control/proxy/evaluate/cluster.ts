@@ -107,7 +107,10 @@ function evaluateClusterIngress(
   { cluster, target }: ResolvedReferences,
   context: ClusterContext,
 ): ClusterIngress & { changesAt: number | undefined } {
-  const evaluated = context.ingresses.find(({ ingress }) => ingress.metadata.name === name);
+  const evaluated = context.ingresses.find(
+    ({ ingress: { metadata } }) =>
+      metadata.name === name && metadata.namespace === cluster.metadata.namespace,
+  );
   const located = evaluated && locate(evaluated, cluster, target, context);
   const { address, hosts = [], points = [] } = located?.result ?? {};
   const coverage =

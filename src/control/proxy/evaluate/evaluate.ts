@@ -52,7 +52,7 @@ export function evaluate(
   const evaluated = resolved.map((cluster) => evaluateCluster(cluster, context));
   const times = evaluated.flatMap(({ changesAt }) => changesAt ?? []);
   const distinct = withoutHostConflicts(evaluated, ingresses, live);
-  const { clusters, config } = fitConfig(proxy, distinct);
+  const { clusters, config } = fitConfig(distinct, platform);
   const changesAt = times.length > 0 ? Math.min(...times) : undefined;
   return { proxy, ingresses, clusters, allocated, config, changesAt };
 }

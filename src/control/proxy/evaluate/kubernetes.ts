@@ -7,6 +7,8 @@ import type { Fault } from '../faults.ts';
 import { CONTAINER_PORTS, SHARED, blockOwner } from '../names.ts';
 import type { Observed, PlanSettings } from '../observed.ts';
 import { allocationOf } from '../ports/blocks.ts';
+import { MAX_CONFIG_BYTES } from '../config/config-size.ts';
+import { podSettings } from '../config/planned-config.ts';
 import type { Allocation, PortRequest } from '../ports/ports.ts';
 import { locate } from './addresses.ts';
 import { evaluateIngress } from './ingress-models.ts';
@@ -40,6 +42,8 @@ export function kubernetesPlatform(
       const ofObjects = objectFaults(cluster, ingress, nodeIdsOf(nodeIdRanges), learned);
       return { ...located, faults: [...located.faults, ...ofObjects] };
     },
+    proxySettings: podSettings(proxy),
+    maxConfigBytes: MAX_CONFIG_BYTES,
   };
 }
 

@@ -1,7 +1,7 @@
 /** What the evaluation of a proxy has to know of the place where it is served: a Kubernetes cluster, or this machine. */
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
-import type { GatewayAddress } from '../config/document.ts';
+import type { GatewayAddress, ProxySettings } from '../config/document.ts';
 import type { Fault } from '../faults.ts';
 import type { Point } from '../observed.ts';
 import type { Allocated, Allocation, PortRange, PortRequest } from '../ports/ports.ts';
@@ -13,7 +13,9 @@ export type IngressModel =
   | { by: 'clusterIP'; port: number }
   | { by: 'loadBalancer'; port: number; bootstrapPattern: string; brokerPattern: string; points: Point[] }
   | { by: 'route'; router: string }
-  | { by: 'gateway'; port: number; domain: string; parent: GatewayParent; points: Point[] };
+  | { by: 'gateway'; port: number; domain: string; parent: GatewayParent; points: Point[] }
+  /** Something that exists elsewhere only. */
+  | { by: 'unavailable'; message: string };
 
 /** What a TLSRoute attaches to. */
 export interface GatewayParent {
@@ -73,4 +75,8 @@ export interface Platform {
   ingressFaults(ingress: KafkaProxyIngress, allocated: Allocated): Fault[];
   /** Where clients find it, and where the proxy listens for it. */
   address(request: AddressRequest, allocated: Allocated): AddressResult;
+  /** What the configuration says of the proxy itself. */
+  proxySettings: ProxySettings;
+  /** How large the configuration may be. */
+  maxConfigBytes: number;
 }

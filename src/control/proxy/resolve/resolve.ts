@@ -42,8 +42,6 @@ export interface ResolvedCluster {
   filters: ResolvedFilter[];
 }
 
-export type Resolution = { ok: true; resolved: ResolvedCluster } | { ok: false; faults: Fault[] };
-
 /** One reference of several, followed; `found` is absent where a fault says why. */
 export interface Part<T> {
   name: string;
@@ -62,19 +60,7 @@ export interface ResolvedParts {
 
 type Spec = VirtualKafkaCluster['spec'];
 
-/** Follows every reference and reports all that is wrong, not just the first. Pure. */
-export function resolveCluster(cluster: VirtualKafkaCluster, snapshot: ProxySnapshot): Resolution {
-  const parts = resolveParts(cluster, snapshot);
-  const { target } = parts;
-  const several: Part<unknown>[] = [...parts.ingresses, ...parts.filters];
-  const faults = [...parts.faults, ...several.flatMap((part) => part.faults)];
-  if (faults.length > 0 || !target) return { ok: false, faults };
-  const ingresses = parts.ingresses.flatMap(({ found }) => found ?? []);
-  const filters = parts.filters.flatMap(({ found }) => found ?? []);
-  return { ok: true, resolved: { cluster, ingresses, target, filters } };
-}
-
-/** The same in parts, so that one that is broken need not take the others with it. Pure. */
+/** Follows every reference, and reports all that is wrong, each with its part: one that is broken need not take the others with it. */
 export function resolveParts(
   { metadata, spec }: VirtualKafkaCluster,
   snapshot: ProxySnapshot,

@@ -1,7 +1,7 @@
 /** Messages as the JSON of Kafka's own converters, and back to something that can be compared. */
 import { includes } from '../../../../src/kafka/schema.ts';
 import type { Field } from '../../../../src/kafka/schema.ts';
-import type { Kind, Values } from '../../../unit/kafka/messages.ts';
+import type { Kind, Values } from '../../../support/kafka/messages.ts';
 
 /** The JSON that Java's converter of this message reads: the fields of the version, tagged ones only if set. */
 export function toJson({ schema, version }: Kind, message: Values): string {

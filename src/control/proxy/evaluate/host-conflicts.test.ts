@@ -1,0 +1,124 @@
+/** Host names of virtual clusters at load balancers: whatever their patterns, no two that are served share one. */
+import assert from 'node:assert/strict';
+import { before, suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { AnyObject } from '../../../kube/object.ts';
+import { createAuthority } from '../../../../test/support/pki.ts';
+import { createMemoryCluster } from '../../../../test/support/control/memory-cluster.ts';
+
+const NODE = '$(nodeId)';
+const NAME = '$(virtualClusterName)';
+
+interface Model {
+  name: string;
+  namespace: 'one' | 'two';
+  /** In days. */
+  age: number;
+  ways: { bootstrap: string; brokers: string };
+  lastNode: number;
+}
+
+const ways = fc.constantFrom(
+  { bootstrap: `${NAME}.x`, brokers: `${NAME}-${NODE}.x` },
+  { bootstrap: `${NAME}.x`, brokers: `${NAME}${NODE}.x` },
+  { bootstrap: `${NAME}.x`, brokers: `${NODE}-${NAME}.x` },
+  { bootstrap: `boot-${NAME}.x`, brokers: `a-${NODE}.x` },
+  { bootstrap: 'a-1.x', brokers: `b-${NODE}.${NAME}.x` },
+);
+const models = fc.uniqueArray(
+  fc.record<Model>({
+    name: fc.constantFrom('a', 'a1', 'a-1', 'a-11', '1-a', 'b', 'b-0'),
+    namespace: fc.constantFrom('one', 'two'),
+    age: fc.integer({ min: 1, max: 4 }),
+    ways,
+    lastNode: fc.constantFrom(0, 2, 11),
+  }),
+  { selector: ({ name, namespace }) => `${namespace}/${name}`, maxLength: 6, minLength: 2 },
+);
+
+const bootstrapOf = ({ name, ways }: Model) => ways.bootstrap.replaceAll(NAME, name);
+const patternOf = ({ name, ways }: Model) => ways.brokers.replaceAll(NAME, name);
+const brokersOf = (model: Model) =>
+  Array.from({ length: model.lastNode + 1 }, (_, node) => patternOf(model).replace(NODE, String(node)));
+const hostsOf = (model: Model) => [bootstrapOf(model), ...brokersOf(model)];
+
+const object = (kind: string, namespace: string, name: string, spec: object): AnyObject => ({
+  apiVersion: 'kroxylicious.io/v1alpha1',
+  kind,
+  metadata: { name, namespace, uid: `${namespace}-${name}`, generation: 1 },
+  spec,
+});
+
+const isOlder = (a: Model, b: Model) =>
+  a.age > b.age || (a.age === b.age && `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}`);
+
+/** As the proxy tells by the name that a client asks for. */
+function covers(model: Model, host: string): boolean {
+  const [start = '', end = ''] = patternOf(model).split(NODE);
+  const node = host.slice(start.length, host.length - end.length);
+  return host === start + node + end && /^(0|[1-9]\d{0,9})$/.test(node);
+}
+
+const collide = (a: Model, b: Model) =>
+  patternOf(a) === patternOf(b) ||
+  hostsOf(a).some((host) => host === bootstrapOf(b) || covers(b, host)) ||
+  hostsOf(b).some((host) => host === bootstrapOf(a) || covers(a, host));
+
+suite('host names', () => {
+  let certificate: Record<string, string>;
+  before(async () => {
+    const { certPem, keyPem } = await (
+      await createAuthority('hosts')
+    ).issue({ commonName: 'x', dns: ['*.x'] });
+    const encode = (text: string) => Buffer.from(text).toString('base64');
+    certificate = { 'tls.crt': encode(certPem), 'tls.key': encode(keyPem) };
+  });
+
+  /** One proxy a namespace; those that are accepted. */
+  function accepted(clusters: readonly Model[]): Set<Model> {
+    const memory = createMemoryCluster();
+    const proxyRef = { name: 'p' };
+    for (const namespace of ['one', 'two']) {
+      memory.put(object('KafkaProxy', namespace, 'p', {}));
+      memory.put({ ...object('Secret', namespace, 'cert', {}), apiVersion: 'v1', data: certificate });
+    }
+    for (const { name, namespace, age, ways, lastNode } of clusters) {
+      const loadBalancer = { bootstrapAddressPattern: ways.bootstrap, brokerAddressPattern: ways.brokers };
+      memory.put(object('KafkaProxyIngress', namespace, `at-${name}`, { proxyRef, loadBalancer }));
+      const nodeIdRanges = [{ start: 0, end: lastNode }];
+      memory.put(object('KafkaClusterRef', namespace, `of-${name}`, { bootstrap: 'k:9092', nodeIdRanges }));
+      const cluster = object('VirtualKafkaCluster', namespace, name, {
+        proxyRef,
+        ingresses: [{ name: `at-${name}`, tls: { certificateRefs: [{ name: 'cert' }] } }],
+        targetCluster: { clusterRef: { name: `of-${name}` } },
+      });
+      const creationTimestamp = `2026-01-0${9 - age}T00:00:00Z`;
+      memory.put({ ...cluster, metadata: { ...cluster.metadata, creationTimestamp } });
+    }
+    const partsIn = (namespace: string) => memory.plan({ namespace, name: 'p' }, Date.now()).config.parts;
+    const served = { one: partsIn('one'), two: partsIn('two') };
+    return new Set(clusters.filter(({ name, namespace }) => served[namespace].has(name)));
+  }
+
+  test('are had by one each, and by the oldest, in whatever order they are met', () => {
+    fc.assert(
+      fc.property(models, (clusters) => {
+        const served = accepted(clusters);
+        const isBroken = (one: Model) => one.lastNode > 0 && brokersOf(one).includes(bootstrapOf(one));
+        for (const one of clusters) {
+          for (const other of served) {
+            if (one === other || !served.has(one)) continue;
+            const shared = hostsOf(one).filter((host) => hostsOf(other).includes(host));
+            assert.deepEqual(shared, [], `${one.namespace}/${one.name} and ${other.namespace}/${other.name}`);
+            // One proxy must also know whom a client means.
+            assert.ok(one.namespace !== other.namespace || !collide(one, other));
+          }
+          const hasElder = clusters.some((other) => isOlder(other, one) && collide(one, other));
+          assert.ok(served.has(one) || hasElder || isBroken(one), `${one.name} is refused for nothing`);
+        }
+        assert.deepEqual(accepted(clusters.toReversed()), served);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

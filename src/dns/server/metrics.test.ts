@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createMetrics, metricsText } from '../../ops/metrics.ts';
+import { CELL, count, countLatency, countResponse, createCounters } from './counters.ts';
+import { reportMetrics } from './metrics.ts';
+
+test('the metrics have the sums of all threads, and the state of the server', async () => {
+  const [one, two] = [createCounters(), createCounters()];
+  const metrics = createMetrics();
+  const store = {
+    ready: true,
+    counts: () =>
+      new Map([
+        ['Service a/b', 2],
+        ['Service a/c', 1],
+        ['config records', 4],
+      ]),
+  };
+  reportMetrics(metrics, {
+    counters: () => [one, two],
+    store,
+    tcp: [{ connections: 2 }, { connections: 3 }],
+  });
+  countResponse(one, false, 1, 0);
+  countResponse(two, false, 1, 0);
+  countResponse(two, true, 28, 3);
+  countResponse(two, false, 9999, 0);
+  count(one, CELL.truncated);
+  for (const ms of [0.001, 0.02, 500]) countLatency(one, ms);
+  await metrics.snapshot();
+  const text = await metricsText([await metrics.snapshot()]);
+  assert.match(text, /^isthmus_dns_queries_total\{transport="udp",type="A",rcode="NOERROR"\} 2$/m);
+  assert.match(text, /^isthmus_dns_queries_total\{transport="tcp",type="AAAA",rcode="NXDOMAIN"\} 1$/m);
+  assert.match(text, /^isthmus_dns_queries_total\{transport="udp",type="other",rcode="NOERROR"\} 1$/m);
+  assert.match(text, /^isthmus_dns_truncated_total 1$/m);
+  assert.match(text, /^isthmus_dns_latency_seconds_count 3$/m);
+  assert.match(text, /^isthmus_dns_latency_seconds_bucket\{le="0.00001"\} 1$/m);
+  assert.match(text, /^isthmus_dns_records\{kind="Service"\} 3$/m);
+  assert.match(text, /^isthmus_dns_tcp_connections 5$/m);
+  assert.match(text, /^isthmus_dns_ready 1$/m);
+});

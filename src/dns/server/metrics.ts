@@ -1,0 +1,86 @@
+import { BOUNDS_MS, totalOf } from './counters.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import type { Store } from '../zone/store.ts';
+import type { Counters } from './counters.ts';
+import type { TcpListener } from './tcp.ts';
+
+export interface MetricSources {
+  /** The counters of all threads. */
+  counters: () => readonly Counters[];
+  store: Pick<Store, 'ready' | 'counts'>;
+  tcp: readonly Pick<TcpListener, 'connections'>[];
+}
+
+/** Reports the DNS server in the process's metrics. */
+export function reportMetrics(metrics: Metrics, sources: MetricSources): void {
+  reportResponses(metrics, sources.counters);
+  reportLatency(metrics, sources.counters);
+  reportState(metrics, sources);
+}
+
+function reportResponses(metrics: Metrics, counters: MetricSources['counters']): void {
+  const queries = metrics.counter(
+    'isthmus_dns_queries_total',
+    'Queries answered, by transport, type and response code.',
+  );
+  const truncated = metrics.counter(
+    'isthmus_dns_truncated_total',
+    'Responses too large for UDP, sent with TC.',
+  );
+  const dropped = metrics.counter('isthmus_dns_dropped_total', 'Packets not answered, by reason.');
+  const slipped = metrics.counter(
+    'isthmus_dns_rate_slipped_total',
+    'Responses above the rate limit, sent with TC.',
+  );
+  metrics.beforeReport(() => {
+    const { responses, single } = totalOf(counters());
+    for (const { labels, value } of responses) queries.of(labels).value = value;
+    truncated.of().value = single.truncated;
+    slipped.of().value = single.rateSlipped;
+    dropped.of({ reason: 'malformed' }).value = single.dropped;
+    dropped.of({ reason: 'rate' }).value = single.rateDropped;
+    dropped.of({ reason: 'send' }).value = single.sendErrors;
+  });
+}
+
+/** A histogram takes single values: each bucket's new ones are reported as so many times their mean. */
+function reportLatency(metrics: Metrics, counters: MetricSources['counters']): void {
+  const latency = metrics.histogram(
+    'isthmus_dns_latency_seconds',
+    'Time from receiving a query to having sent its response, of a sample of queries.',
+    BOUNDS_MS.map((ms) => ms / 1000),
+  );
+  let reported = totalOf([]).latencies;
+  metrics.beforeReport(() => {
+    const { latencies } = totalOf(counters());
+    latencies.forEach(({ count, ms }, bucket) => {
+      const before = reported[bucket]!;
+      const mean = (ms - before.ms) / (count - before.count) / 1000;
+      for (let i = before.count; i < count; i++) latency.of().observe(mean);
+    });
+    reported = latencies;
+  });
+}
+
+function reportState(metrics: Metrics, { store, tcp }: MetricSources): void {
+  const records = metrics.gauge(
+    'isthmus_dns_records',
+    'Records served, by the kind of object they came from.',
+  );
+  const connections = metrics.gauge('isthmus_dns_tcp_connections', 'Open TCP connections.');
+  const ready = metrics.gauge(
+    'isthmus_dns_ready',
+    '1 when the records are complete, 0 while every query gets SERVFAIL.',
+  );
+  const kinds = new Set<string>();
+  metrics.beforeReport(() => {
+    for (const kind of kinds) records.of({ kind }).value = 0;
+    for (const [source, number] of store.counts()) {
+      const kind = source.split(' ', 1)[0]!; // a label for each object would be too many
+      kinds.add(kind);
+      records.of({ kind }).value += number;
+    }
+    connections.of().value = tcp.reduce((sum, listener) => sum + listener.connections, 0);
+    ready.of().value = Number(store.ready);
+  });
+}

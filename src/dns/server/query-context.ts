@@ -1,0 +1,66 @@
+import { createClientAddress } from '../wire/client-address.ts';
+import { RCODE } from '../wire/constants.ts';
+import { createMessage } from '../wire/message.ts';
+import { createQuery } from '../wire/query.ts';
+import type { ClientAddress } from '../wire/client-address.ts';
+import type { EdnsContext, EdnsOptions } from '../wire/edns.ts';
+
+/** What responses depend on besides the zones. */
+export interface ResponderOptions extends EdnsOptions {
+  /** Who may transfer whole zones. */
+  transferAllowed: (client: ClientAddress) => boolean;
+}
+
+/** One query and the response to it, while it is being written: what the steps share. One object, reused. */
+export interface QueryContext extends EdnsContext {
+  readonly options: ResponderOptions;
+  /** Where the query starts in `bytes`. */
+  start: number;
+  authoritative: boolean;
+  truncated: boolean;
+  answers: number;
+  authorities: number;
+  additionals: number;
+}
+
+/** Makes the context of one responder. */
+export function createQueryContext(options: ResponderOptions): QueryContext {
+  const query = createQuery();
+  return {
+    query,
+    message: createMessage(query.name),
+    options,
+    bytes: new Uint8Array(0),
+    start: 0,
+    client: createClientAddress(),
+    now: 0,
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    answers: 0,
+    authorities: 0,
+    additionals: 0,
+    extendedError: 0,
+  };
+}
+
+/** Prepares for the next query, which has been parsed. */
+export function resetQueryContext(
+  context: QueryContext,
+  bytes: Uint8Array,
+  start: number,
+  client: ClientAddress,
+  now: number,
+): void {
+  context.bytes = bytes;
+  context.start = start;
+  context.client = client;
+  context.now = now;
+  context.rcode = RCODE.NOERROR;
+  context.authoritative = false;
+  context.truncated = false;
+  context.answers = 0;
+  context.authorities = 0;
+  context.additionals = 0;
+  context.extendedError = 0;
+}

@@ -1,0 +1,153 @@
+import { createQueryContext, resetQueryContext } from './query-context.ts';
+import { putSections } from './sections.ts';
+import { CLASS_IN, HEADER_SIZE, RCODE, TYPE } from '../wire/constants.ts';
+import { hasValidCookie, putOpt, sizeLimit } from '../wire/edns.ts';
+import { beginMessage, set16, SLACK } from '../wire/message.ts';
+import { DROP, parseQuery } from '../wire/query.ts';
+import type { ResponderOptions, QueryContext } from './query-context.ts';
+import type { ClientAddress } from '../wire/client-address.ts';
+import type { Query } from '../wire/query.ts';
+import type { Zone } from '../zone/zone.ts';
+import type { Zones } from '../zone/zones.ts';
+
+/** What the last response was, for counters and the rate limit. Reused: read it before the next call. */
+export interface Outcome {
+  type: number;
+  rcode: number;
+  truncated: boolean;
+  /** The client has proved its address, by a cookie or by TCP. */
+  addressProven: boolean;
+  /** Where the question ends in the response, relative to its start. */
+  questionEnd: number;
+  /** The zone to transfer, when the call returned TRANSFER. */
+  transfer: Zone | undefined;
+}
+
+export interface Responder {
+  /**
+   * Answers the query at query[start, start+length) into `out` at `at`, which must have MAX_RESPONSE bytes over TCP,
+   * `maxUdpPayload + SLACK` over UDP. Returns the length of the response, 0 for none, or TRANSFER.
+   * Pure but for its reused buffers: the same query, zones and second give the same bytes on every transport.
+   */
+  respond(
+    query: Uint8Array,
+    start: number,
+    length: number,
+    out: Uint8Array,
+    at: number,
+    client: ClientAddress,
+    tcp: boolean,
+  ): number;
+  readonly outcome: Outcome;
+  /** The time in seconds, for cookies; the caller keeps it current. */
+  now: number;
+}
+
+/** Returned for a zone transfer, whose messages the caller makes from `outcome.transfer`. */
+export const TRANSFER = -2;
+/** Size of a buffer for responses over TCP. */
+export const MAX_RESPONSE = 65_535 + SLACK;
+
+/** Makes a responder, which turns queries into responses. */
+export function createResponder(zones: Zones, options: ResponderOptions): Responder {
+  const context = createQueryContext(options);
+  const { query } = context;
+  const outcome: Outcome = {
+    type: 0,
+    rcode: 0,
+    truncated: false,
+    addressProven: false,
+    questionEnd: 0,
+    transfer: undefined,
+  };
+
+  const responder: Responder = {
+    outcome,
+    now: 0,
+    respond(bytes, start, length, out, at, client, tcp) {
+      const parsed = parseQuery(query, bytes, start, length);
+      if (parsed === DROP) return 0;
+      resetQueryContext(context, bytes, start, client, responder.now);
+      outcome.addressProven = tcp || hasValidCookie(context);
+      outcome.transfer = undefined;
+      beginMessage(context.message, out, at, sizeLimit(query, options.maxUdpPayload, tcp));
+      putHeaderAndQuestion(context);
+      outcome.questionEnd = context.message.at - at;
+      outcome.type = query.questionEnd < 0 ? 0 : query.type;
+
+      const early = parsed === RCODE.NOERROR ? checkQuestion(query, tcp) : parsed;
+      if (early !== undefined) context.rcode = early;
+      else if (query.type === TYPE.AXFR || query.type === TYPE.IXFR) {
+        outcome.transfer = transferredZone(zones, context);
+        if (outcome.transfer) return TRANSFER;
+      } else putSections(zones, context);
+
+      finish(context, at);
+      outcome.rcode = context.rcode;
+      outcome.truncated = context.truncated;
+      return context.message.at - at;
+    },
+  };
+  return responder;
+}
+
+function putHeaderAndQuestion({ query, message, bytes, start }: QueryContext): void {
+  const length = query.questionEnd < 0 ? HEADER_SIZE : query.questionEnd - start;
+  const { out } = message;
+  for (let i = 0; i < length; i++) out[message.at + i] = bytes[start + i]!;
+  message.at += length;
+}
+
+/** The rcode for a well-formed question that no zone is searched for; undefined if one is. */
+function checkQuestion(query: Query, tcp: boolean): number | undefined {
+  if (query.edns && query.ednsVersion > 0) return RCODE.BADVERS;
+  if (query.questions === 0) return RCODE.NOERROR;
+  if (query.class !== CLASS_IN) return RCODE.REFUSED;
+  switch (query.type) {
+    case TYPE.OPT:
+    case TYPE.TSIG:
+    case TYPE.TKEY:
+      return RCODE.FORMERR;
+    case TYPE.MAILA:
+    case TYPE.MAILB:
+      return RCODE.NOTIMP;
+    case TYPE.AXFR:
+      return tcp ? undefined : RCODE.FORMERR;
+    case TYPE.IXFR:
+      return tcp ? undefined : RCODE.NOTIMP; // then the secondary falls back to AXFR
+    default:
+      return undefined;
+  }
+}
+
+function transferredZone(zones: Zones, context: QueryContext): Zone | undefined {
+  const { query, client, options } = context;
+  const zone = zones.table.find(query.name, 0);
+  if (!options.transferAllowed(client)) context.rcode = RCODE.REFUSED;
+  else if (!zones.ready) context.rcode = RCODE.SERVFAIL;
+  else if (!zone) context.rcode = RCODE.NOTAUTH;
+  else return zone;
+  return undefined;
+}
+
+/** Writes OPT and the header's flags and counts. */
+function finish(context: QueryContext, start: number): void {
+  const { query, message } = context;
+  if (query.edns) {
+    putOpt(context);
+    context.additionals += 1;
+  }
+  const { out } = message;
+  out[start + 2] =
+    0x80 |
+    (query.opcode << 3) |
+    (context.authoritative ? 4 : 0) |
+    (context.truncated ? 2 : 0) |
+    (query.recursionDesired ? 1 : 0);
+  out[start + 3] = (query.checkingDisabled ? 0x10 : 0) | (context.rcode & 15);
+  out[start + 4] = 0;
+  out[start + 5] = query.questionEnd < 0 ? 0 : query.questions;
+  set16(out, start + 6, context.answers);
+  set16(out, start + 8, context.authorities);
+  set16(out, start + 10, context.additionals);
+}

@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { typeNumber } from '../wire/constants.ts';
+import { parseName } from '../wire/name.ts';
+import { explain } from '../zone/explain.ts';
+import { watchRecordsFile } from '../zone/records-file.ts';
+import { createStore } from '../zone/store.ts';
+import { applyUpdate } from '../zone/update.ts';
+import { createZones } from '../zone/zones.ts';
+import { zoneSpecOf } from './config.ts';
+import { createCounters } from './counters.ts';
+import { listen } from './listen.ts';
+import { reportMetrics } from './metrics.ts';
+import { inNetworks } from './networks.ts';
+import { serveTcp } from './tcp.ts';
+import { createWorkerPool } from './worker-pool.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import type { CookieSecrets } from '../wire/cookie.ts';
+import type { DnsRecord } from '../wire/record.ts';
+import type { Explanation } from '../zone/explain.ts';
+import type { RejectedRecord } from '../zone/source-record.ts';
+import type { Store } from '../zone/store.ts';
+import type { Update } from '../zone/update.ts';
+import type { Zones } from '../zone/zones.ts';
+import type { DnsConfig } from './config.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { TcpOptions } from './tcp.ts';
+import type { WorkerPool } from './worker-pool.ts';
+import type { UdpMode } from './worker-protocol.ts';
+
+export interface DnsParts {
+  log: Log;
+  metrics: Metrics;
+  /** False: SERVFAIL until setReady(true), for a caller that adds records later. */
+  ready?: boolean;
+}
+
+/** A running DNS server. */
+export interface DnsServer {
+  /** Where it listens, with the true port; UDP and TCP have the same. */
+  readonly endpoints: readonly { address: string; port: number }[];
+  readonly port: number;
+  readonly udpMode: UdpMode;
+  /** Replaces all records of a source (`<kind> <which>`, e.g. `Service default/web`), and returns those that cannot be served. */
+  upsert(source: string, records: readonly DnsRecord[]): RejectedRecord[];
+  setReady(ready: boolean): void;
+  /** Resolves when every change made so far is in every response. */
+  settled(): Promise<void>;
+  /** What a query would be answered with, and from which sources; undefined if name or type are invalid. */
+  explain(name: string, type: string): Explanation | undefined;
+  /** Why it is not ready for queries, or undefined. */
+  problem(): string | undefined;
+  close(): Promise<void>;
+}
+
+const TCP_GRACE_MS = 2000;
+
+/** Starts the DNS server of a configuration. */
+export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsServer> {
+  const { log, metrics } = parts;
+  const zones = createZones();
+  const cookies = cookieSecrets(config);
+  const workers = createWorkerPool({ config, cookies, snapshot: () => store.snapshot(), log });
+  const emit = (update: Update) => {
+    applyUpdate(zones, update);
+    workers.post(update);
+  };
+  const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
+  const stopWatching = addConfiguredRecords(config, store, log);
+  store.setReady(parts.ready ?? true);
+
+  const counters = createCounters();
+  const tcpOptions = tcpOptionsOf(config, cookies);
+  const { tcp, endpoints } = await listen(config, {
+    openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters),
+    openUdp: (all) => workers.start(all),
+  });
+  reportMetrics(metrics, { counters: () => [counters, ...workers.counters()], store, tcp });
+  log.info({ endpoints, udp: workers.mode, workers: config.workers }, 'DNS server listening');
+
+  const close = async () => {
+    stopWatching();
+    await delay(config.drainSeconds * 1000);
+    await workers.close();
+    await Promise.all(tcp.map((listener) => listener.close(TCP_GRACE_MS)));
+    log.info('DNS server stopped');
+  };
+  return { ...handle(endpoints, zones, store, workers), close };
+}
+
+function handle(
+  endpoints: readonly Endpoint[],
+  zones: Zones,
+  store: Store,
+  workers: WorkerPool,
+): Omit<DnsServer, 'close'> {
+  return {
+    endpoints,
+    port: endpoints[0]!.port,
+    udpMode: workers.mode,
+    upsert: (source, records) => store.upsert(source, records),
+    setReady: (ready) => store.setReady(ready),
+    settled: () => workers.settled(),
+    explain(nameText, typeText) {
+      const name = parseName(nameText);
+      const type = typeNumber(typeText);
+      return name === undefined || type === undefined ? undefined : explain(zones, store, name, type);
+    },
+    problem() {
+      if (!store.ready) return 'records are not complete yet';
+      return workers.isServing ? undefined : 'no UDP worker is running';
+    },
+  };
+}
+
+/** Serves the records of the configuration and of the file it names, and watches that file; returns how to stop. */
+function addConfiguredRecords(config: DnsConfig, store: Store, log: Log): () => void {
+  const add = (source: string, records: readonly DnsRecord[]) => {
+    for (const { record, reason } of store.upsert(source, records)) {
+      log.warn({ source, record, reason }, 'record rejected');
+    }
+  };
+  add('config records', config.records);
+  const { recordsFile } = config;
+  if (recordsFile === undefined) return () => undefined;
+  return watchRecordsFile(recordsFile, (records) => add(`file ${recordsFile}`, records), log);
+}
+
+function cookieSecrets(config: DnsConfig): CookieSecrets {
+  const [current, ...previous] = config.cookieSecrets.map((hex) => Uint8Array.from(Buffer.from(hex, 'hex')));
+  return { current: current ?? Uint8Array.from(randomBytes(16)), previous };
+}
+
+function tcpOptionsOf(config: DnsConfig, cookies: CookieSecrets): TcpOptions {
+  return {
+    maxUdpPayload: config.maxUdpPayload,
+    cookies,
+    transferAllowed: (client) => inNetworks(client, config.transferAllow),
+    idleMs: config.tcp.idleSeconds * 1000,
+    maxConnections: config.tcp.maxConnections,
+    maxConnectionsPerClient: config.tcp.maxConnectionsPerClient,
+  };
+}

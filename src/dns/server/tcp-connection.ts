@@ -1,0 +1,110 @@
+import { createClientAddress, setAddressText } from '../wire/client-address.ts';
+import { transferMessages } from '../zone/transfer.ts';
+import { CELL, count, countLatency, countResponse } from './counters.ts';
+import { TRANSFER } from './responder.ts';
+import type { Socket } from 'node:net';
+import type { Counters } from './counters.ts';
+import type { Responder } from './responder.ts';
+
+/** What the connections of a listener share. */
+export interface ConnectionDeps {
+  responder: Responder;
+  /** Scratch memory for one response and its length. */
+  out: Buffer;
+  counters: Counters;
+}
+
+/** Bytes of responses that a client may leave unread before its next queries wait. */
+const MAX_UNSENT = 256 * 1024;
+
+interface Connection extends ConnectionDeps {
+  socket: Socket;
+  /** Restarts the idle timer. */
+  touch: () => void;
+}
+
+/** Answers the queries of one connection until it is closed, or idle for `idleMs`. */
+export function serveConnection(socket: Socket, idleMs: number, deps: ConnectionDeps): void {
+  let unread: Buffer = Buffer.alloc(0);
+  const idle = setTimeout(() => socket.destroy(), idleMs);
+  // Refreshing a cleared timer would start it again.
+  const touch = () => void (socket.destroyed || idle.refresh());
+  const connection: Connection = { ...deps, socket, touch };
+
+  function answerQueries(): void {
+    let at = 0;
+    socket.cork();
+    while (unread.length - at >= 2 && socket.writable && socket.writableLength < MAX_UNSENT) {
+      const length = unread.readUInt16BE(at);
+      if (unread.length - at - 2 < length) break;
+      connection.touch();
+      answerQuery(connection, unread, at + 2, length);
+      at += 2 + length;
+    }
+    socket.uncork();
+    unread = unread.subarray(at);
+    // No more queries are read from a client that does not read its responses, until the idle timer closes it.
+    if (socket.writableLength >= MAX_UNSENT) socket.pause();
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    unread = unread.length === 0 ? chunk : Buffer.concat([unread, chunk]);
+    answerQueries();
+  });
+  socket.on('drain', () => {
+    answerQueries();
+    if (socket.writableLength < MAX_UNSENT) socket.resume();
+  });
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => clearTimeout(idle));
+}
+
+function answerQuery(connection: Connection, query: Buffer, start: number, length: number): void {
+  const { socket, responder, out, counters } = connection;
+  const began = performance.now();
+  responder.now = Math.floor(Date.now() / 1000);
+  const client = createClientAddress();
+  setAddressText(client, socket.remoteAddress ?? '');
+  const size = responder.respond(query, start, length, out, 2, client, true);
+  const { outcome } = responder;
+  if (size === TRANSFER) {
+    countResponse(counters, true, outcome.type, 0);
+    const header = Uint8Array.prototype.slice.call(query, start, start + outcome.questionEnd);
+    void sendTransfer(connection, transferMessages(outcome.transfer!, header));
+    return;
+  }
+  if (size === 0) {
+    // Not a query: where the next one would start in the stream cannot be known.
+    count(counters, CELL.dropped);
+    socket.destroy();
+    return;
+  }
+  out.writeUInt16BE(size, 0);
+  socket.write(Buffer.from(out.subarray(0, 2 + size)));
+  countResponse(counters, true, outcome.type, outcome.rcode);
+  countLatency(counters, performance.now() - began);
+}
+
+/** Sends the messages of a transfer as fast as the client reads them; other responses may come between (RFC 5936 section 4.1). */
+async function sendTransfer({ socket, touch }: Connection, messages: Generator<Uint8Array>): Promise<void> {
+  for (const message of messages) {
+    if (!socket.writable) return;
+    const framed = Buffer.allocUnsafe(2 + message.length);
+    framed.writeUInt16BE(message.length, 0);
+    framed.set(message, 2);
+    if (!socket.write(framed)) await drained(socket);
+    touch();
+  }
+}
+
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.on('drain', done);
+    socket.on('close', done);
+  });
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { IsthmusError, messageOf } from '../../ops/errors.ts';
+import { startWorker } from './worker-handle.ts';
+import type { Log } from '../../ops/log.ts';
+import type { CookieSecrets } from '../wire/cookie.ts';
+import type { Update } from '../zone/update.ts';
+import type { DnsConfig } from './config.ts';
+import type { Counters } from './counters.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { RateLimitOptions } from './rate-limit.ts';
+import type { WorkerHandle, WorkerOptions } from './worker-handle.ts';
+import type { UdpMode } from './worker-protocol.ts';
+
+export interface WorkerPoolOptions {
+  config: DnsConfig;
+  cookies: CookieSecrets;
+  /** All updates so far, for a worker that starts. */
+  snapshot: () => Update[];
+  log: Log;
+}
+
+/** The UDP workers of a server: threads that share its ports, each with its own copy of the zones. */
+export interface WorkerPool {
+  /** Starts all workers, or none and throws; from then on each gets every posted update. */
+  start(endpoints: readonly Endpoint[]): Promise<void>;
+  post(update: Update): void;
+  /** Resolves when every worker has applied everything posted so far. */
+  settled(): Promise<void>;
+  counters(): Counters[];
+  readonly mode: UdpMode;
+  /** Whether at least one worker serves. */
+  readonly isServing: boolean;
+  close(): Promise<void>;
+}
+
+export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
+  const workers: WorkerHandle[] = [];
+  const closeAll = async () => void (await Promise.all(workers.map((worker) => worker.close())));
+
+  async function start(endpoints: readonly Endpoint[]): Promise<void> {
+    const { config } = options;
+    const workerOptions = workerOptionsOf(options, endpoints);
+    const starting = Array.from({ length: config.workers }, () => startWorker(workerOptions));
+    const results = await Promise.allSettled(starting);
+    for (const result of results) if (result.status === 'fulfilled') workers.push(result.value);
+    const failed = results.find((result) => result.status === 'rejected');
+    const isSlow = config.udp === 'fast' && workers.some((worker) => worker.mode !== 'fast');
+    if (!failed && !isSlow) return;
+    await closeAll();
+    workers.length = 0;
+    if (failed) throw new IsthmusError('LISTEN_FAILED', messageOf(failed.reason), { cause: failed.reason });
+    throw new IsthmusError('CONFIG_INVALID', 'udp: "fast" needs Linux and a Node with node:ffi; use "auto"');
+  }
+
+  return {
+    start,
+    post(update) {
+      for (const worker of workers) worker.post(update);
+    },
+    settled: async () => void (await Promise.all(workers.map((worker) => worker.settled()))),
+    counters: () => workers.map((worker) => worker.counters),
+    get mode() {
+      return workers[0]!.mode;
+    },
+    get isServing() {
+      return workers.some((worker) => worker.serving);
+    },
+    close: closeAll,
+  };
+}
+
+function workerOptionsOf(
+  { config, cookies, snapshot, log }: WorkerPoolOptions,
+  endpoints: readonly Endpoint[],
+): WorkerOptions {
+  const start = {
+    endpoints,
+    mode: config.udp === 'portable' ? ('portable' as const) : ('fast' as const),
+    maxUdpPayload: config.maxUdpPayload,
+    cookies,
+    rateLimit: rateLimitOf(config),
+    seed: randomBytes(4).readInt32LE(),
+  };
+  return { start, snapshot, log };
+}
+
+function rateLimitOf({ rateLimit }: DnsConfig): RateLimitOptions | undefined {
+  if (!rateLimit) return undefined;
+  const { responsesPerSecond: perSecond, slip, exempt } = rateLimit;
+  return { perSecond, slip, exempt };
+}

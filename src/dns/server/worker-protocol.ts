@@ -1,0 +1,39 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Endpoint } from './endpoint.ts';
+import type { RateLimitOptions } from './rate-limit.ts';
+import type { CookieSecrets } from '../wire/cookie.ts';
+import type { Update } from '../zone/update.ts';
+
+export type UdpMode = 'fast' | 'portable';
+
+/** What a UDP worker is started with. Data only; `updates` is transferred. */
+export interface WorkerStart {
+  endpoints: readonly Endpoint[];
+  mode: UdpMode;
+  maxUdpPayload: number;
+  cookies: CookieSecrets;
+  rateLimit: RateLimitOptions | undefined;
+  seed: number;
+  updates: MessagePort;
+  /** Int32 cells by the indices below. */
+  control: SharedArrayBuffer;
+  counters: SharedArrayBuffer;
+}
+
+/** How many messages the main thread has posted, and how many of them the worker has applied. */
+export const POSTED = 0;
+export const APPLIED = 1;
+export const CONTROL_CELLS = 2;
+
+export type WorkerMessage = Update | { kind: 'stop' };
+
+/** A worker's message that it serves, and how. A worker that cannot start throws. */
+export interface WorkerReport {
+  kind: 'serving';
+  mode: UdpMode;
+  /**
+   * Descriptors that nothing closes when the thread exits: the main thread must. One left open would go on receiving
+   * its share of the port's queries, and nobody would answer them.
+   */
+  sockets: number[];
+}

@@ -1,0 +1,92 @@
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createCounters } from './counters.ts';
+import { loadSystemCalls } from './mmsg.ts';
+import { openSocket } from './udp-socket.ts';
+import { runFastLoop, WAIT_MS } from './udp-fast.ts';
+import { serveUdpPortable } from './udp-portable.ts';
+import { createUdpResponder } from './udp-responder.ts';
+import { APPLIED, POSTED } from './worker-protocol.ts';
+import { applyUpdate } from '../zone/update.ts';
+import { createZones } from '../zone/zones.ts';
+import type { SystemCalls } from './mmsg.ts';
+import type { WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
+
+// A UDP worker: a thread with its own copy of the zones and its own sockets on the shared port.
+const start = workerData as WorkerStart;
+const zones = createZones();
+const counters = createCounters(start.counters);
+const control = new Int32Array(start.control);
+const { updates } = start;
+const responder = createUdpResponder(zones, { ...start, transferAllowed: () => false }, counters);
+
+/** Messages applied between two batches of queries: enough to keep up, few enough not to delay queries. */
+const MESSAGES_PER_BATCH = 4;
+
+let stopped = false;
+
+function apply(message: WorkerMessage): void {
+  if (message.kind === 'stop') stopped = true;
+  else applyUpdate(zones, message);
+  Atomics.add(control, APPLIED, 1);
+  Atomics.notify(control, APPLIED);
+}
+
+/** Whether there are messages. Reading a shared number is much cheaper than receiving from the port. */
+function hasPosted(): boolean {
+  return Atomics.load(control, APPLIED) !== Atomics.load(control, POSTED);
+}
+
+/** Applies up to `most` posted messages. */
+function applyPosted(most: number): void {
+  for (let i = 0; i < most && hasPosted(); i++) {
+    const received = receiveMessageOnPort(updates);
+    if (!received) return;
+    apply(received.message as WorkerMessage);
+  }
+}
+
+function report(mode: WorkerReport['mode'], sockets: number[]): void {
+  parentPort!.postMessage({ kind: 'serving', mode, sockets } satisfies WorkerReport, []);
+}
+
+/** All sockets, or none and an error. */
+function openSockets(calls: SystemCalls): number[] {
+  const sockets: number[] = [];
+  try {
+    for (const endpoint of start.endpoints) sockets.push(openSocket(calls, endpoint, WAIT_MS));
+    return sockets;
+  } catch (error) {
+    for (const socket of sockets) calls.close(socket);
+    throw error;
+  }
+}
+
+function serveFast(calls: SystemCalls): void {
+  const sockets = openSockets(calls);
+  report('fast', sockets);
+  const betweenBatches = () => {
+    applyPosted(MESSAGES_PER_BATCH);
+    if (stopped) return 'stop';
+    return hasPosted() ? 'poll' : 'wait';
+  };
+  runFastLoop({ calls, sockets, responder, counters, betweenBatches });
+  updates.close();
+}
+
+async function servePortable(): Promise<void> {
+  const listeners = await Promise.all(
+    start.endpoints.map((endpoint) => serveUdpPortable(endpoint, responder, counters)),
+  );
+  updates.on('message', (message: WorkerMessage) => {
+    apply(message);
+    if (!stopped) return;
+    updates.close();
+    for (const listener of listeners) void listener.close();
+  });
+  report('portable', []);
+}
+
+applyPosted(Infinity);
+const calls = start.mode === 'fast' ? await loadSystemCalls() : undefined;
+if (calls) serveFast(calls);
+else await servePortable();

@@ -1,0 +1,154 @@
+import { addSuffix, appendName, createCompressionTable, findSuffix } from './compression.ts';
+import { CLASS_IN, HEADER_SIZE, TYPE } from './constants.ts';
+import type { CompressionTable } from './compression.ts';
+import type { Name } from './name.ts';
+import type { Rdata, RRset } from './record.ts';
+import type { SearchName } from './search-name.ts';
+
+/** A message being written, in one reused object. Its question stands at offset 12 with the client's own spelling. */
+export interface Message {
+  out: Uint8Array;
+  /** Where the message starts in `out`. */
+  start: number;
+  at: number;
+  /** Where it must end. `out` must have SLACK bytes more: a record is written first and its size checked afterwards. */
+  limit: number;
+  readonly compression: CompressionTable;
+}
+
+/** Bytes that an output buffer needs beyond the limit: more than three uncompressed names. */
+export const SLACK = 1024;
+
+/** Makes the message object of one responder; `question` is the name that every message's question has. */
+export function createMessage(question: SearchName): Message {
+  return {
+    out: new Uint8Array(0),
+    start: 0,
+    at: 0,
+    limit: 0,
+    compression: createCompressionTable(question),
+  };
+}
+
+/** Begins a message at out[at]; `limit` is its greatest length. Nothing is written yet. */
+export function beginMessage(message: Message, out: Uint8Array, at: number, limit: number): void {
+  message.out = out;
+  message.start = at;
+  message.at = at;
+  message.limit = at + limit;
+  message.compression.count = -1;
+}
+
+export function put16(message: Message, value: number): void {
+  message.out[message.at++] = value >> 8;
+  message.out[message.at++] = value;
+}
+
+function put32(message: Message, value: number): void {
+  put16(message, value >>> 16);
+  put16(message, value & 0xffff);
+}
+
+/** Fills in a 16-bit number that was skipped: a count or a length. */
+export function set16(out: Uint8Array, at: number, count: number): void {
+  out[at] = count >> 8;
+  out[at + 1] = count;
+}
+
+/** Writes a whole RRset; false if it does not fit, and then nothing has been written. */
+export function putRRset(message: Message, owner: Name | undefined, rrset: RRset, ttl = rrset.ttl): boolean {
+  const { at, compression } = message;
+  const { count, namesEnd } = compression;
+  if (putRecords(message, owner, rrset, ttl, 0) === rrset.data.length) return true;
+  message.at = at;
+  compression.count = count;
+  compression.namesEnd = namesEnd;
+  return false;
+}
+
+/** Writes as many records of an RRset as fit, in turn from the `first`-th on; returns their number. */
+export function putRecords(
+  message: Message,
+  owner: Name | undefined,
+  rrset: RRset,
+  ttl: number,
+  first: number,
+): number {
+  const count = rrset.data.length;
+  for (let i = 0; i < count; i++) {
+    const { at } = message;
+    const data = rrset.data[first + i < count ? first + i : first + i - count]!;
+    if (putRecord(message, owner, rrset.type, ttl, data)) continue;
+    message.at = at;
+    return i;
+  }
+  return count;
+}
+
+/** Writes one record, its owner the question's name if undefined; false if it ends beyond the limit. */
+export function putRecord(
+  message: Message,
+  owner: Name | undefined,
+  type: number,
+  ttl: number,
+  data: Rdata,
+): boolean {
+  if (message.at + (owner?.length ?? 2) + 10 + data.length > message.limit + SLACK) return false;
+  if (owner === undefined) put16(message, 0xc000 | HEADER_SIZE);
+  else putName(message, owner);
+  put16(message, type);
+  put16(message, CLASS_IN);
+  put32(message, ttl);
+  message.at += 2;
+  const dataAt = message.at;
+  putRdata(message, type, data);
+  set16(message.out, dataAt - 2, message.at - dataAt);
+  return message.at <= message.limit;
+}
+
+/** Only names in the RDATA of RFC 1035's own types may be compressed (RFC 3597 section 4); those in SRV may not. */
+function putRdata(message: Message, type: number, data: Rdata): void {
+  switch (type) {
+    case TYPE.CNAME:
+    case TYPE.NS:
+    case TYPE.PTR:
+      putName(message, data);
+      return;
+    case TYPE.SOA:
+      putRaw(message, data, putName(message, data, putName(message, data)));
+      return;
+    default:
+      putRaw(message, data, 0);
+  }
+}
+
+function putRaw(message: Message, data: string, from: number): void {
+  const { out } = message;
+  let { at } = message;
+  for (let i = from; i < data.length; i++) out[at++] = data.charCodeAt(i);
+  message.at = at;
+}
+
+/**
+ * Writes the name that starts at source[start], with a compression pointer in place of the longest suffix that the
+ * message has already. Returns where the name ends in `source`.
+ */
+function putName(message: Message, source: string, start = 0): number {
+  const { compression, out } = message;
+  const length = appendName(compression, source, start);
+  const { names } = compression;
+  const from = compression.namesEnd - length;
+  let offset = 0;
+  while (names[from + offset] !== 0) {
+    const pointer = findSuffix(compression, from + offset, length - offset);
+    if (pointer >= 0) {
+      put16(message, 0xc000 | pointer);
+      return start + length;
+    }
+    addSuffix(compression, from + offset, length - offset, message.at - message.start);
+    const end = offset + 1 + names[from + offset]!;
+    while (offset < end) out[message.at++] = names[from + offset++]!;
+  }
+  out[message.at++] = 0;
+  return start + length;
+}

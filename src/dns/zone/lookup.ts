@@ -1,0 +1,132 @@
+import { RCODE, TYPE } from '../wire/constants.ts';
+import { isSubdomain, parentOf } from '../wire/name.ts';
+import { createSearchName, setSearchName, toName } from '../wire/search-name.ts';
+import { rrsetOf } from './zone.ts';
+import { findZone } from './zones.ts';
+import type { Name } from '../wire/name.ts';
+import type { RRset } from '../wire/record.ts';
+import type { SearchName } from '../wire/search-name.ts';
+import type { Zone, ZoneNode } from './zone.ts';
+import type { Zones } from './zones.ts';
+
+export type LookupKind = 'answer' | 'nodata' | 'nxdomain' | 'delegation' | 'refused' | 'notReady';
+
+/** The response code of each result. */
+export const RCODE_OF: Record<LookupKind, number> = {
+  answer: RCODE.NOERROR,
+  nodata: RCODE.NOERROR,
+  nxdomain: RCODE.NXDOMAIN,
+  delegation: RCODE.NOERROR,
+  refused: RCODE.REFUSED,
+  notReady: RCODE.SERVFAIL,
+};
+
+/** One CNAME that was followed. `owner` undefined means the question's own name. */
+export interface Alias {
+  owner: Name | undefined;
+  rrset: RRset;
+}
+
+/** The result of a lookup, apart from how it is written into a message. */
+export interface Lookup {
+  kind: LookupKind;
+  /** The zone that was searched; undefined when refused or not ready. */
+  zone: Zone | undefined;
+  aliases: readonly Alias[];
+  /** The owner name of `rrset`; undefined means the question's own name. */
+  owner: Name | undefined;
+  /** The answer, or the NS records of a delegation. */
+  rrset: RRset | undefined;
+}
+
+/** As many as BIND follows. A longer chain is answered with what was found so far. */
+const MAX_ALIASES = 16;
+const NO_ALIASES: readonly Alias[] = [];
+const NOT_READY: Lookup = {
+  kind: 'notReady',
+  zone: undefined,
+  aliases: NO_ALIASES,
+  owner: undefined,
+  rrset: undefined,
+};
+const REFUSED: Lookup = { ...NOT_READY, kind: 'refused' };
+
+/**
+ * Answers one question from the zones (RFC 1034 section 4.3.2, with the wildcards of RFC 4592):
+ * find the zone; find the name, or else the closest ancestor of it that exists (the closest encloser); a zone cut on
+ * the path there gives a delegation; an existing name gives an answer or NODATA; for one that does not exist, the
+ * wildcard below the closest encloser is the source of synthesis. A CNAME restarts the search while its target is in
+ * the zone.
+ */
+export function lookup(zones: Zones, name: SearchName, type: number): Lookup {
+  if (!zones.ready) return NOT_READY;
+  let zone = findZone(zones, name);
+  if (!zone) return REFUSED;
+  if (type === TYPE.DS && zone.name.length === name.length) {
+    // A DS record is on the parent side of a zone cut: if the parent zone is served here too, it answers.
+    zone = findZone(zones, name, 1) ?? zone;
+  }
+  const first = searchZone(zone, name, type, undefined);
+  if (first.kind !== 'answer' || first.rrset!.type !== TYPE.CNAME) return first;
+  return type === TYPE.CNAME || type === TYPE.ANY
+    ? first
+    : followAliases(zones, zone, name, first.rrset!, type);
+}
+
+function followAliases(zones: Zones, zone: Zone, name: SearchName, first: RRset, type: number): Lookup {
+  const aliases: Alias[] = [{ owner: undefined, rrset: first }];
+  const seen = new Set<Name>([toName(name)]);
+  const search = createSearchName();
+  for (;;) {
+    const owner = aliases.at(-1)!.rrset.data[0]!;
+    setSearchName(search, owner);
+    const leaves = !isSubdomain(owner, zone.name) || findZone(zones, search) !== zone;
+    if (leaves || seen.has(owner) || aliases.length >= MAX_ALIASES) {
+      return { kind: 'answer', zone, aliases, owner: undefined, rrset: undefined };
+    }
+    seen.add(owner);
+    const next = searchZone(zone, search, type, owner);
+    if (next.kind !== 'answer' || next.rrset!.type !== TYPE.CNAME) return { ...next, aliases };
+    aliases.push({ owner, rrset: next.rrset! });
+  }
+}
+
+/** Searches one zone for one name. A CNAME found instead of the wanted type is an `answer` with that CNAME. */
+function searchZone(zone: Zone, name: SearchName, type: number, owner: Name | undefined): Lookup {
+  let label = 0;
+  let node = zone.nodes.find(name, 0);
+  while (!node) node = zone.nodes.find(name, ++label); // the apex, at the latest
+
+  if (zone.cuts > 0) {
+    const cut = topmostCut(zone, node);
+    // The parent side of a zone cut is authoritative for one type: DS (RFC 4035 section 3.1.4.1).
+    const atCutForDs = type === TYPE.DS && cut === node && label === 0;
+    if (cut && !atCutForDs) {
+      const rrset = rrsetOf(cut, TYPE.NS);
+      return { kind: 'delegation', zone, aliases: NO_ALIASES, owner: cut.name, rrset };
+    }
+  }
+  const source = label === 0 ? node : node.wildcard;
+  if (!source) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, rrset: undefined };
+  // ANY gets one RRset, whichever comes first (RFC 8482): correct, and of no use for amplification.
+  const rrset = type === TYPE.ANY ? source.rrsets[0] : (rrsetOf(source, type) ?? rrsetOf(source, TYPE.CNAME));
+  return { kind: rrset ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, rrset };
+}
+
+/** The node with the addresses of a host in the zone: its own, also as glue below a zone cut, or the wildcard's. */
+export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
+  const own = zone.nodes.get(host);
+  if (own) return own;
+  let encloser: ZoneNode | undefined;
+  for (let name = parentOf(host); !encloser; name = parentOf(name!)) encloser = zone.nodes.get(name!);
+  return topmostCut(zone, encloser) ? undefined : encloser.wildcard;
+}
+
+/** The zone cut nearest to the apex: what is below it belongs to another zone. */
+function topmostCut(zone: Zone, start: ZoneNode): ZoneNode | undefined {
+  let cut: ZoneNode | undefined;
+  for (let node: ZoneNode | undefined = start; node && node !== zone.apex; node = node.parent) {
+    if (rrsetOf(node, TYPE.NS)) cut = node;
+  }
+  return cut;
+}
