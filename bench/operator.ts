@@ -109,7 +109,7 @@ async function measure(
     operator = startOperator(plane, port, 2);
     await waitFor(
       'the restarted operator to have looked at everything',
-      async () => (await metric(port, 'isthmus_operator_reconciles_total').catch(() => 0)) >= size.proxies,
+      async () => (await metric(port, 'isthmus_controller_reconciles_total').catch(() => 0)) >= size.proxies,
       { timeoutMs: 120_000, everyMs: 100 },
     );
     const restart = (performance.now() - restarted) / 1000;
@@ -121,7 +121,7 @@ async function measure(
       api_requests: requests,
       change_to_config_p50_ms: Math.round(percentile(times, 0.5)),
       change_to_config_p99_ms: Math.round(percentile(times, 0.99)),
-      writes_on_idle_restart: await metric(port, 'isthmus_operator_writes_total'),
+      writes_on_idle_restart: await metric(port, 'isthmus_road_writes_total'),
       idle_restart_s: round(restart),
     };
   } finally {
@@ -189,7 +189,7 @@ async function settled(port: number): Promise<void> {
   await waitFor(
     'the operator to be at rest',
     async () => {
-      const now = await metric(port, 'isthmus_operator_reconciles_total');
+      const now = await metric(port, 'isthmus_controller_reconciles_total');
       const rests = now === last;
       last = now;
       return rests;

@@ -1,63 +1,81 @@
 /** Runs test files one by one (or a few at a time) and prints how each ended, and everything about a failure. */
 import { run } from 'node:test';
 import { inspect } from 'node:util';
+import { deadlineOf, isGreen, mayRepeat, seconds, totals } from './test-report.ts';
+import type { FileResult, Outcome } from './test-report.ts';
 
 export interface RunOptions {
   /** How many files at a time. */
   concurrency: number;
   /** Print tests as they end and what they say, instead of one line a file: for tests that take minutes. */
   live?: boolean;
-  /** Repeat a file that failed, by itself, when all others have ended. */
+  /** Repeat a file that failed, by itself, when all others have ended and if `ISTHMUS_TEST_DEADLINE` leaves the time. */
   again?: boolean;
+  /** Called before files are repeated: what files share with one another, those that are alone go without. */
+  alone?: () => void;
   timeoutMs?: number;
 }
 
-interface Counts {
-  passed: number;
-  failed: number;
-  skipped: number;
-}
+type TestsStream = ReturnType<typeof run>;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
-const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Runs the files; prints progress and the closing count. False when anything failed or nothing ran. */
-export async function runTestFiles(files: string[], options: RunOptions): Promise<boolean> {
-  const results = await runAll(files, options);
-  const failed = files.filter((file) => results.get(file)!.failed > 0);
-  if (options.again === true && failed.length > 0) {
-    say(`\n▶ once more, one at a time: ${failed.join(', ')}`);
-    // The better of two looks counts, but never unseen: a test that fails only beside others is a fault of the test.
-    for (const [file, counts] of await runAll(failed, { ...options, concurrency: 1 }))
-      results.set(file, counts);
-    const unsteady = failed.filter((file) => results.get(file)!.failed === 0);
-    for (const file of unsteady) say(`  ⚠ unsteady, to be mended: ${file} failed above and passed by itself`);
-  }
-  const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const counts of results.values())
-    for (const key of ['passed', 'failed', 'skipped'] as const) total[key] += counts[key];
-  say(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
-  return total.failed === 0 && total.passed > 0;
+/** Runs the files; prints progress and the closing count. Not green when anything failed or nothing ran. */
+export async function runTestFiles(files: readonly string[], options: RunOptions): Promise<Outcome> {
+  const first = await runAll(files, options);
+  const again = options.again === true ? await repeat(first, options) : [];
+  // The better of two looks counts, but never unseen: a test that fails only beside others is a fault of the test.
+  const results = first.map((result) => again.find(({ file }) => file === result.file) ?? result);
+  say(`\n${totals(results)}`);
+  const unsteady = again.filter(({ failed }) => failed === 0).map(({ file }) => file);
+  return { green: isGreen(results), results, unsteady };
 }
 
-async function runAll(files: string[], options: RunOptions): Promise<Map<string, Counts>> {
-  const results = new Map<string, Counts>();
+/** Runs what failed once more, one file after the other, for as long as there is time. */
+async function repeat(results: readonly FileResult[], options: RunOptions): Promise<FileResult[]> {
+  const failed = results.filter((result) => result.failed > 0);
+  if (failed.length === 0) return [];
+  const deadline = deadlineOf(process.env['ISTHMUS_TEST_DEADLINE']);
+  options.alone?.();
+  say('\n▶ once more, one at a time');
+  const repeated: FileResult[] = [];
+  for (const result of failed) {
+    if (mayRepeat(result, Date.now(), deadline)) repeated.push(await runFile(result.file, options));
+    else say(`  - no time is left for ${result.file}`);
+  }
+  return repeated;
+}
+
+async function runAll(files: readonly string[], options: RunOptions): Promise<FileResult[]> {
+  const results: FileResult[] = [];
   const waiting = [...files];
   async function worker(): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
-      results.set(file, await runFile(file, options));
+      results.push(await runFile(file, options));
   }
   await Promise.all(Array.from({ length: options.concurrency }, worker));
   return results;
 }
 
-async function runFile(file: string, { live = false, timeoutMs }: RunOptions): Promise<Counts> {
-  const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+async function runFile(file: string, { live = false, timeoutMs }: RunOptions): Promise<FileResult> {
   const report: string[] = []; // what the file printed and threw, in order
-  const tell = (line: string) => (live ? say(line) : report.push(line));
   if (live) say(`\n▶ ${file}`);
   const started = performance.now();
   const stream = run({ files: [file], concurrency: 1, timeout: timeoutMs ?? 15 * 60_000 });
+  const counts = count(stream, file, live, (line) => (live ? say(line) : report.push(line)));
+  stream.resume();
+  await new Promise((resolve) => stream.on('end', resolve));
+  const ms = performance.now() - started;
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
+  const mark = counts.failed > 0 ? '✖' : '✔';
+  say(`  ${mark} ${file} (${counts.passed} passed${skipped}, ${seconds(ms)})`);
+  if (counts.failed > 0 && report.length > 0) say(report.join('\n'));
+  return { file, ...counts, ms };
+}
+
+/** Counts how tests end while the file runs, and tells what it says. */
+function count(stream: TestsStream, file: string, live: boolean, tell: (line: string) => void) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
   for (const output of ['test:stdout', 'test:stderr'] as const)
     stream.on(output, ({ message }) => tell(message.trimEnd()));
   stream.on('test:pass', ({ name, skip, details }) => {
@@ -77,11 +95,5 @@ async function runFile(file: string, { live = false, timeoutMs }: RunOptions): P
     const cause = inspect(details.error.cause ?? details.error, { depth: 6 });
     tell(`    ✖ ${name} (${file}:${line ?? '?'})\n${cause.replaceAll(/^/gm, '      ')}`);
   });
-  stream.resume();
-  await new Promise((resolve) => stream.on('end', resolve));
-  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
-  const mark = counts.failed > 0 ? '✖' : '✔';
-  say(`  ${mark} ${file} (${counts.passed} passed${skipped}, ${seconds(performance.now() - started)})`);
-  if (counts.failed > 0 && report.length > 0) say(report.join('\n'));
   return counts;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figuresOf, loadName, median, ratiosOf } from './figures.ts';
+import { figuresOf, loadName, median, ratiosOf, spreadOf } from './figures.ts';
 import type { LoadSample, Samples } from './figures.ts';
 import type { PeerName } from './peers.ts';
 
@@ -19,9 +19,14 @@ const samples: Samples = {
     load('haproxy', 4, { channel: 'tls', direction: 'consume', size: '100b' }),
   ],
   latencies: [
-    { peer: 'ours', p50: 1, p99: 5 },
-    { peer: 'ours', p50: 3, p99: 7 },
-    { peer: 'kroxylicious', p50: 1, p99: 12 },
+    { round: 0, peer: 'ours', p50: 1, p99: 5 },
+    { round: 0, peer: 'kroxylicious', p50: 1, p99: 10 },
+    { round: 0, peer: 'haproxy', p50: 1, p99: 4 },
+    { round: 1, peer: 'ours', p50: 3, p99: 90 },
+    { round: 1, peer: 'kroxylicious', p50: 1, p99: 100 },
+    { round: 1, peer: 'haproxy', p50: 1, p99: 90 },
+    { round: 2, peer: 'ours', p50: 2, p99: 6 },
+    { round: 2, peer: 'kroxylicious', p50: 1, p99: 12 },
   ],
   starts: [
     { peer: 'ours', seconds: 0.4 },
@@ -45,7 +50,23 @@ test('ratios compare medians, by the promised names', () => {
     'rss.vs_kroxylicious': 0.5,
     'start.vs_kroxylicious': 0.2,
     'p99.vs_kroxylicious': 0.5,
+    'p99.vs_haproxy': 1.13,
   });
+});
+
+test('latencies are the median of rounds with its spread; a ratio compares within a round', () => {
+  const figures = figuresOf(samples);
+  assert.equal(figures['latency_rounds'], 3);
+  assert.deepEqual((figures['latency_p99_ms'] as Record<string, unknown>)['ours'], {
+    median: 6,
+    quartiles: [5.5, 48],
+    range: [5, 90],
+  });
+  assert.deepEqual(figures['p99_ratio_by_round'], {
+    vs_kroxylicious: { median: 0.5, quartiles: [0.5, 0.7], range: [0.5, 0.9] },
+    vs_haproxy: { median: 1.13, quartiles: [1.06, 1.19], range: [1, 1.25] },
+  });
+  assert.deepEqual(spreadOf([3, 1, 2, 5, 4]), { median: 3, quartiles: [2, 4], range: [1, 5] });
 });
 
 test('figures are the absolute ones', () => {

@@ -16,8 +16,17 @@ export interface LoadSample {
   cpuSeconds: number;
 }
 
+/** One short measurement of one peer; the peers of a round follow one another at once. */
 export interface LatencySample extends Latency {
   peer: PeerName;
+  round: number;
+}
+
+/** A figure of several rounds: their median, and from where to where the middle half and all of them lie. */
+export interface Spread {
+  median: number;
+  quartiles: [number, number];
+  range: [number, number];
 }
 
 export interface Samples {
@@ -29,14 +38,23 @@ export interface Samples {
   bytesPerIdleConnection: Partial<Record<PeerName, number>>;
 }
 
-export function median(values: readonly number[]): number {
+/** The value below which this share of the values lies, interpolated between its neighbours. */
+export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  if (sorted.length === 0) return Number.NaN;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  const at = (sorted.length - 1) * share;
+  const [below, above] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  if (below === undefined || above === undefined) return Number.NaN;
+  return below + (above - below) * (at - Math.floor(at));
 }
 
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
 const round = (value: number): number => Number(value.toPrecision(3));
+
+export function spreadOf(values: readonly number[]): Spread {
+  const at = (share: number) => round(quantile(values, share));
+  return { median: at(0.5), quartiles: [at(0.25), at(0.75)], range: [at(0), at(1)] };
+}
 
 /** `produce_1k`, or `tls_produce_1k`. */
 export function loadName({
@@ -91,13 +109,30 @@ export function ratiosOf(samples: Samples): Record<string, number> {
     round((values['ours'] ?? Number.NaN) / (values['kroxylicious'] ?? Number.NaN));
   ratios['rss.vs_kroxylicious'] = against(memoryOf(samples, 'load'));
   ratios['start.vs_kroxylicious'] = against(byPeer(samples.starts, secondsOf));
-  ratios['p99.vs_kroxylicious'] = against(byPeer(samples.latencies, p99Of));
+  for (const peer of ['kroxylicious', 'haproxy'] as const)
+    ratios[`p99.vs_${peer}`] = round(median(latencyRatios(samples, peer)));
   return ratios;
 }
 
+/** Our p99 to theirs in each round: what slows a whole round down slows both, and cancels out. */
+function latencyRatios({ latencies }: Samples, peer: PeerName): number[] {
+  return [...Map.groupBy(latencies, (sample) => sample.round).values()].flatMap((samples) => {
+    const p99Of = (name: PeerName) => samples.find((sample) => sample.peer === name)?.p99;
+    const [mine, theirs] = [p99Of('ours'), p99Of(peer)];
+    return mine === undefined || theirs === undefined ? [] : [mine / theirs];
+  });
+}
+
 const secondsOf = (list: { seconds: number }[]) => median(list.map(({ seconds }) => seconds));
-const p50Of = (list: Latency[]) => median(list.map(({ p50 }) => p50));
-const p99Of = (list: Latency[]) => median(list.map(({ p99 }) => p99));
+
+function latencyOf({ latencies }: Samples, percentile: 'p50' | 'p99'): Record<string, Spread> {
+  return Object.fromEntries(
+    [...Map.groupBy(latencies, ({ peer }) => peer)].map(([peer, list]) => [
+      peer,
+      spreadOf(list.map((sample) => sample[percentile])),
+    ]),
+  );
+}
 
 function memoryOf({ memory }: Samples, when: 'idle' | 'load'): Record<string, number> {
   return byPeer(
@@ -113,8 +148,13 @@ export function figuresOf(samples: Samples): Record<string, unknown> {
     megabytes_per_second: asObject(
       table(samples.loads, ({ gigabytes, seconds }) => (gigabytes * 1000) / seconds),
     ),
-    latency_p50_ms: byPeer(samples.latencies, p50Of),
-    latency_p99_ms: byPeer(samples.latencies, p99Of),
+    latency_rounds: new Set(samples.latencies.map(({ round: number }) => number)).size,
+    latency_p50_ms: latencyOf(samples, 'p50'),
+    latency_p99_ms: latencyOf(samples, 'p99'),
+    p99_ratio_by_round: {
+      vs_kroxylicious: spreadOf(latencyRatios(samples, 'kroxylicious')),
+      vs_haproxy: spreadOf(latencyRatios(samples, 'haproxy')),
+    },
     start_seconds: byPeer(samples.starts, secondsOf),
     rss_idle_mb: memoryOf(samples, 'idle'),
     rss_load_mb: memoryOf(samples, 'load'),

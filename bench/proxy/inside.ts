@@ -9,7 +9,7 @@ import { run } from '../../src/store/embedded/process.ts';
 import type { Server } from '../../src/store/embedded/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
 import { figuresOf, loadName, ratiosOf } from './figures.ts';
-import type { LoadSample, RecordSize, Samples } from './figures.ts';
+import type { LatencySample, LoadSample, RecordSize, Samples } from './figures.ts';
 import { consume, describeTopic, measureLatency, openIdle, PARTITIONS, produce } from './load.ts';
 import type { Topic } from './load.ts';
 import { allPeers, brokerThrough, startPeer } from './peers.ts';
@@ -25,6 +25,8 @@ interface Plan {
   rounds: number;
   starts: number;
   loadBytes: Record<RecordSize, number>;
+  /** Short and many: a moment in which the machine is busy with something else spoils one of them, not the figure. */
+  latencyRounds: number;
   latencySeconds: number;
   idleConnections: number;
   /** Whether the direct connection is put under load too. It has no CPU figure, only a rate. */
@@ -39,7 +41,8 @@ const FULL: Plan = {
   rounds: 5,
   starts: 5,
   loadBytes: { '1k': 240e6, '100b': 160e6 },
-  latencySeconds: 6,
+  latencyRounds: 15,
+  latencySeconds: 3,
   idleConnections: 5000,
   directLoad: true,
   roundsUntilSeconds: Infinity,
@@ -50,10 +53,11 @@ const QUICK: Plan = {
   rounds: 2,
   starts: 2,
   loadBytes: { '1k': 80e6, '100b': 60e6 },
-  latencySeconds: 3,
+  latencyRounds: 10,
+  latencySeconds: 1,
   idleConnections: 5000,
   directLoad: false,
-  roundsUntilSeconds: 95,
+  roundsUntilSeconds: 85,
 };
 
 const SIZES: Record<RecordSize, number> = { '1k': 1024, '100b': 100 };
@@ -136,7 +140,7 @@ function loads(): Pick<LoadSample, 'channel' | 'direction' | 'size'>[] {
   );
 }
 
-async function oneRound(
+async function loadRound(
   peers: readonly Running[],
   topics: Topics,
   plan: Plan,
@@ -155,17 +159,30 @@ async function oneRound(
     }
     log(`  ${loadName(load).padEnd(16)} CPU-s/GB: ${line.join(', ')}`);
   }
-  for (const { peer } of peers) {
-    const target = await brokerThrough(peer, 'plain');
-    samples.latencies.push({
-      peer: peer.name,
-      ...(await measureLatency(target, topics.latency, plan.latencySeconds)),
-    });
+}
+
+/** Nobody is always first, or always right behind the same one. */
+const inTurn = (running: readonly Running[], round: number): Running[] =>
+  running.map((_, i) => running[(i + round) % running.length]!);
+
+/** All peers in each round, one right after the other. */
+async function measureLatencies(
+  running: readonly Running[],
+  topic: Topic,
+  { latencyRounds, latencySeconds }: Plan,
+): Promise<LatencySample[]> {
+  const samples: LatencySample[] = [];
+  log(`latency, ${latencyRounds} rounds`);
+  for (let round = 0; round < latencyRounds; round++) {
+    const line: string[] = [];
+    for (const { peer } of inTurn(running, round)) {
+      const latency = await measureLatency(await brokerThrough(peer, 'plain'), topic, latencySeconds);
+      samples.push({ peer: peer.name, round, ...latency });
+      line.push(`${peer.name} ${latency.p50.toFixed(1)}/${latency.p99.toFixed(1)}`);
+    }
+    log(`  p50/p99 ms: ${line.join(', ')}`);
   }
-  const line = samples.latencies
-    .slice(-peers.length)
-    .map(({ peer, p50, p99 }) => `${peer} ${p50.toFixed(1)}/${p99.toFixed(1)}`);
-  log(`  latency p50/p99 ms: ${line.join(', ')}`);
+  return samples;
 }
 
 const emptySamples = (): Samples => ({
@@ -234,10 +251,9 @@ async function main(plan: Plan, program: string): Promise<void> {
     if (round > plan.warmRounds && process.uptime() > plan.roundsUntilSeconds) break;
     const warm = round >= plan.warmRounds;
     log(`round ${round + 1} of ${plan.warmRounds + plan.rounds}${warm ? '' : ' (warming up)'}`);
-    // Nobody is always first, or always right behind the same one.
-    const order = running.map((_, i) => running[(i + round) % running.length]!);
-    await oneRound(order, topics, plan, warm ? counted : emptySamples());
+    await loadRound(inTurn(running, round), topics, plan, warm ? counted : emptySamples());
   }
+  counted.latencies = await measureLatencies(running, topics.latency, plan);
   log('idle connections');
   for (const each of running) await measureIdle(each, plan, counted);
   for (const { server } of running) await server?.stop('SIGKILL');

@@ -33,6 +33,8 @@ export interface Site {
 
 const HOST = '127.0.0.1';
 const START_LIMIT_MS = 180_000;
+/** Plenty: with a quarter of it a JVM under this load is busy collecting garbage, and that is not what is compared. */
+const HEAP = '1g';
 
 function targets(ports: Record<Channel, number>, ca: string): Record<Channel, Target> {
   return { plain: { host: HOST, port: ports.plain }, tls: { host: HOST, port: ports.tls, ca } };
@@ -99,7 +101,7 @@ async function kroxylicious(site: Site): Promise<Peer> {
   const port = 9292;
   const config = join(site.directory, 'kroxylicious.yaml');
   writeFileSync(config, JSON.stringify(gatewayConfig(site, port)));
-  const java = ['-Xms64m', '-Xmx256m', '-cp', await ensureKroxylicious(), 'Launcher', config];
+  const java = [`-Xmx${HEAP}`, '-cp', await ensureKroxylicious(), 'Launcher', config];
   const logFile = join(site.directory, 'kroxylicious.log');
   const start = () => startServer('kroxylicious', 'java', java, { logFile });
   const bootstrap = targets({ plain: port, tls: port + 2 }, site.kafka.tls.authority.certPem);

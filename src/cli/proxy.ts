@@ -19,7 +19,7 @@ export function proxyCommand(_terminal: Terminal): Command {
     .requiredOption('--config <file>', 'the configuration, YAML; files for Kroxylicious are understood')
     .addOption(logLevelOption())
     .action(async (flags: ProxyFlags) => {
-      const { runProxy } = await import('../proxy/run.ts');
+      const { runProxy } = await import('../proxy/workers/run.ts');
       const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'proxy' });
       const proxy = await runProxy(flags.config, { log });

@@ -108,4 +108,4 @@ export interface FilterType<Config> {
 }
 
 /** A Go duration such as `1m30s` in a filter's configuration, as milliseconds. */
-export { duration } from './config/schema.ts';
+export { duration } from '../ops/duration.ts';

@@ -1,7 +1,7 @@
 /** Lends the proxy's own checks to the operator, which must not know the proxy. */
 import type { ProxyChecks } from '../control/proxy/config/checks.ts';
 import { messageOf } from '../ops/errors.ts';
-import { checkUsable } from '../proxy/check.ts';
+import { checkUsable } from '../proxy/config/check.ts';
 import { checkProxyConfig } from '../proxy/config/load.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
 

@@ -4,9 +4,11 @@
  *
  *     await using plane = await startControlPlane();
  *     await plane.kubectl(['get', 'namespaces']);
+ *
+ * In a run of many test files one of the usual kind is kept for the next file (shared/keeper.ts), which finds nothing of what was
+ * done to it.
  */
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
 import { join } from 'node:path';
 import {
   FILES,
@@ -17,14 +19,17 @@ import {
   schedulerArgs,
 } from './control-plane/commands.ts';
 import type { Place } from './control-plane/commands.ts';
+import { getAsAdmin, kubectlOf, takeControlPlane } from './control-plane/access.ts';
+import { applyCrds } from './control-plane/crds.ts';
 import { kubeconfigText, writeFiles } from './control-plane/files.ts';
 import type { Identity } from './control-plane/files.ts';
+import type { Renewable } from './control-plane/renew.ts';
 import { ensureEtcd } from './install/etcd.ts';
 import { ensureKubernetes } from './install/kubernetes.ts';
 import { ensureKwok } from './install/kwok.ts';
 import { reservePorts } from '../../src/store/embedded/ports.ts';
 import type { Ports } from '../../src/store/embedded/ports.ts';
-import { residentMegabytes, run, startServer, waitFor } from '../../src/store/embedded/process.ts';
+import { residentMegabytes, startServer, waitFor } from '../../src/store/embedded/process.ts';
 import type { Finished, Server } from '../../src/store/embedded/process.ts';
 import { workspace } from './workspace.ts';
 
@@ -36,14 +41,20 @@ export interface ControlPlaneOptions {
   apiServerArgs?: readonly string[];
 }
 
-export interface ControlPlane extends AsyncDisposable {
-  readonly url: string;
-  readonly caPem: string;
+/** What can be told of a control plane to another process. */
+export interface Description {
+  url: string;
+  caPem: string;
   /** Path of a kubeconfig for an administrator, certificates embedded. */
-  readonly kubeconfig: string;
-  readonly kubeconfigText: string;
+  kubeconfig: string;
+  kubeconfigText: string;
   /** Everything of this control plane: logs, keys, kubeconfigs. */
-  readonly directory: string;
+  directory: string;
+  /** Path of the program. */
+  kubectlProgram: string;
+}
+
+export interface ControlPlane extends AsyncDisposable, Readonly<Description> {
   kubectl(args: readonly string[], options?: { stdin?: string; kubeconfig?: string }): Promise<Finished>;
   /** Path of a new kubeconfig with a client certificate for this user. */
   userKubeconfig(user: string, groups?: readonly string[]): Promise<string>;
@@ -56,6 +67,14 @@ export interface ControlPlane extends AsyncDisposable {
   /** Resident memory of each server, in MB. */
   memory(): Promise<Record<string, number>>;
   stop(): Promise<void>;
+}
+
+/** One whose servers are children of this process. */
+export interface OwnControlPlane extends ControlPlane, Renewable {
+  readonly description: Description;
+  /** Has its servers stand still, so that they cost nothing, until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 interface Programs {
@@ -87,25 +106,6 @@ async function programs(options: ControlPlaneOptions): Promise<Programs> {
   };
 }
 
-/** The status code of a GET as administrator, or undefined if nobody answers. */
-function get(url: string, identity: Identity): Promise<number | undefined> {
-  const { promise, resolve } = Promise.withResolvers<number | undefined>();
-  const { certPem: cert, keyPem: key } = identity.admin;
-  const req = request(
-    url,
-    { ca: identity.authority.certPem, cert, key, agent: false, timeout: 5000 },
-    (response) => {
-      response.resume();
-      response.on('end', () => resolve(response.statusCode));
-      response.on('error', () => resolve(undefined));
-    },
-  );
-  req.on('timeout', () => req.destroy());
-  req.on('error', () => resolve(undefined));
-  req.end();
-  return promise;
-}
-
 /** Thrown when a server ended before it was ready. */
 async function failure(server: Server): Promise<Error> {
   const log = await readFile(server.logFile, 'utf8').catch(() => '');
@@ -118,9 +118,8 @@ async function failure(server: Server): Promise<Error> {
  * API server would only give up after a while, and not say why.
  */
 async function ready(url: string, identity: Identity, needed: readonly Server[]): Promise<void> {
-  const serves = async () =>
-    (await get(`${url}/readyz`, identity)) === 200 &&
-    (await get(`${url}/api/v1/namespaces/default`, identity)) === 200;
+  const isThere = async (path: string) => (await getAsAdmin(`${url}${path}`, identity))?.status === 200;
+  const serves = async () => (await isThere('/readyz')) && isThere('/api/v1/namespaces/default');
   const gone = () => needed.find((server) => !server.running);
   await waitFor(`kube-apiserver at ${url}`, async () => gone() !== undefined || (await serves()), START);
   const ended = gone();
@@ -154,6 +153,10 @@ function serversIn(directory: string) {
     async killAll(): Promise<void> {
       for (const server of [...servers.values()].toReversed()) await server.stop('SIGKILL');
     },
+    signal(signal: NodeJS.Signals): void {
+      for (const { running, pid } of servers.values()) if (running) process.kill(pid, signal);
+    },
+    isRunning: () => [...servers.values()].every(({ running }) => running),
     async memory(): Promise<Record<string, number>> {
       const running = [...servers.values()].filter((server) => server.running);
       const sizes = running.map(async ({ name, pid }) => [name, await residentMegabytes(pid)] as const);
@@ -164,27 +167,39 @@ function serversIn(directory: string) {
 
 type Servers = ReturnType<typeof serversIn>;
 
+function describe(place: Place, programs: Programs, identity: Identity, url: string): Description {
+  return {
+    url,
+    caPem: identity.authority.certPem,
+    kubeconfig: join(place.directory, FILES.admin),
+    kubeconfigText: identity.adminKubeconfig,
+    directory: place.directory,
+    kubectlProgram: programs.kubectl,
+  };
+}
+
 function planeOf(
   place: Place,
   programs: Programs,
   options: ControlPlaneOptions,
   { identity, servers, url }: { identity: Identity; servers: Servers; url: string },
-): Omit<ControlPlane, 'stop' | typeof Symbol.asyncDispose> {
-  const { directory } = place;
-  const caPem = identity.authority.certPem;
-  const kubeconfig = join(directory, FILES.admin);
+): Omit<OwnControlPlane, 'stop' | typeof Symbol.asyncDispose> {
+  const description = describe(place, programs, identity, url);
+  const { directory, caPem } = description;
   let users = 0;
   return {
-    url,
-    caPem,
-    kubeconfig,
-    kubeconfigText: identity.adminKubeconfig,
-    directory,
-    kubectl(args, { stdin, kubeconfig: other } = {}) {
-      // A cache of its own: the default one goes by address, and ports are used again by other control planes.
-      const own = [`--kubeconfig=${other ?? kubeconfig}`, `--cache-dir=${join(directory, 'cache')}`];
-      return run(programs.kubectl, [...own, ...args], { stdin });
+    ...description,
+    description,
+    etcdUrl: `http://127.0.0.1:${place.etcdPort}`,
+    async read(path, accept) {
+      const answer = await getAsAdmin(`${url}${path}`, identity, accept);
+      if (answer?.status !== 200) throw new Error(`GET ${path}: ${answer?.status ?? 'no answer'}`);
+      return JSON.parse(answer.text) as unknown;
     },
+    isRunning: servers.isRunning,
+    pause: () => servers.signal('SIGSTOP'),
+    resume: () => servers.signal('SIGCONT'),
+    kubectl: kubectlOf(description),
     async userKubeconfig(user, groups = []) {
       users += 1;
       const path = join(directory, `user-${users}.kubeconfig`);
@@ -194,11 +209,8 @@ function planeOf(
     },
     killApiServer: () => servers.kill('kube-apiserver'),
     async startApiServer() {
-      const args = apiServerArgs(
-        place,
-        programs.controllerManager !== undefined,
-        options.apiServerArgs ?? [],
-      );
+      const hasManager = programs.controllerManager !== undefined;
+      const args = apiServerArgs(place, hasManager, options.apiServerArgs ?? []);
       const server = servers.start('kube-apiserver', programs.apiServer, args);
       await ready(url, identity, [...servers.named('etcd'), server]);
     },
@@ -210,7 +222,11 @@ function planeOf(
   };
 }
 
-async function start(programs: Programs, options: ControlPlaneOptions, ports: Ports): Promise<ControlPlane> {
+async function start(
+  programs: Programs,
+  options: ControlPlaneOptions,
+  ports: Ports,
+): Promise<OwnControlPlane> {
   const directory = workspace('control-plane');
   const place = placeOf(directory, ports);
   const url = `https://127.0.0.1:${place.apiPort}`;
@@ -237,8 +253,8 @@ async function start(programs: Programs, options: ControlPlaneOptions, ports: Po
   }
 }
 
-/** Starts a control plane and waits until it serves. */
-export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+/** Starts a control plane for this process alone and waits until it serves. */
+export async function startOwnControlPlane(options: ControlPlaneOptions = {}): Promise<OwnControlPlane> {
   const found = await programs(options);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -247,5 +263,26 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       // Between the choice of a port and its use a stranger may have taken it.
       if (attempt === ATTEMPTS || !String(error).includes('address already in use')) throw error;
     }
+  }
+}
+
+/** A control plane that serves and is as good as new: one that is kept for such as us, or one of our own. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const isUsual = Object.keys(options).length === 0;
+  return (isUsual ? await takeControlPlane('control-plane') : undefined) ?? startOwnControlPlane(options);
+}
+
+/** The same, with all CRDs of this project. */
+export async function startControlPlaneWithCrds(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const isUsual = Object.keys(options).length === 0;
+  const kept = isUsual ? await takeControlPlane('control-plane-with-crds') : undefined;
+  if (kept) return kept;
+  const plane = await startOwnControlPlane(options);
+  try {
+    await applyCrds(plane);
+    return plane;
+  } catch (error) {
+    await plane.stop();
+    throw error;
   }
 }

@@ -10,7 +10,7 @@ import { planProxy } from '../../src/control/proxy/plan.ts';
 import type { ProxyPlan } from '../../src/control/proxy/plan.ts';
 import { configPartsOf } from '../../src/control/proxy/config/planned-config.ts';
 import { loadProxyConfig } from '../../src/proxy/config/load.ts';
-import { diffConfigs } from '../../src/proxy/reload.ts';
+import { diffConfigs } from '../../src/proxy/config/diff.ts';
 import { createAuthority } from '../support/pki.ts';
 import { workspace } from '../support/workspace.ts';
 import { SETTINGS, createMemoryCluster, objectsIn, portBlocksIn } from '../support/control/memory-cluster.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressingOf, matchServerName } from './addressing.ts';
 import type { GatewayConfig, SniRouting } from '../config/model.ts';
+import { addressingOf, matchServerName } from './addressing.ts';
 
 const gateway = (routing: GatewayConfig['routing']): GatewayConfig => ({
   name: 'g',

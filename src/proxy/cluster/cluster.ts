@@ -1,11 +1,9 @@
+import type { BoundedMap } from '../../ops/bounded-map.ts';
 import type { Log } from '../../ops/log.ts';
-import type { Addressing } from './addressing.ts';
-import type { Limits, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
+import type { VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
-import type { Session } from '../session/session.ts';
-import type { ClusterStats, CutReason } from '../stats.ts';
+import type { ClusterStats, CutReason } from './stats.ts';
 import type { Topology } from './topology.ts';
-import type { TopicNames } from './topic-names.ts';
 import type { Upstream } from './upstream.ts';
 
 /** A virtual cluster at work. */
@@ -14,28 +12,25 @@ export interface Cluster {
   readonly log: Log;
   readonly stats: ClusterStats;
   readonly topology: Topology;
-  readonly topicNames: TopicNames;
+  /** Names of topics by their ids. An id never gets another name, so what is known stays true. */
+  readonly topicNames: BoundedMap<string, string>;
   readonly upstream: Upstream;
   readonly filters: readonly Filter[];
-  readonly sessions: Set<Session>;
-  /** Counts a connection that we cut, and says why in the log. */
+  readonly sessions: Set<ClusterSession>;
+  /** Counts a connection that we cut, and logs why. */
   reportCut(reason: CutReason, about: { client: string; node: number | undefined; why: string }): void;
-  /** Says in the log, once for each, that a broker has no address here. */
+  /** Logs, once for each, that a broker has no address here. */
   reportUnadvertised(nodes: readonly number[]): void;
 }
 
-/** What a session needs to know of the process's configuration. */
-export interface SessionRules {
-  limits: Limits;
-  unknownApis: ProxyConfig['unknownApis'];
-}
-
-/** Whom a connection is for, and whose it is. */
-export interface Arrival {
-  cluster: Cluster;
-  gateway: string;
-  addressing: Addressing;
-  node: number | undefined;
-  clientAddress: string;
-  principal: string | undefined;
+/** A client's session, as far as its virtual cluster has to do with it. */
+export interface ClusterSession {
+  /** Ends it at the next moment at which nothing is in flight; forcibly when the time is over. */
+  drain(reason: string, timeoutMs?: number): void;
+  /** Ends it if its broker has moved. */
+  followBroker(): void;
+  /** Enforces its time-outs. */
+  sweep(now: number): void;
+  /** Ends it at once. */
+  destroy(): void;
 }

@@ -1,7 +1,7 @@
 import { connectKafka } from '../../kafka/client.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, TargetConfig } from '../config/model.ts';
-import { contextOptions } from '../entry/tls-context.ts';
+import { contextOptions } from '../config/tls-context.ts';
 
 /** What a target cluster said when it was asked where its brokers are. */
 export type Fetched =

@@ -1,18 +1,19 @@
 import type { Log } from '../../ops/log.ts';
+import { canonical, targetKey } from '../config/canonical.ts';
 import type { Address, ProxyConfig, TargetConfig } from '../config/model.ts';
 import { fetchNodes } from './fetch-nodes.ts';
-import { canonical, targetKey } from '../reload.ts';
+import type { Fetched } from './fetch-nodes.ts';
 
-/** Looks every now and then whether each virtual cluster's target can be reached. */
+/** Checks periodically whether each virtual cluster's target can be reached. */
 export interface TargetWatch {
   set(config: ProxyConfig): void;
-  /** By virtual cluster: undefined is "reached", a sentence says why not. Those not looked at yet are missing. */
-  findings(): ReadonlyMap<string, string | undefined>;
+  /** By virtual cluster: undefined is "reachable", a sentence says why not. Those not checked yet are missing. */
+  results(): ReadonlyMap<string, string | undefined>;
   close(): void;
 }
 
-const WELL_EVERY_MS = 10_000;
-const ILL_EVERY_MS = 2000;
+const HEALTHY_INTERVAL_MS = 10_000;
+const UNHEALTHY_INTERVAL_MS = 2000;
 
 interface Watched {
   target: string;
@@ -25,39 +26,24 @@ export function createTargetWatch(
   onNodes: (cluster: string, nodes: [number, Address][]) => void,
 ): TargetWatch {
   const watched = new Map<string, Watched>();
-  const findings = new Map<string, string | undefined>();
+  const results = new Map<string, string | undefined>();
   let closed = false;
 
   function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
-    let timer: NodeJS.Timeout | undefined;
-    let ask = true;
-    let stopped = false;
     const key = targetKey({ name: cluster, target });
-    const look = async (): Promise<void> => {
-      const fetched = await fetchNodes(target, ask, timeoutMs);
-      if (stopped) return;
-      const why = 'unreachable' in fetched ? fetched.unreachable : undefined;
-      if ('silent' in fetched) ask = false;
+    const stop = checkPeriodically(target, timeoutMs, (fetched) => {
       if ('nodes' in fetched) onNodes(key, fetched.nodes);
-      report(cluster, why);
-      timer = setTimeout(() => void look(), why === undefined ? WELL_EVERY_MS : ILL_EVERY_MS);
-      timer.unref();
-    };
-    void look();
-    const stop = () => {
-      stopped = true;
-      clearTimeout(timer);
-      findings.delete(cluster);
-    };
+      report(cluster, 'unreachable' in fetched ? fetched.unreachable : undefined);
+    });
     return { target: canonical(target), stop };
   }
 
   function report(cluster: string, why: string | undefined): void {
-    if (why !== undefined && findings.get(cluster) === undefined)
-      log.warn({ virtualCluster: cluster, why }, 'the target cluster cannot be reached');
-    else if (why === undefined && findings.get(cluster) !== undefined)
-      log.info({ virtualCluster: cluster }, 'the target cluster can be reached again');
-    findings.set(cluster, why);
+    if (why !== undefined && results.get(cluster) === undefined)
+      log.warn({ virtualCluster: cluster, why }, 'target cluster unreachable');
+    else if (why === undefined && results.get(cluster) !== undefined)
+      log.info({ virtualCluster: cluster }, 'target cluster reachable again');
+    results.set(cluster, why);
   }
 
   return {
@@ -69,14 +55,41 @@ export function createTargetWatch(
         if (now && canonical(now) === target) continue;
         stop();
         watched.delete(name);
+        results.delete(name);
       }
       for (const [name, target] of wanted)
         if (!watched.has(name)) watched.set(name, watch(name, target, limits.connectTimeoutMs));
     },
-    findings: () => findings,
+    results: () => results,
     close() {
       closed = true;
       for (const { stop } of watched.values()) stop();
+      results.clear();
     },
+  };
+}
+
+/** Asks a target again and again, more often while it cannot be reached; the result stops it. */
+function checkPeriodically(
+  target: TargetConfig,
+  timeoutMs: number,
+  onResult: (fetched: Fetched) => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let ask = true;
+  let stopped = false;
+  const check = async (): Promise<void> => {
+    const fetched = await fetchNodes(target, ask, timeoutMs);
+    if (stopped) return;
+    if ('silent' in fetched) ask = false;
+    onResult(fetched);
+    const interval = 'unreachable' in fetched ? UNHEALTHY_INTERVAL_MS : HEALTHY_INTERVAL_MS;
+    timer = setTimeout(() => void check(), interval);
+    timer.unref();
+  };
+  void check();
+  return () => {
+    stopped = true;
+    clearTimeout(timer);
   };
 }

@@ -2,15 +2,15 @@ import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, ClientTls, TargetConfig } from '../config/model.ts';
-import { Link } from '../session/link.ts';
-import type { ClusterStats } from '../stats.ts';
-import { contextOptions } from '../entry/tls-context.ts';
+import { contextOptions } from '../config/tls-context.ts';
+import { Connection } from '../net/connection.ts';
+import type { ClusterStats } from './stats.ts';
 import { addressText } from './topology.ts';
 import type { Topology } from './topology.ts';
 
-/** A connection to a broker that stands; its link has no events yet. */
-export interface Opened {
-  link: Link;
+/** An established connection to a broker; nobody listens to its events yet. */
+export interface BrokerConnection {
+  connection: Connection;
   address: Address;
   /** Connected to any broker because nobody knows yet where the wanted one is. */
   guessed: boolean;
@@ -19,7 +19,7 @@ export interface Opened {
 /** Opens connections to the brokers of one target cluster. */
 export interface Upstream {
   /** To the node, or to any broker. Rejects with a reason that says what was tried. */
-  open(node: number | undefined, timeoutMs: number): Promise<Opened>;
+  open(node: number | undefined, timeoutMs: number): Promise<BrokerConnection>;
 }
 
 /** Asks the other workers where a node is. */
@@ -34,7 +34,7 @@ export function createUpstream(
   const dial = dialer(target.tls);
   let turn = target.selection === 'random' ? Math.floor(Math.random() * 1000) : 0;
 
-  async function attempt(address: Address, timeoutMs: number): Promise<Omit<Opened, 'guessed'>> {
+  async function attempt(address: Address, timeoutMs: number): Promise<Omit<BrokerConnection, 'guessed'>> {
     stats.upstreamConnects.value += 1;
     try {
       return { ...(await dial(address, timeoutMs)), address };
@@ -44,7 +44,7 @@ export function createUpstream(
     }
   }
 
-  async function any(timeoutMs: number): Promise<Omit<Opened, 'guessed'>> {
+  async function any(timeoutMs: number): Promise<Omit<BrokerConnection, 'guessed'>> {
     const servers = target.bootstrapServers;
     const first = target.selection === 'random' ? Math.floor(Math.random() * servers.length) : turn++;
     const failures: string[] = [];
@@ -55,7 +55,7 @@ export function createUpstream(
         failures.push(messageOf(error));
       }
     }
-    throw new Error(`no bootstrap server answers (${failures.join('; ')})`);
+    throw new Error(`no bootstrap server is reachable (${failures.join('; ')})`);
   }
 
   return {
@@ -73,12 +73,12 @@ export function createUpstream(
   };
 }
 
-type Dial = (address: Address, timeoutMs: number) => Promise<{ link: Link }>;
+type Dial = (address: Address, timeoutMs: number) => Promise<{ connection: Connection }>;
 
 function dialer(tls: ClientTls | undefined): Dial {
   const secureContext = tls && createSecureContext(contextOptions(tls.key, tls.trust, tls.rules));
   return ({ host, port }, timeoutMs) => {
-    const link = new Link();
+    const connection = new Connection();
     const options = {
       host,
       port,
@@ -92,10 +92,10 @@ function dialer(tls: ClientTls | undefined): Dial {
           rejectUnauthorized: !tls?.insecure,
           ...(isIP(host) ? {} : { servername: host }),
         })
-      : connectPlain({ ...options, onread: link.onread() });
-    const { promise, resolve, reject } = Promise.withResolvers<{ link: Link }>();
+      : connectPlain({ ...options, onread: connection.onread() });
+    const { promise, resolve, reject } = Promise.withResolvers<{ connection: Connection }>();
     const timer = setTimeout(() => {
-      socket.destroy(new Error(`no connection within ${timeoutMs} ms`));
+      socket.destroy(new Error(`connect timed out after ${timeoutMs} ms`));
     }, timeoutMs);
     const failed = (error: Error) => {
       clearTimeout(timer);
@@ -105,8 +105,8 @@ function dialer(tls: ClientTls | undefined): Dial {
     socket.once(secureContext ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer);
       socket.off('error', failed);
-      link.attach(socket);
-      resolve({ link });
+      connection.attach(socket);
+      resolve({ connection });
     });
     return promise;
   };

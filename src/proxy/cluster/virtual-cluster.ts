@@ -1,20 +1,19 @@
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import { messageOf } from '../../ops/errors.ts';
+import { createLogThrottle } from '../../ops/log-throttle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import type { Cluster } from './cluster.ts';
+import { targetKey } from '../config/canonical.ts';
 import type { Address, VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import { createFilter } from '../filters/registry.ts';
-import type { Session } from '../session/session.ts';
-import type { ProxyStats } from '../stats.ts';
-import { targetKey } from '../reload.ts';
-import { createThrottle } from '../throttle.ts';
-import { createTopicNames } from './topic-names.ts';
+import type { Cluster, ClusterSession } from './cluster.ts';
+import type { ClusterStats, ProxyStats } from './stats.ts';
 import { createTopology } from './topology.ts';
 import { createUpstream } from './upstream.ts';
 
-/** What virtual clusters need from around them. */
-export interface Surroundings {
+/** What virtual clusters need of the process that they are in. */
+export interface ClusterDeps {
   log: Log;
   metrics: Metrics;
   stats: ProxyStats;
@@ -26,8 +25,11 @@ export interface Surroundings {
   forget(cluster: string, node: number, address: Address): void;
 }
 
-/** Reasons that are everyday life and not worth a warning. */
+/** Reasons that are normal in operation and not worth a warning. */
 const QUIET = new Set(['idle', 'filter', 'drain_timeout']);
+
+/** Topics whose names are remembered; the oldest go first. */
+const MAX_TOPIC_NAMES = 50_000;
 
 /** Closes the filters of a virtual cluster; one that fails at it is no reason not to close the others. */
 export async function closeFilters(filters: readonly Filter[], log: Log): Promise<void> {
@@ -35,53 +37,67 @@ export async function closeFilters(filters: readonly Filter[], log: Log): Promis
     try {
       await filter.close?.();
     } catch (error) {
-      log.error({ why: messageOf(error) }, 'a filter cannot be closed');
+      log.error({ why: messageOf(error) }, 'filter failed to close');
     }
   }
 }
 
 /** Makes a virtual cluster from its configuration. */
-export async function createCluster(config: VirtualClusterConfig, around: Surroundings): Promise<Cluster> {
-  const log = around.log.child({ virtualCluster: config.name });
+export async function createCluster(config: VirtualClusterConfig, deps: ClusterDeps): Promise<Cluster> {
+  const log = deps.log.child({ virtualCluster: config.name });
   const key = targetKey(config);
-  const stats = around.stats.cluster(config.name);
+  const stats = deps.stats.cluster(config.name);
   const topology = createTopology();
-  const filters: Filter[] = [];
-  for (const { name, type, config: filterConfig } of config.filters) {
-    const setting = { virtualCluster: config.name, name, log, metrics: around.metrics };
-    try {
-      filters.push(await createFilter(type, filterConfig, setting));
-    } catch (error) {
-      await closeFilters(filters, log);
-      throw error;
-    }
-  }
-  const sessions = new Set<Session>();
+  const filters = await createFilters(config, log, deps.metrics);
+  const sessions = new Set<ClusterSession>();
   topology.listen({
     learned(nodes) {
-      around.share(key, nodes);
+      deps.share(key, nodes);
       for (const session of sessions) session.followBroker();
     },
-    forgot: (node, address) => around.forget(key, node, address),
+    forgot: (node, address) => deps.forget(key, node, address),
   });
-  const throttle = createThrottle();
-  const unadvertised = new Set<number>();
   return {
     config,
     log,
     stats,
     topology,
-    topicNames: createTopicNames(),
-    upstream: createUpstream(config.target, topology, stats, (node) => around.lookUp(key, node)),
+    topicNames: new BoundedMap(MAX_TOPIC_NAMES),
+    upstream: createUpstream(config.target, topology, stats, (node) => deps.lookUp(key, node)),
     filters,
     sessions,
+    ...reporters(stats, log),
+  };
+}
+
+async function createFilters(
+  { name: virtualCluster, filters: specs }: VirtualClusterConfig,
+  log: Log,
+  metrics: Metrics,
+): Promise<Filter[]> {
+  const filters: Filter[] = [];
+  for (const { name, type, config } of specs) {
+    try {
+      filters.push(await createFilter(type, config, { virtualCluster, name, log, metrics }));
+    } catch (error) {
+      await closeFilters(filters, log);
+      throw error;
+    }
+  }
+  return filters;
+}
+
+function reporters(stats: ClusterStats, log: Log): Pick<Cluster, 'reportCut' | 'reportUnadvertised'> {
+  const throttle = createLogThrottle();
+  const unadvertised = new Set<number>();
+  return {
     reportCut(reason, about) {
       stats.cut(reason).value += 1;
-      const left = throttle(reason);
-      if (left !== undefined)
+      const unreported = throttle(reason);
+      if (unreported !== undefined)
         log[QUIET.has(reason) ? 'debug' : 'warn'](
-          { reason, ...about, alsoUnreported: left },
-          'a connection was cut',
+          { reason, ...about, alsoUnreported: unreported },
+          'connection closed by the proxy',
         );
     },
     reportUnadvertised(nodes) {
@@ -89,7 +105,7 @@ export async function createCluster(config: VirtualClusterConfig, around: Surrou
       for (const node of nodes) {
         if (unadvertised.has(node)) continue;
         unadvertised.add(node);
-        log.warn({ node }, 'a broker has no place in nodeIdRanges; clients cannot reach it');
+        log.warn({ node }, 'broker id is outside nodeIdRanges, clients cannot reach it');
       }
     },
   };

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { IsthmusError } from '../../ops/errors.ts';
 import { checkProxyConfig } from './load.ts';
-import { portClaims } from './ports.ts';
+import { portBindings } from './ports.ts';
 
 const check = (document: unknown, files: Record<string, string> = {}) =>
   checkProxyConfig(document, 'proxy.yaml', (path) => {
@@ -252,13 +252,13 @@ suite('configuration', () => {
     const { config } = check({
       virtualClusters: [named('a'), named('b'), { ...cluster, name: 'c', gateways: [ports] }],
     });
-    const { claims } = portClaims(config.virtualClusters);
-    assert.deepEqual([...claims.keys()], ['*:9291', '*:100', '*:200', '*:201', '*:202']);
+    const { bindings } = portBindings(config.virtualClusters);
+    assert.deepEqual([...bindings.keys()], ['*:9291', '*:100', '*:200', '*:201', '*:202']);
     assert.deepEqual(
-      claims.get('*:9291')?.sni.map(({ cluster: name }) => name),
+      bindings.get('*:9291')?.sni.map(({ cluster: name }) => name),
       ['a', 'b'],
     );
-    assert.deepEqual(claims.get('*:202')?.endpoint, { cluster: 'c', gateway: 'p', node: 2 });
+    assert.deepEqual(bindings.get('*:202')?.destination, { cluster: 'c', gateway: 'p', node: 2 });
     const same = { virtualClusters: [named('a'), { ...named('a'), name: 'b' }] };
     assert.match(problemsOf(same), /a\.x on port 9291 is also of a/);
   });

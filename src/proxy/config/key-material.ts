@@ -1,7 +1,5 @@
 import { messageOf } from '../../ops/errors.ts';
 import type { ClientTls, KeyMaterial, ServerTls, TlsRules } from './model.ts';
-import { readTrustStore } from './trust-store.ts';
-import { tlsRules } from './tls-rules.ts';
 import type {
   AllowDeny,
   ClientTlsDocument,
@@ -11,6 +9,8 @@ import type {
   ServerTlsDocument,
   TrustDocument,
 } from './schema.ts';
+import { tlsRules } from './tls-rules.ts';
+import { readTrustStore } from './trust-store.ts';
 
 /** Reads a file that the configuration names; the caller remembers the names, to watch them. */
 export type ReadFile = (path: string) => Buffer;

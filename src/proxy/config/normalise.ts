@@ -12,8 +12,8 @@ import type {
   TargetConfig,
   VirtualClusterConfig,
 } from './model.ts';
+import { portBindings } from './ports.ts';
 import type { ConfigDocument, GatewayDocument } from './schema.ts';
-import { portClaims } from './ports.ts';
 
 /** The outcome of folding a document into a configuration; usable only where there are no problems. */
 export interface Normalised {
@@ -49,7 +49,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   duplicates(document.filterDefinitions ?? [], 'filterDefinitions', place(''));
   duplicates(document.clusterDefinitions ?? [], 'clusterDefinitions', place(''));
   unusedFilters(document, place(''));
-  if (problems.length === 0) problems.push(...portClaims(virtualClusters).conflicts);
+  if (problems.length === 0) problems.push(...portBindings(virtualClusters).conflicts);
   const { management } = document;
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },

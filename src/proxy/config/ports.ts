@@ -1,24 +1,24 @@
 import type { GatewayConfig, NodeIdRange, VirtualClusterConfig } from './model.ts';
 
-/** What a connection at a port, or at a server name of it, is for. */
-export interface Endpoint {
+/** Which broker of which virtual cluster a connection is for, by the gateway that it came through. */
+export interface Destination {
   cluster: string;
   gateway: string;
-  /** The broker that is meant; undefined is any of them. */
+  /** A broker's id; undefined is any of them (the bootstrap address). */
   node: number | undefined;
 }
 
-/** A local port, and who is behind it. */
-export interface Claim {
+/** A local port, and the virtual clusters behind it. */
+export interface PortBinding {
   host: string | undefined;
   port: number;
   tls: boolean;
-  /** One endpoint, or the gateways whose server names decide. */
-  endpoint: Endpoint | undefined;
+  /** One destination, or the gateways whose server names decide. */
+  destination: Destination | undefined;
   sni: { cluster: string; gateway: GatewayConfig }[];
 }
 
-export const claimKey = (host: string | undefined, port: number) => `${host ?? '*'}:${port}`;
+export const bindingKey = (host: string | undefined, port: number) => `${host ?? '*'}:${port}`;
 
 /** The node ids of the ranges, in the order in which they get their ports. */
 export function* nodeIds(ranges: readonly NodeIdRange[]): Generator<number> {
@@ -26,33 +26,33 @@ export function* nodeIds(ranges: readonly NodeIdRange[]): Generator<number> {
 }
 
 /** Every local port of the virtual clusters. Two of them may share a port only if server names tell them apart. */
-export function portClaims(clusters: readonly VirtualClusterConfig[]): {
-  claims: Map<string, Claim>;
+export function portBindings(clusters: readonly VirtualClusterConfig[]): {
+  bindings: Map<string, PortBinding>;
   conflicts: string[];
 } {
-  const claims = new Map<string, Claim>();
+  const bindings = new Map<string, PortBinding>();
   const conflicts: string[] = [];
   for (const cluster of clusters) {
     for (const gateway of cluster.gateways) {
-      for (const claim of claimsOf(cluster.name, gateway)) {
-        const problem = addClaim(claims, claim);
+      for (const binding of bindingsOf(cluster.name, gateway)) {
+        const problem = addBinding(bindings, binding);
         if (problem) conflicts.push(`virtualClusters[${cluster.name}].gateways[${gateway.name}]: ${problem}`);
       }
     }
   }
-  conflicts.push(...wildcardConflicts(claims), ...nameConflicts(claims));
-  return { claims, conflicts };
+  conflicts.push(...wildcardConflicts(bindings), ...nameConflicts(bindings));
+  return { bindings, conflicts };
 }
 
-function claimsOf(cluster: string, gateway: GatewayConfig): Claim[] {
+function bindingsOf(cluster: string, gateway: GatewayConfig): PortBinding[] {
   const { routing, name, bindAddress: host } = gateway;
   const base = { host, tls: gateway.tls !== undefined };
   if (routing.by === 'sni')
-    return [{ ...base, port: routing.listenPort, endpoint: undefined, sni: [{ cluster, gateway }] }];
-  const at = (port: number, node: number | undefined): Claim => ({
+    return [{ ...base, port: routing.listenPort, destination: undefined, sni: [{ cluster, gateway }] }];
+  const at = (port: number, node: number | undefined): PortBinding => ({
     ...base,
     port,
-    endpoint: { cluster, gateway: name, node },
+    destination: { cluster, gateway: name, node },
     sni: [],
   });
   const nodes = [...nodeIds(routing.nodeIdRanges)];
@@ -62,33 +62,33 @@ function claimsOf(cluster: string, gateway: GatewayConfig): Claim[] {
   ];
 }
 
-const owner = (claim: Claim) => claim.endpoint?.cluster ?? claim.sni[0]?.cluster ?? '?';
+const owner = (binding: PortBinding) => binding.destination?.cluster ?? binding.sni[0]?.cluster ?? '?';
 
-function addClaim(claims: Map<string, Claim>, claim: Claim): string | undefined {
-  const key = claimKey(claim.host, claim.port);
-  const taken = claims.get(key);
+function addBinding(bindings: Map<string, PortBinding>, binding: PortBinding): string | undefined {
+  const key = bindingKey(binding.host, binding.port);
+  const taken = bindings.get(key);
   if (!taken) {
-    claims.set(key, claim);
+    bindings.set(key, binding);
     return undefined;
   }
-  if (taken.endpoint || claim.endpoint)
-    return `port ${claim.port} is taken by virtual cluster ${owner(taken)}`;
-  taken.sni.push(...claim.sni);
+  if (taken.destination || binding.destination)
+    return `port ${binding.port} is taken by virtual cluster ${owner(taken)}`;
+  taken.sni.push(...binding.sni);
   return undefined;
 }
 
 /** Listening on every address of a port and on one of them at once does not go together. */
-function wildcardConflicts(claims: Map<string, Claim>): string[] {
-  return [...claims.values()]
-    .filter((claim) => claim.host !== undefined && claims.has(claimKey(undefined, claim.port)))
+function wildcardConflicts(bindings: Map<string, PortBinding>): string[] {
+  return [...bindings.values()]
+    .filter((binding) => binding.host !== undefined && bindings.has(bindingKey(undefined, binding.port)))
     .map(
-      (claim) =>
-        `virtualClusters[${owner(claim)}]: port ${claim.port} is bound to ${claim.host} and to every address`,
+      (binding) =>
+        `virtualClusters[${owner(binding)}]: port ${binding.port} is bound to ${binding.host} and to every address`,
     );
 }
 
-function nameConflicts(claims: Map<string, Claim>): string[] {
-  return [...claims.values()].flatMap(({ sni, port }) => {
+function nameConflicts(bindings: Map<string, PortBinding>): string[] {
+  return [...bindings.values()].flatMap(({ sni, port }) => {
     const seen = new Map<string, string>();
     return sni.flatMap(({ cluster, gateway: { routing } }) => {
       if (routing.by !== 'sni') return [];

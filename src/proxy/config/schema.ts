@@ -1,30 +1,10 @@
 import { z } from 'zod';
+import { duration } from '../../ops/duration.ts';
 
 /**
  * What a configuration file may hold: the file of Kroxylicious for the features we share, and a few keys of our own
  * (marked +). Every object is strict, so that a misspelt key is an error and not a silent default.
  */
-
-const UNITS_MS: Record<string, number> = {
-  h: 3_600_000,
-  m: 60_000,
-  s: 1000,
-  ms: 1,
-  us: 0.001,
-  μs: 0.001,
-  ns: 1e-6,
-};
-
-/** A Go duration such as `1m30s`, as milliseconds. */
-export const duration = z
-  .string()
-  .regex(/^(\d+(\.\d+)?(h|ms|m|s|us|μs|ns))+$/, 'must be a duration such as 30s, 1m30s or 500ms')
-  .transform((text) =>
-    [...text.matchAll(/(\d+(?:\.\d+)?)(h|ms|m|s|us|μs|ns)/g)].reduce(
-      (total, [, amount, unit]) => total + Number(amount) * UNITS_MS[unit!]!,
-      0,
-    ),
-  );
 
 const port = z.int().min(1).max(65_535);
 

@@ -1,21 +1,36 @@
 import { apiOf } from '../../kafka/apis.ts';
 import type { ConnectionContext } from '../filter.ts';
-import type { Session } from './session.ts';
+import type { Broker } from './broker.ts';
+import type { ConnectionInfo } from './connection-info.ts';
 
 /** The first version of Metadata that can be asked for topics by their ids alone. */
 const METADATA_BY_ID = 12;
 
+/** What of a session its filters can use. */
+interface FilteredSession {
+  readonly openBroker: Broker | undefined;
+  readonly info: ConnectionInfo;
+  readonly inResponse: boolean;
+  drain(reason: string): void;
+}
+
 /** A session as its filters see it. */
-export function connectionContext(session: Session): ConnectionContext {
-  const { cluster, arrival } = session;
+export function connectionContext(session: FilteredSession): ConnectionContext {
+  const { info } = session;
+  const { cluster } = info;
+  const ask: ConnectionContext['ask'] = async (api, apiVersion, body) => {
+    if (session.inResponse) throw new Error('the broker can be asked only while a request is handled');
+    if (!session.openBroker) throw new Error('the connection is closed');
+    return session.openBroker.ask(api, apiVersion, body);
+  };
   return {
     virtualCluster: cluster.config.name,
-    gateway: arrival.gateway,
-    clientAddress: arrival.clientAddress,
-    principal: arrival.principal,
+    gateway: info.gateway,
+    clientAddress: info.clientAddress,
+    principal: info.principal,
     log: cluster.log,
     closeSoon: (reason) => session.drain(reason),
-    ask: (api, apiVersion, body) => session.ask(api, apiVersion, body),
+    ask,
     async topicNames(ids) {
       const found = new Map<string, string>();
       const missing: string[] = [];
@@ -27,10 +42,10 @@ export function connectionContext(session: Session): ConnectionContext {
       if (missing.length === 0 || session.inResponse) return found;
       const topics = missing.map((topicId) => ({ topicId, name: null }));
       const version = Math.min(METADATA_BY_ID, apiOf('Metadata').max);
-      const response = await session.ask('Metadata', version, { topics, allowAutoTopicCreation: false });
+      const response = await ask('Metadata', version, { topics, allowAutoTopicCreation: false });
       for (const { topicId, name } of response.topics) {
         if (name === null || name === '') continue;
-        cluster.topicNames.learn(topicId, name);
+        cluster.topicNames.set(topicId, name);
         found.set(topicId, name);
       }
       return found;

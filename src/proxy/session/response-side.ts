@@ -5,15 +5,16 @@ import { ERRORS } from '../../kafka/errors.ts';
 import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
 import type { ResponseHeader } from '../../kafka/frame.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
-import { BadTraffic, GATHER, PASS, WALK } from './frames.ts';
-import type { Decision, FrameOwner } from './frames.ts';
+import type { FrameOutcome, Side } from './direction.ts';
+import { EndpointScanner, scanProgram } from './endpoint-scanner.ts';
 import { frameMemory } from './frame-memory.ts';
-import type { Pending } from './pending.ts';
-import { API, RESPONSE_HEAD } from './requests.ts';
+import { BadTraffic, GATHER, PASS } from './frame-stream.ts';
+import type { Decision } from './frame-stream.ts';
+import type { InFlightRequest } from './in-flight.ts';
+import { API, RESPONSE_HEAD } from './request-head.ts';
 import { restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
 import type { Seen } from './rewrite.ts';
-import type { Session } from './session.ts';
-import { walkProgram } from './walker.ts';
+import type { SessionState } from './session-state.ts';
 
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
 const NO_TOPIC_ID = 'A'.repeat(22);
@@ -32,154 +33,109 @@ for (const api of ['Metadata', 'FindCoordinator', 'DescribeCluster', 'ApiVersion
   DECODED[apiOf(api).key] = true;
 
 /** The direction from the broker to the client. */
-export class ResponseSide implements FrameOwner {
+export class ResponseSide implements Side {
   readonly minHead = RESPONSE_HEAD;
   readonly maxFrame = MAX_RESPONSE;
-  /** An answer of ours waits for its turn, or the session waits for a boundary to end at. */
-  due = false;
   readonly firstGather = FIRST_GATHER;
-  keepsFrame = false;
-  program: readonly number[] = [];
-  readonly #session: Session;
-  #current: Pending | undefined;
+  readonly #state: SessionState;
+  readonly #scanner: EndpointScanner;
+  /** The request that the current frame answers. */
+  #request: InFlightRequest | undefined;
 
-  constructor(session: Session) {
-    this.#session = session;
+  constructor(state: SessionState) {
+    this.#state = state;
+    this.#scanner = new EndpointScanner(state.info.cluster.stats.neutralised);
   }
 
+  /** The client has asked for it, so it is never in the way. */
   mayBegin(): boolean {
     return true;
   }
 
   decide(bytes: Buffer, at: number): Decision {
-    const session = this.#session;
-    const pending = session.queue.first;
-    if (!pending || pending.answer || pending.correlationId !== bytes.readInt32BE(at + 4))
-      throw new BadTraffic('the broker answered something that was not asked');
-    session.queue.shift();
-    this.#current = pending;
-    if (pending.asker) return GATHER;
-    const { apiKey, apiVersion } = pending;
-    session.cluster.stats.api(apiKey).latency.observe((performance.now() - pending.since) / 1000);
-    if (DECODED[apiKey] || session.chain.wantsResponse(apiKey)) return GATHER;
-    this.program = walkProgram(apiKey, apiVersion);
-    return this.program.length > 0 ? WALK : PASS;
+    const { inFlight, info, chain } = this.#state;
+    const request = inFlight.first;
+    if (!request || request.answer || request.correlationId !== bytes.readInt32BE(at + 4))
+      throw new BadTraffic('the broker sent a response that was not asked for');
+    inFlight.shift();
+    this.#request = request;
+    if (request.onResponse) return GATHER;
+    const { apiKey, apiVersion } = request;
+    info.cluster.stats.api(apiKey).latency.observe((performance.now() - request.since) / 1000);
+    if (DECODED[apiKey] || chain.wantsResponse(apiKey)) return GATHER;
+    const program = scanProgram(apiKey, apiVersion);
+    return program.length > 0 ? this.#scanner.begin(program) : PASS;
   }
 
-  take(frame: Buffer): boolean {
-    const pending = this.#current!;
-    const session = this.#session;
-    this.keepsFrame = false;
-    if (pending.asker) {
-      pending.asker(frame);
-      return true;
+  take(frame: Buffer): FrameOutcome | Promise<FrameOutcome> {
+    const request = this.#request!;
+    const { chain } = this.#state;
+    const { apiKey, onResponse } = request;
+    if (onResponse) {
+      onResponse(frame);
+      return 'drop';
     }
-    if (!DECODED[pending.apiKey] && !session.chain.wantsResponse(pending.apiKey)) {
-      const rewritten = this.#withEndpoints(frame, pending);
-      this.keepsFrame = rewritten === frame;
-      this.write(rewritten);
-      return true;
-    }
-    const api = apiOf(pending.apiKey)!.name;
-    const apiVersion = versionOf(pending, frame);
-    const { end, ...header } = decodeResponseHeader(pending.apiKey, apiVersion, frame, 4);
+    const filtered = chain.wantsResponse(apiKey);
+    if (!DECODED[apiKey] && !filtered) return this.#withEndpoints(frame, request);
+    const api = apiOf(apiKey)!.name;
+    const apiVersion = versionOf(request, frame);
+    const { end, ...header } = decodeResponseHeader(apiKey, apiVersion, frame, 4);
     const body = responseCodec(api, apiVersion).decode(frame, end);
     const changed = this.#rewrite(api, body);
-    if (!session.chain.wantsResponse(pending.apiKey)) {
-      this.#forward(frame, changed ? body : undefined, pending.apiKey, apiVersion, header);
-      return true;
-    }
-    session.pursueResponse(this.#filter(frame, changed, body, { ...pending, apiVersion }, header));
-    return false;
+    if (filtered) return this.#filter(frame, changed, body, { ...request, apiVersion }, header);
+    return changed ? encoded(frame, body, apiKey, apiVersion, header) : 'pass';
   }
 
   async #filter(
     frame: Buffer,
     changed: boolean,
     body: Responses[ApiName],
-    { apiKey, apiVersion }: Pending,
+    { apiKey, apiVersion }: InFlightRequest,
     header: ResponseHeader,
-  ): Promise<void> {
-    const session = this.#session;
+  ): Promise<FrameOutcome> {
     const { correlationId } = header;
     const context = { api: apiOf(apiKey)!.name, apiVersion, correlationId, clientId: null };
-    const passed = await session.chain.response(body, context);
-    if ('close' in passed) session.cut('filter', passed.close);
-    else
-      this.#forward(frame, changed || passed.touched ? passed.body : undefined, apiKey, apiVersion, header);
-  }
-
-  /** Sends a response on: encoded anew if it was changed, else as it came. */
-  #forward(
-    frame: Buffer,
-    body: Responses[ApiName] | undefined,
-    apiKey: number,
-    apiVersion: number,
-    header: ResponseHeader,
-  ): void {
-    this.keepsFrame = !body;
-    if (!body) return this.write(frame);
-    if (frame.length < LARGE_FRAME) return this.write(encodeResponse(apiKey, apiVersion, header, body));
-    const memory = frameMemory.take(frame.length + SLACK);
-    const encoded = encodeResponse(apiKey, apiVersion, header, body, memory);
-    // It may have outgrown its memory, which then is free already.
-    if (encoded.buffer === memory.buffer) return this.write(encoded, () => frameMemory.give(memory));
-    frameMemory.give(memory);
-    this.write(encoded);
+    const passed = await this.#state.chain.response(body, context);
+    if ('close' in passed) return passed;
+    return changed || passed.touched ? encoded(frame, passed.body, apiKey, apiVersion, header) : 'pass';
   }
 
   /** Does to a decoded response what has to be done; true if that may have changed it. */
   #rewrite(api: ApiName, body: Responses[ApiName]): boolean {
-    const { cluster, chain, rules, addressing } = this.#session;
+    const { chain, rules, info } = this.#state;
+    const { cluster, addressing } = info;
     if (api === 'ApiVersions') {
       const isDecoded = (key: number) =>
         DECODED[key] ||
         chain.wantsRequest(key) ||
         chain.wantsResponse(key) ||
-        walkProgram(key, apiOf(key)!.max).length > 0;
+        scanProgram(key, apiOf(key)!.max).length > 0;
       restrictVersions(body as Responses['ApiVersions'], isDecoded, rules.unknownApis);
       return true;
     }
     if (api === 'Metadata' && cluster.filters.length > 0) {
       for (const { topicId, name } of (body as Responses['Metadata']).topics)
-        if (name !== null && topicId !== NO_TOPIC_ID) cluster.topicNames.learn(topicId, name);
+        if (name !== null && topicId !== NO_TOPIC_ID) cluster.topicNames.set(topicId, name);
     }
     const seen = rewriteAddresses(api, body, addressing);
     this.#learn(seen);
     return seen.nodes.length > 0;
   }
 
-  #withEndpoints(frame: Buffer, { apiKey, apiVersion }: Pending): Buffer {
+  #withEndpoints(frame: Buffer, { apiKey, apiVersion }: InFlightRequest): FrameOutcome {
+    const { cluster, addressing } = this.#state.info;
     const { end } = decodeResponseHeader(apiKey, apiVersion, frame, 4);
-    const rewritten = rewriteEndpoints(apiKey, apiVersion, frame, end, this.#session.addressing);
-    if (!rewritten) return frame;
-    this.#session.cluster.stats.rewritten.value += 1;
+    const rewritten = rewriteEndpoints(apiKey, apiVersion, frame, end, addressing);
+    if (!rewritten) return 'pass';
+    cluster.stats.rewritten.value += 1;
     this.#learn(rewritten.seen);
-    return rewritten.frame;
+    return { forward: rewritten.frame };
   }
 
   #learn({ nodes, unadvertised }: Seen): void {
-    const { cluster } = this.#session;
+    const { cluster } = this.#state.info;
     cluster.topology.learn(nodes);
     if (unadvertised.length > 0) cluster.reportUnadvertised(unadvertised);
-  }
-
-  write(bytes: Buffer, sent?: () => void): void {
-    const { client, upstream } = this.#session;
-    if (upstream?.reuses) client.write(bytes, sent);
-    else client.writeSoon(bytes, sent);
-  }
-
-  /** Answers of ours whose turn has come. */
-  writeDue(): void {
-    const session = this.#session;
-    while (session.queue.first?.answer) this.write(session.queue.shift()!.answer!);
-    this.due = session.ending || session.queue.hasAnswers;
-    if (session.ending) session.settle();
-  }
-
-  endpointsHidden(): void {
-    this.#session.cluster.stats.neutralised.value += 1;
   }
 
   badLength(length: number): string {
@@ -187,8 +143,24 @@ export class ResponseSide implements FrameOwner {
   }
 }
 
+/** A changed response that goes on in place of `frame`; a large one in pooled memory. */
+function encoded(
+  frame: Buffer,
+  body: Responses[ApiName],
+  apiKey: number,
+  apiVersion: number,
+  header: ResponseHeader,
+): FrameOutcome {
+  if (frame.length < LARGE_FRAME) return { forward: encodeResponse(apiKey, apiVersion, header, body) };
+  const memory = frameMemory.take(frame.length + SLACK);
+  const forward = encodeResponse(apiKey, apiVersion, header, body, memory);
+  if (forward.buffer === memory.buffer) return { forward, memory };
+  frameMemory.give(memory); // it has outgrown its memory, which then is free already
+  return { forward };
+}
+
 /** A broker that does not know the version of an ApiVersions request answers in version 0. */
-function versionOf({ apiKey, apiVersion }: Pending, frame: Buffer): number {
+function versionOf({ apiKey, apiVersion }: InFlightRequest, frame: Buffer): number {
   const refused =
     apiKey === API.apiVersions && frame.length >= 10 && frame.readInt16BE(8) === UNSUPPORTED_VERSION;
   return refused ? 0 : apiVersion;

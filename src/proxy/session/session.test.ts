@@ -10,13 +10,14 @@ import type { ApiName } from '../../kafka/apis.ts';
 import type { Draft } from '../../kafka/codec.ts';
 import { encodeRequest, encodeResponse } from '../../kafka/frame.ts';
 import type { Requests } from '../../kafka/schemas/types.ts';
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import { createMetrics } from '../../ops/metrics.ts';
-import type { Arrival, Cluster } from '../cluster/cluster.ts';
-import { createTopicNames } from '../cluster/topic-names.ts';
+import type { Cluster } from '../cluster/cluster.ts';
+import { createStats } from '../cluster/stats.ts';
 import { createTopology } from '../cluster/topology.ts';
 import type { ConnectionContext, ConnectionFilter } from '../filter.ts';
-import { createStats } from '../stats.ts';
-import { Link } from './link.ts';
+import { Connection } from '../net/connection.ts';
+import type { ConnectionInfo } from './connection-info.ts';
 import { Session } from './session.ts';
 
 /** A session between two pairs of streams in place of sockets: what a test writes and reads are the far ends. */
@@ -36,16 +37,16 @@ function open(connect?: (context: ConnectionContext) => ConnectionFilter) {
     log: pino({ level: 'silent' }),
     stats: createStats(createMetrics()).cluster('c'),
     topology,
-    topicNames: createTopicNames(),
+    topicNames: new BoundedMap(10),
     upstream: {
-      open: async () => ({ link: upstream, address: { host: 'b', port: 1 }, guessed: false }),
+      open: async () => ({ connection: upstream, address: { host: 'b', port: 1 }, guessed: false }),
     },
     filters: connect ? [{ connect }] : [],
     sessions: new Set(),
     reportCut: (reason) => void cuts.push(reason),
     reportUnadvertised() {},
   };
-  const arrival: Arrival = {
+  const info: ConnectionInfo = {
     cluster,
     gateway: 'g',
     addressing: { bootstrap: { host: 'h', port: 1 }, advertise: () => undefined },
@@ -62,17 +63,17 @@ function open(connect?: (context: ConnectionContext) => ConnectionFilter) {
     idleTimeoutMs: 0,
     unauthenticatedIdleTimeoutMs: 0,
   };
-  const session = new Session(arrival, { limits, unknownApis: 'pass' }, client, () => {});
+  const session = new Session(info, { limits, unknownApis: 'pass' }, client, () => {});
   session.start(Buffer.alloc(0));
   return { session, cluster, cuts, client: clientFar, broker: brokerFar };
 }
 
-function pair(): [Link, Duplex] {
+function pair(): [Connection, Duplex] {
   const [near, far] = duplexPair();
-  const link = new Link();
-  link.attach(Object.assign(near, { setKeepAlive() {} }) as unknown as Socket);
+  const connection = new Connection();
+  connection.attach(Object.assign(near, { setKeepAlive() {} }) as unknown as Socket);
   far.on('error', () => {});
-  return [link, far];
+  return [connection, far];
 }
 
 function request<Name extends ApiName>(api: Name, apiVersion: number, body: Draft<Requests[Name]>): Buffer {
@@ -130,7 +131,7 @@ test('a filter that asks a broker which goes away is told so', async () => {
   client.resume();
   client.write(request('Metadata', 1, { topics: [] }));
   broker.once('data', () => broker.destroy());
-  assert.match(String(await refused), /went away before it answered/);
+  assert.match(String(await refused), /disconnected before it answered/);
 });
 
 test('a filter that throws when a connection closes does no harm to others', async () => {

@@ -1,24 +1,21 @@
-import type { ApiName } from '../../kafka/apis.ts';
-import type { Draft } from '../../kafka/codec.ts';
 import { MalformedMessage } from '../../kafka/malformed.ts';
-import type { Requests, Responses } from '../../kafka/schemas/types.ts';
 import { messageOf } from '../../ops/errors.ts';
-import { createChain } from './chain.ts';
-import type { Chain } from './chain.ts';
-import type { Arrival, Cluster, SessionRules } from '../cluster/cluster.ts';
-import type { Address } from '../config/model.ts';
+import type { Cluster, ClusterSession } from '../cluster/cluster.ts';
+import type { CutReason } from '../cluster/stats.ts';
+import type { BrokerConnection } from '../cluster/upstream.ts';
+import type { Connection } from '../net/connection.ts';
+import { Broker } from './broker.ts';
 import { connectionContext } from './connection-context.ts';
-import { BadTraffic, Flow } from './frames.ts';
-import type { Link } from './link.ts';
-import { askBroker, askForNodes } from './own-requests.ts';
-import { PendingQueue } from './pending.ts';
-import { Pump } from './pump.ts';
-import { RequestSide } from './request-side.ts';
-import { badStart, REQUEST_HEAD } from './requests.ts';
-import { ResponseSide } from './response-side.ts';
-import type { CutReason } from '../stats.ts';
-import { sameAddress } from '../cluster/topology.ts';
-import type { Opened } from '../cluster/upstream.ts';
+import type { ConnectionInfo, SessionRules } from './connection-info.ts';
+import { createFilterChain } from './filter-chain.ts';
+import type { FilterChain } from './filter-chain.ts';
+import { FlowControl } from './flow-control.ts';
+import type { SessionControl } from './flow-control.ts';
+import { BadTraffic } from './frame-stream.ts';
+import { InFlightQueue } from './in-flight.ts';
+import { badStart, REQUEST_HEAD } from './request-head.ts';
+import type { SessionState } from './session-state.ts';
+import { LAST_RESPONSES_MS, LINGER_MS, Timeouts } from './timeouts.ts';
 
 /**
  * One client connection and the broker connection behind it.
@@ -29,57 +26,40 @@ import type { Opened } from '../cluster/upstream.ts';
  *   ending      we have ended our side, and discard what the client still sends until it ends its own
  *   closed
  */
-type State = 'waiting' | 'connecting' | 'open' | 'ending' | 'closed';
+type Phase = 'waiting' | 'connecting' | 'open' | 'ending' | 'closed';
 
-/** How long a client may take to close its side after we have closed ours. */
-const LINGER_MS = 10_000;
-/** How long a client that has closed its side gets answers: it may be gone altogether, and the broker may hang. */
-const LAST_ANSWERS_MS = 60_000;
-/** How long a client may say nothing at all, where no limit is set: as long as brokers wait, of whom it has none yet. */
-const SILENT_MS = 600_000;
-const NO_FILTERS = createChain([]);
+const NO_FILTERS = createFilterChain([]);
 
-export class Session {
-  readonly arrival: Arrival;
-  readonly cluster: Cluster;
+export class Session implements SessionState, SessionControl, ClusterSession {
+  readonly info: ConnectionInfo;
   readonly rules: SessionRules;
-  readonly client: Link;
-  readonly queue = new PendingQueue();
-  readonly chain: Chain;
-  upstream: Link | undefined;
-  /** Connected to any broker, in place of one whose address nobody knows yet. */
+  readonly client: Connection;
+  readonly inFlight = new InFlightQueue();
+  readonly chain: FilterChain;
   guessed = false;
-  /** Past its login, as far as can be seen. */
   authenticated = false;
-  /** Takes no further requests. */
   draining = false;
-  #state: State = 'waiting';
+  readonly #cluster: Cluster;
+  readonly #timeouts: Timeouts;
+  readonly #onClosed: () => void;
+  #phase: Phase = 'waiting';
   #clientEnded = false;
   #upstreamLost = false;
+  /** What the client has sent before there was a broker connection. */
   #opening: Buffer = Buffer.alloc(0);
-  #upstreamAddress: Address | undefined;
-  readonly #responses = new ResponseSide(this);
-  readonly #requestFlow: Flow;
-  readonly #responseFlow = new Flow(this.#responses);
-  #requestPump: Pump | undefined;
-  #responsePump: Pump | undefined;
-  /** Set by traffic, looked at and cleared by each sweep. */
-  #active = true;
-  #activeAt = performance.now();
-  /** When to give up being patient; 0 is never. */
-  #deadline = 0;
-  readonly #onClosed: () => void;
+  #broker: Broker | undefined;
+  #flow: FlowControl | undefined;
 
-  constructor(arrival: Arrival, rules: SessionRules, client: Link, onClosed: () => void) {
-    this.arrival = arrival;
-    this.cluster = arrival.cluster;
+  constructor(info: ConnectionInfo, rules: SessionRules, client: Connection, onClosed: () => void) {
+    this.info = info;
     this.rules = rules;
     this.client = client;
+    this.#cluster = info.cluster;
+    this.#timeouts = new Timeouts(rules.limits);
     this.#onClosed = onClosed;
-    this.#requestFlow = new Flow(new RequestSide(this, rules.limits.maxFrameBytes));
-    const { filters, sessions, stats } = this.cluster;
+    const { filters, sessions, stats } = info.cluster;
     const context = filters.length > 0 && connectionContext(this);
-    this.chain = context ? createChain(filters.map((filter) => filter.connect(context))) : NO_FILTERS;
+    this.chain = context ? createFilterChain(filters.map((filter) => filter.connect(context))) : NO_FILTERS;
     sessions.add(this);
     stats.active.value += 1;
     stats.connections.value += 1;
@@ -89,15 +69,20 @@ export class Session {
   start(first: Buffer): void {
     this.client.events = {
       onChunk: (chunk, length) => this.#fromClient(chunk, length),
-      onWritten: () => this.#goOn(),
+      onWritten: () => this.#resume(),
       onEnd: () => this.#clientEnd(),
       onClose: () => this.#clientClosed(),
     };
     if (first.length === 0 || this.#fromClient(first, first.length)) this.client.resume();
   }
 
-  get addressing() {
-    return this.arrival.addressing;
+  get upstream(): Connection | undefined {
+    return this.#broker?.connection;
+  }
+
+  /** While it can be asked something. */
+  get openBroker(): Broker | undefined {
+    return this.#phase === 'open' ? this.#broker : undefined;
   }
 
   /** Whether the session ends as soon as nothing is under way. */
@@ -107,33 +92,33 @@ export class Session {
 
   /** A response is being handled, so that no other can come in. */
   get inResponse(): boolean {
-    return this.#responseFlow.waiting;
+    return this.#flow?.responses.holding ?? false;
   }
 
   #fromClient(chunk: Buffer, length: number): boolean {
-    this.#active = true;
-    if (this.#state === 'waiting') {
+    this.#timeouts.touch();
+    if (this.#phase === 'waiting') {
       this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, length)]);
       return this.#opening.length < REQUEST_HEAD || this.#connect();
     }
-    if (this.#state !== 'open') return this.#state === 'ending'; // to be discarded, without a stop
+    if (this.#phase !== 'open') return this.#phase === 'ending'; // to be discarded, without a stop
     try {
-      const more = this.#requestPump!.chunk(chunk, length);
+      const more = this.#flow!.requests.read(chunk, length);
       if (!this.draining) return more;
       this.settle();
       // To stop reading now would keep the client's end from coming in.
-      return more || (this.#state as State) === 'ending';
+      return more || (this.#phase as Phase) === 'ending';
     } catch (error) {
       return this.#failed(error);
     }
   }
 
   #fromUpstream(chunk: Buffer, length: number): boolean {
-    this.#active = true;
-    if (this.#state !== 'open') return false;
+    this.#timeouts.touch();
+    if (this.#phase !== 'open') return false;
     try {
-      const more = this.#responsePump!.chunk(chunk, length);
-      if (!this.#requestPump!.empty) this.#goOn(); // requests may have waited for these responses
+      const more = this.#flow!.responses.read(chunk, length);
+      if (!this.#flow!.requests.empty) this.#resume(); // requests may have waited for these responses
       return more;
     } catch (error) {
       return this.#failed(error);
@@ -148,158 +133,101 @@ export class Session {
       this.cut('bad_traffic', bad);
       return false;
     }
-    this.#state = 'connecting';
-    this.cluster.upstream.open(this.arrival.node, limits.connectTimeoutMs).then(
+    this.#phase = 'connecting';
+    this.#cluster.upstream.open(this.info.node, limits.connectTimeoutMs).then(
       (opened) => this.#connected(opened),
       (error: unknown) => this.cut('upstream', messageOf(error)),
     );
     return false;
   }
 
-  #connected({ link, address, guessed }: Opened): void {
-    if (this.#state !== 'connecting') return link.destroy();
-    const { stats } = this.cluster;
-    this.#state = 'open';
-    this.upstream = link;
-    this.#upstreamAddress = address;
+  #connected({ connection, address, guessed }: BrokerConnection): void {
+    if (this.#phase !== 'connecting') return connection.destroy();
+    this.#phase = 'open';
+    this.#broker = new Broker(connection, address, this.inFlight);
     this.guessed = guessed;
-    this.#requestPump = new Pump(
-      this.client,
-      link,
-      this.#requestFlow,
-      stats.bytesFromClients,
-      stats.pausedRequests,
-    );
-    this.#responsePump = new Pump(
-      link,
-      this.client,
-      this.#responseFlow,
-      stats.bytesToClients,
-      stats.pausedResponses,
-    );
-    link.events = {
+    this.#flow = new FlowControl(this, connection, this);
+    connection.events = {
       onChunk: (chunk, length) => this.#fromUpstream(chunk, length),
-      onWritten: () => this.#goOn(),
-      onEnd: () => this.#upstreamGone(),
-      onClose: () => this.#upstreamGone(),
+      onWritten: () => this.#resume(),
+      onEnd: () => this.#upstreamClosed(),
+      onClose: () => this.#upstreamClosed(),
     };
-    link.resume();
+    connection.resume();
     const opening = this.#opening;
     this.#opening = Buffer.alloc(0);
     if (this.#fromClient(opening, opening.length)) this.client.resume();
   }
 
-  /** Cuts the session off because of what came in, or because of a fault of ours that it met; always false. */
-  #failed(error: unknown): false {
-    const theirs = error instanceof BadTraffic || error instanceof MalformedMessage;
-    if (!theirs) this.cluster.log.error({ err: error }, 'a fault of the proxy ends a connection');
-    this.cut(theirs ? 'bad_traffic' : 'internal', messageOf(error));
-    return false;
-  }
-
   /** Whatever was in the way may be gone: lets both directions try again. */
-  #goOn(): void {
-    if (this.#state !== 'open') return;
+  #resume(): void {
+    if (this.#phase !== 'open') return;
     try {
-      this.#responsePump!.poke();
-      this.#requestPump!.poke();
+      this.#flow!.resume();
     } catch (error) {
       this.#failed(error);
     }
     if (this.ending) this.settle();
   }
 
-  /** Works on a gathered request; those behind it wait until it is done. */
-  pursueRequest(work: Promise<void>): void {
-    this.#pursue(this.#requestFlow, work);
+  /** Cuts the session off because of what came in, or because of a fault of ours that it met; always false. */
+  #failed(error: unknown): false {
+    const theirs = error instanceof BadTraffic || error instanceof MalformedMessage;
+    if (!theirs) this.#cluster.log.error({ err: error }, 'internal error, closing the connection');
+    this.cut(theirs ? 'bad_traffic' : 'internal', messageOf(error));
+    return false;
   }
 
-  pursueResponse(work: Promise<void>): void {
-    this.#pursue(this.#responseFlow, work);
+  onReleased(): void {
+    this.#resume();
+    // Only now: more responses may have come before the broker was lost.
+    if (this.#upstreamLost && !this.inResponse) this.finish();
+    this.#discard();
   }
 
-  #pursue(flow: Flow, work: Promise<void>): void {
-    work
-      .then(() => {
-        flow.proceed();
-        if (this.#responses.due && this.#responseFlow.atBoundary) this.#responses.writeDue();
-        this.#goOn();
-        // Only now: more responses may have come before the broker was lost.
-        if (this.#upstreamLost && !this.inResponse) this.finish();
-        this.#discard();
-      })
-      .catch((error: unknown) => {
-        const theirs = error instanceof MalformedMessage;
-        // Not at the level of a filter that closes on purpose; but after the end, its questions fail by themselves.
-        if (!theirs && this.#state === 'open')
-          this.cluster.log.warn({ err: error }, 'a fault of a filter ends a connection');
-        this.cut(theirs ? 'bad_traffic' : 'filter', messageOf(error));
-      });
-  }
-
-  /** Answers a request in place of the broker, when all earlier ones have been answered. */
-  answer(answer: Buffer): void {
-    if (this.#state !== 'open') return;
-    if (this.queue.length === 0 && this.#responseFlow.atBoundary) return this.client.write(answer);
-    this.queue.push({ correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer, asker: undefined });
-    this.#responses.due = true;
-  }
-
-  /** Asks the broker on behalf of a filter. */
-  async ask<Name extends ApiName>(
-    api: Name,
-    apiVersion: number,
-    body: Draft<Requests[Name]>,
-  ): Promise<Responses[Name]> {
-    if (this.inResponse) throw new Error('the broker can be asked only while a request is handled');
-    if (!this.upstream || this.#state !== 'open') throw new Error('the connection is closed');
-    return askBroker(this.upstream, this.queue, api, apiVersion, body);
+  onFailed(error: unknown): void {
+    const theirs = error instanceof MalformedMessage;
+    // Not at the level of a filter that closes on purpose; but after the end, its requests fail by themselves.
+    if (!theirs && this.#phase === 'open')
+      this.#cluster.log.warn({ err: error }, 'filter failed, closing the connection');
+    this.cut(theirs ? 'bad_traffic' : 'filter', messageOf(error));
   }
 
   /** Learns where the brokers are; true if the one that this connection is for turns out to be at its end already. */
   async findNode(): Promise<boolean> {
-    const { topology } = this.cluster;
-    topology.learn(await askForNodes(this.upstream!, this.queue));
+    const found = await this.#broker!.findNode(this.info.node!, this.#cluster.topology);
     this.guessed = false;
-    return sameAddress(topology.addressOf(this.arrival.node!), this.#upstreamAddress);
+    return found;
   }
 
-  /**
-   * Ends the session if its broker is somewhere else now. A client would not notice by itself: to it the broker's
-   * address stays the same, and someone else may have got the old one.
-   */
+  /** A client would not notice by itself: to it the broker's address stays the same, and someone else may have got the old one. */
   followBroker(): void {
-    const { node } = this.arrival;
-    if (node === undefined || this.#state !== 'open' || this.guessed) return;
-    const address = this.cluster.topology.addressOf(node);
-    if (address && !sameAddress(address, this.#upstreamAddress)) this.drain('the broker has moved');
+    const { node } = this.info;
+    if (node === undefined || this.#phase !== 'open' || this.guessed) return;
+    if (this.#broker!.hasMoved(node, this.#cluster.topology)) this.drain('the broker has moved');
   }
 
-  /** Ends the session at the next moment at which nothing is under way; forcibly when the time is over. */
-  drain(reason: string, timeoutMs = this.cluster.config.drainTimeoutMs): void {
+  drain(reason: string, timeoutMs = this.#cluster.config.drainTimeoutMs): void {
     if (this.draining) return;
-    this.cluster.log.debug({ client: this.arrival.clientAddress, reason }, 'a connection drains');
+    this.#cluster.log.debug({ client: this.info.clientAddress, reason }, 'draining the connection');
     this.draining = true;
-    this.#responses.due = true;
-    this.#deadline = performance.now() + timeoutMs;
-    if (this.#state === 'waiting' || this.#state === 'connecting') this.finish();
+    this.#flow?.endAtBoundary();
+    this.#timeouts.setDeadline(timeoutMs);
+    if (this.#phase === 'waiting' || this.#phase === 'connecting') this.finish();
     else this.settle();
   }
 
   /** Ends the session if it is to end and nothing is under way. */
   settle(): void {
-    if (this.#state !== 'open' || this.queue.length > 0) return;
-    if (!this.#responseFlow.atBoundary || this.#requestFlow.waiting) return;
-    if (this.upstream!.backlog > 0) return; // requests that want no answer are in no queue
-    if (this.draining ? this.#requestFlow.atBoundary : this.#requestPump!.empty) this.finish();
+    if (this.#phase === 'open' && this.#flow!.settled) this.finish();
   }
 
   /** Ends our side in good order: what has been written arrives. */
   finish(): void {
-    if (this.#state === 'ending' || this.#state === 'closed') return;
-    this.#state = 'ending';
-    this.#deadline = performance.now() + LINGER_MS;
-    this.#leaveBroker();
+    if (this.#phase === 'ending' || this.#phase === 'closed') return;
+    this.#phase = 'ending';
+    this.#timeouts.setDeadline(LINGER_MS);
+    this.#closeUpstream();
     // A socket that is closed with unread bytes in it resets the connection, and what we wrote last would be lost.
     this.client.end();
     this.#discard();
@@ -307,65 +235,66 @@ export class Session {
 
   /** Reads on, for nobody. Not while a filter still works on what was read last, which reading would write over. */
   #discard(): void {
-    if (this.#state === 'ending' && !this.#requestFlow.waiting) this.client.resume();
+    if (this.#phase === 'ending' && !this.#flow?.requests.holding) this.client.resume();
   }
 
   /** Ends the session at once, and says why. */
   cut(reason: CutReason, why: string): void {
-    if (this.#state === 'ending' || this.#state === 'closed') return;
-    this.#state = 'ending';
-    const { clientAddress: client, node } = this.arrival;
-    this.cluster.reportCut(reason, { client, node, why });
-    this.#leaveBroker();
+    if (this.#phase === 'ending' || this.#phase === 'closed') return;
+    this.#phase = 'ending';
+    const { clientAddress: client, node } = this.info;
+    this.#cluster.reportCut(reason, { client, node, why });
+    this.#closeUpstream();
     this.client.destroy();
   }
 
-  #leaveBroker(): void {
+  destroy(): void {
+    this.client.destroy();
+  }
+
+  #closeUpstream(): void {
+    this.#flow?.close();
     this.upstream?.destroy();
-    this.queue.abandon();
+    this.inFlight.abandon();
   }
 
   #clientEnd(): void {
-    if (this.#state === 'ending' && this.client.backlog > 0) return; // it closes when that has left
-    if (this.#state !== 'open') return this.client.destroy();
+    if (this.#phase === 'ending' && this.client.backlog > 0) return; // it closes when that has left
+    if (this.#phase !== 'open') return this.client.destroy();
     this.#clientEnded = true;
-    this.#deadline ||= performance.now() + LAST_ANSWERS_MS;
-    this.#responses.due = true;
+    if (!this.#timeouts.hasDeadline) this.#timeouts.setDeadline(LAST_RESPONSES_MS);
+    this.#flow!.endAtBoundary();
     this.settle();
   }
 
-  #upstreamGone(): void {
+  #upstreamClosed(): void {
     this.#upstreamLost = true;
-    if (this.#state === 'open' && !this.inResponse) this.finish();
+    if (this.#phase === 'open' && !this.inResponse) this.finish();
   }
 
   #clientClosed(): void {
-    this.#state = 'closed';
-    this.#leaveBroker();
-    this.cluster.sessions.delete(this);
-    this.cluster.stats.active.value -= 1;
+    this.#phase = 'closed';
+    this.#closeUpstream();
+    this.#cluster.sessions.delete(this);
+    this.#cluster.stats.active.value -= 1;
     this.#onClosed();
     try {
       this.chain.close();
     } catch (error) {
-      this.cluster.log.error({ err: error }, 'a filter failed when a connection was closed');
+      this.#cluster.log.error({ err: error }, 'filter failed when the connection was closed');
     }
   }
 
-  /** Called every now and then: enforces time-outs without a timer for each connection. */
   sweep(now: number): void {
-    if (this.#deadline > 0 && now > this.#deadline) {
-      if (this.#state === 'ending') this.client.destroy();
-      else this.cut('drain_timeout', 'requests were still under way when the time to drain was over');
+    if (this.#timeouts.isOverdue(now)) {
+      if (this.#phase === 'ending') this.client.destroy();
+      else this.cut('drain_timeout', 'requests were still in flight when the time to drain was over');
     }
-    if (this.#active) {
-      this.#active = false;
-      this.#activeAt = now;
-      return;
-    }
-    const { idleTimeoutMs, unauthenticatedIdleTimeoutMs } = this.rules.limits;
-    const unheard = unauthenticatedIdleTimeoutMs || (this.#state === 'waiting' ? SILENT_MS : 0);
-    const limit = this.authenticated ? idleTimeoutMs : unheard;
-    if (limit > 0 && now - this.#activeAt > limit) this.cut('idle', `nothing was sent for ${limit} ms`);
+    const unauthenticated = this.#phase === 'waiting' ? 'silent' : 'unauthenticated';
+    const limit = this.#timeouts.exceededIdleLimit(
+      now,
+      this.authenticated ? 'authenticated' : unauthenticated,
+    );
+    if (limit !== undefined) this.cut('idle', `nothing was sent for ${limit} ms`);
   }
 }

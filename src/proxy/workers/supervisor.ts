@@ -2,174 +2,117 @@ import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Snapshot } from '../../ops/metrics.ts';
-import type { Address, ProxyConfig } from '../config/model.ts';
-import type { FromWorker } from './crew-messages.ts';
-import type { Crew } from '../crew.ts';
-import type { Counts, Problem } from '../data-plane.ts';
-import { targetKey } from '../reload.ts';
-import { sameAddress } from '../cluster/topology.ts';
-import { startWorker } from './worker-process.ts';
-import type { Answer, WorkerProcess } from './worker-process.ts';
+import type { ProxyConfig } from '../config/model.ts';
+import type { Problem } from '../router/router.ts';
+import type { Counts } from './data-plane.ts';
+import { createKnownBrokers } from './known-brokers.ts';
+import type { FromWorker } from './messages.ts';
+import type { WorkerPool } from './worker-pool.ts';
+import type { Response } from './worker-process.ts';
+import { createWorkerSlot } from './worker-slot.ts';
+import type { WorkerSlot } from './worker-slot.ts';
 
-/** A worker that ran so long and then died was not broken from the start. */
-const PROVEN_MS = 10_000;
-const FIRST_RESTART_MS = 100;
-const SLOWEST_RESTART_MS = 5000;
-const APPLY_MS = 30_000;
-const REPORT_MS = 2000;
+const APPLY_TIMEOUT_MS = 30_000;
+const REPORT_TIMEOUT_MS = 2000;
 
-interface Place {
-  number: number;
-  worker: WorkerProcess;
-  counts: Counts;
-  lastSnapshot: Snapshot;
-  restartMs: number;
-  leaving: boolean;
-}
-
-/** Several worker processes that share every port: started, kept alive, and told of each other's findings. */
-export function createWorkerCrew(count: number, log: Log): Crew {
-  const places: Place[] = [];
+/** Several worker processes that share every port: started, restarted when they die, and told what others learned. */
+export function createWorkerPool(count: number, log: Log): WorkerPool {
+  const slots: WorkerSlot[] = [];
   // Counters of workers that died stay in the sums, or the sums would go back.
-  let departed: Promise<Snapshot> = Promise.resolve([]);
-  const known = new Map<string, Map<number, Address>>();
+  let exited: Promise<Snapshot> = Promise.resolve([]);
+  const brokers = createKnownBrokers();
   const ticketKeys = randomBytes(48).toString('base64');
   let config: ProxyConfig | undefined;
   let lastProblems: Problem[] = [];
-  let stopping = false;
 
-  function tellOthers(place: Place, cluster: string, nodes: [number, Address][]): void {
-    for (const other of places) if (other !== place) other.worker.tell({ type: 'nodes', cluster, nodes });
-  }
+  const othersOf = (slot: WorkerSlot) => slots.filter((other) => other !== slot);
 
-  function remember(cluster: string, nodes: [number, Address][]): void {
-    const all = known.get(cluster) ?? new Map<number, Address>();
-    known.set(cluster, all);
-    for (const [node, address] of nodes) all.set(node, address);
-  }
-
-  function hear(place: Place, message: FromWorker): void {
+  function onMessage(slot: WorkerSlot, message: FromWorker): void {
     if (message.type === 'learned') {
-      remember(message.cluster, message.nodes);
-      tellOthers(place, message.cluster, message.nodes);
+      const { cluster, nodes } = message;
+      brokers.learn(cluster, nodes);
+      for (const { worker } of othersOf(slot)) worker.send({ type: 'nodes', cluster, nodes });
     } else if (message.type === 'forgot') {
-      const nodes = known.get(message.cluster);
-      if (sameAddress(nodes?.get(message.node), message.address)) nodes?.delete(message.node);
+      brokers.forget(message.cluster, message.node, message.address);
     } else if (message.type === 'where') {
-      const address = known.get(message.cluster)?.get(message.node);
-      place.worker.tell({ type: 'found', id: message.id, address });
+      const address = brokers.find(message.cluster, message.node);
+      slot.worker.send({ type: 'found', id: message.id, address });
     } else if (message.type === 'counts') {
-      place.counts = message.counts;
-      for (const other of places)
-        if (other !== place) other.worker.tell({ type: 'others', counts: sumOfOthers(places, other) });
+      slot.counts = message.counts;
+      for (const other of othersOf(slot))
+        other.worker.send({ type: 'others', counts: sumOf(othersOf(other)) });
     }
-  }
-
-  function launch(place: Omit<Place, 'worker'> & { worker?: WorkerProcess }): Place {
-    const setup = { number: place.number, logLevel: log.level, ticketKeys };
-    const ready = place as Place;
-    ready.worker = startWorker(setup, (message) => hear(ready, message));
-    void ready.worker.ended.then((why) => replace(ready, why));
-    return ready;
-  }
-
-  function replace(place: Place, why: string): void {
-    keepCounters(place.lastSnapshot);
-    place.lastSnapshot = [];
-    place.counts = { total: 0, addresses: [] };
-    if (stopping || place.leaving) return;
-    const proven = performance.now() - place.worker.startedAt > PROVEN_MS;
-    place.restartMs = proven ? FIRST_RESTART_MS : Math.min(place.restartMs * 2, SLOWEST_RESTART_MS);
-    const { number, restartMs } = place;
-    log.error(
-      { worker: number, pid: place.worker.pid, why, restartMs },
-      'a worker died and is started again',
-    );
-    setTimeout(() => {
-      if (!stopping && !place.leaving) void brief(launch(place));
-    }, restartMs);
   }
 
   function keepCounters(snapshot: Snapshot): void {
     const counters = snapshot.filter((metric) => (metric as { type?: string }).type !== 'gauge');
-    departed = departed.then((sum) => sumOfSnapshots([sum, counters]));
+    exited = exited.then((sum) => sumOfSnapshots([sum, counters]));
   }
 
   /** They are the same in all workers; if none is free to answer, those of before stand. */
-  function noteProblems(answers: readonly (Answer | undefined)[]): void {
-    lastProblems = answers.find((answer) => answer !== undefined)?.problems ?? lastProblems;
+  function noteProblems(responses: readonly (Response | undefined)[]): void {
+    lastProblems = responses.find((response) => response !== undefined)?.problems ?? lastProblems;
   }
 
-  /** Tells a new worker all that it has to know. */
-  async function brief(place: Place): Promise<void> {
+  /** Sends a new worker the configuration and what is known of the brokers. */
+  async function initialise({ worker }: WorkerSlot): Promise<void> {
     if (!config) return;
-    const { worker } = place;
-    await worker.ask({ type: 'apply', config }, APPLY_MS);
-    for (const [cluster, nodes] of known) worker.tell({ type: 'nodes', cluster, nodes: [...nodes] });
+    await worker.request({ type: 'apply', config }, APPLY_TIMEOUT_MS);
+    for (const [cluster, nodes] of brokers.all()) worker.send({ type: 'nodes', cluster, nodes });
   }
 
-  const newPlace = (number: number) => ({
-    number,
-    counts: { total: 0, addresses: [] },
-    lastSnapshot: [],
-    restartMs: FIRST_RESTART_MS / 2,
-    leaving: false,
-  });
-  for (let number = 1; number <= count; number++) places.push(launch(newPlace(number)));
+  async function reportOf(slot: WorkerSlot): Promise<Response | undefined> {
+    const response = await slot.worker.request({ type: 'report' }, REPORT_TIMEOUT_MS);
+    if (response?.type !== 'report') return undefined;
+    slot.lastSnapshot = response.snapshot;
+    return response;
+  }
+
+  const events = {
+    onMessage,
+    onExit: keepCounters,
+    onRestart: (slot: WorkerSlot) => void initialise(slot),
+  };
+  for (let number = 1; number <= count; number++)
+    slots.push(createWorkerSlot({ number, logLevel: log.level, ticketKeys }, log, events));
 
   return {
     async apply(next) {
-      forgetMoved(known, next);
+      brokers.retain(next);
       config = next;
-      const question = { type: 'apply', config: next } as const;
-      noteProblems(await Promise.all(places.map(({ worker }) => worker.ask(question, APPLY_MS))));
+      const request = { type: 'apply', config: next } as const;
+      noteProblems(await Promise.all(slots.map(({ worker }) => worker.request(request, APPLY_TIMEOUT_MS))));
     },
     async report() {
-      const reports = await Promise.all(
-        places.map(async (place) => {
-          const answer = await place.worker.ask({ type: 'report' }, REPORT_MS);
-          if (answer?.type !== 'report') return undefined;
-          place.lastSnapshot = answer.snapshot;
-          return answer;
-        }),
-      );
-      noteProblems(reports);
-      return {
-        // Of a worker that is too busy to answer, what it said last: its counters must not vanish for a scrape.
-        snapshots: [...places.map(({ lastSnapshot }) => lastSnapshot), await departed],
-        problems: lastProblems,
-      };
+      noteProblems(await Promise.all(slots.map(reportOf)));
+      // Of a worker that is too busy to answer, what it said last: its counters must not vanish for a scrape.
+      const snapshots = [...slots.map(({ lastSnapshot }) => lastSnapshot), await exited];
+      return { snapshots, problems: lastProblems };
     },
     learn(cluster, nodes) {
-      remember(cluster, nodes);
-      for (const { worker } of places) worker.tell({ type: 'nodes', cluster, nodes });
+      brokers.learn(cluster, nodes);
+      for (const { worker } of slots) worker.send({ type: 'nodes', cluster, nodes });
     },
     async drain(timeoutMs) {
-      stopping = true;
+      for (const slot of slots) slot.stop();
       const late = setTimeout(() => {
-        for (const { worker } of places) worker.kill();
-      }, timeoutMs + REPORT_MS);
-      for (const { worker } of places) worker.tell({ type: 'drain', timeoutMs });
-      await Promise.all(places.map(({ worker }) => worker.ended));
+        for (const { worker } of slots) worker.kill();
+      }, timeoutMs + REPORT_TIMEOUT_MS);
+      for (const { worker } of slots) worker.send({ type: 'drain', timeoutMs });
+      await Promise.all(slots.map(({ worker }) => worker.ended));
       clearTimeout(late);
     },
-    pids: () => places.map(({ worker }) => worker.pid),
+    pids: () => slots.map(({ worker }) => worker.pid),
   };
 }
 
-function sumOfOthers(places: readonly Place[], place: Place): Counts {
+function sumOf(slots: readonly WorkerSlot[]): Counts {
   const addresses = new Map<string, number>();
   let total = 0;
-  for (const { counts } of places.filter((other) => other !== place)) {
+  for (const { counts } of slots) {
     total += counts.total;
     for (const [address, count] of counts.addresses)
       addresses.set(address, (addresses.get(address) ?? 0) + count);
   }
   return { total, addresses: [...addresses] };
-}
-
-/** Where nodes are is knowledge about a target; a virtual cluster with another target has to learn anew. */
-function forgetMoved(known: Map<string, unknown>, after: ProxyConfig): void {
-  const keys = new Set(after.virtualClusters.map(targetKey));
-  for (const key of known.keys()) if (!keys.has(key)) known.delete(key);
 }

@@ -3,15 +3,15 @@ import { createLog } from '../../ops/log.ts';
 import type { LogLevel } from '../../ops/log.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import type { Address } from '../config/model.ts';
-import { SETUP_VARIABLE } from './crew-messages.ts';
-import type { FromWorker, ToWorker, WorkerSetup } from './crew-messages.ts';
-import { createDataPlane } from '../data-plane.ts';
+import { createDataPlane } from './data-plane.ts';
+import { SETUP_VARIABLE } from './messages.ts';
+import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
 
-/** The program of a worker process: a data plane that does what its supervisor says. */
+/** The program of a worker process: a data plane that its supervisor controls by messages. */
 
-/** An answer that does not come in this time is not waited for: the connection finds its broker the long way. */
-const LOOK_UP_MS = 250;
-const COUNTS_EVERY_MS = 250;
+/** A response that takes longer is not waited for: the connection finds its broker the long way. */
+const LOOK_UP_TIMEOUT_MS = 250;
+const COUNTS_INTERVAL_MS = 250;
 
 const setup = JSON.parse(process.env[SETUP_VARIABLE] ?? '{}') as WorkerSetup;
 const log = createLog(setup.logLevel as LogLevel, { worker: setup.number });
@@ -21,8 +21,8 @@ const send = (message: FromWorker) => {
   if (process.connected) process.send?.(message);
 };
 
-const questions = new Map<number, (address: Address | undefined) => void>();
-let lastQuestion = 0;
+const lookUps = new Map<number, (address: Address | undefined) => void>();
+let lastLookUp = 0;
 
 const plane = createDataPlane({
   log,
@@ -33,15 +33,15 @@ const plane = createDataPlane({
   forget: (cluster, node, address) => send({ type: 'forgot', cluster, node, address }),
   lookUp(cluster, node) {
     const { promise, resolve } = Promise.withResolvers<Address | undefined>();
-    const id = ++lastQuestion;
-    questions.set(id, resolve);
-    setTimeout(resolve, LOOK_UP_MS, undefined);
+    const id = ++lastLookUp;
+    lookUps.set(id, resolve);
+    setTimeout(resolve, LOOK_UP_TIMEOUT_MS, undefined);
     send({ type: 'where', id, cluster, node });
-    return promise.finally(() => questions.delete(id));
+    return promise.finally(() => lookUps.delete(id));
   },
 });
 
-async function obey(message: ToWorker): Promise<void> {
+async function handle(message: ToWorker): Promise<void> {
   switch (message.type) {
     case 'apply':
       await plane.apply(message.config);
@@ -49,7 +49,7 @@ async function obey(message: ToWorker): Promise<void> {
     case 'nodes':
       return plane.learn(message.cluster, message.nodes);
     case 'found':
-      return questions.get(message.id)?.(message.address);
+      return lookUps.get(message.id)?.(message.address);
     case 'others':
       return plane.setOthers(message.counts);
     case 'report':
@@ -60,11 +60,11 @@ async function obey(message: ToWorker): Promise<void> {
         problems: plane.problems(),
       });
     case 'drain':
-      return leave(message.timeoutMs);
+      return drainAndExit(message.timeoutMs);
   }
 }
 
-async function leave(timeoutMs: number): Promise<void> {
+async function drainAndExit(timeoutMs: number): Promise<void> {
   await plane.drain(timeoutMs);
   process.exit(0);
 }
@@ -76,14 +76,14 @@ setInterval(() => {
   if (text === sent) return;
   sent = text;
   send({ type: 'counts', counts });
-}, COUNTS_EVERY_MS).unref();
+}, COUNTS_INTERVAL_MS).unref();
 
-// The supervisor gets these too, and says what to do.
+// The supervisor gets these too, and tells its workers to drain.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
-process.on('disconnect', () => void leave(10_000));
+process.on('disconnect', () => void drainAndExit(10_000));
 process.on('message', (message: ToWorker) => {
-  obey(message).catch((error: unknown) =>
-    log.error({ why: messageOf(error) }, 'a worker cannot do as it is told'),
+  handle(message).catch((error: unknown) =>
+    log.error({ message: message.type, why: messageOf(error) }, 'worker message failed'),
   );
 });

@@ -30,11 +30,11 @@ suite('events', () => {
   /** Makes the operator look again without anything having changed. */
   async function stir(times: number): Promise<void> {
     for (let i = 0; i < times; i++) {
-      const before = await metric(road.operator, 'isthmus_operator_reconciles_total');
+      const before = await metric(road.operator, 'isthmus_controller_reconciles_total');
       await road.plane.kubectl(['label', '--overwrite', 'service/mycluster-myclusterip', `stirred=a${i}`]);
       await waitFor(
         'another look',
-        async () => (await metric(road.operator, 'isthmus_operator_reconciles_total')) > before,
+        async () => (await metric(road.operator, 'isthmus_controller_reconciles_total')) > before,
       );
     }
   }
@@ -62,7 +62,7 @@ suite('events', () => {
     await road.restart();
     await waitFor(
       'a look',
-      async () => (await metric(road.operator, 'isthmus_operator_reconciles_total')) > 0,
+      async () => (await metric(road.operator, 'isthmus_controller_reconciles_total')) > 0,
     );
     await stir(1);
     assert.deepEqual(await reasonsOf(...cluster), expected);
@@ -87,7 +87,7 @@ suite('events', () => {
     );
     await apply(road.plane, await road.certificate('servercert', host));
     await waitForCondition(road.client, cluster, ['Ready', 'True', 'Ready']);
-    await waitFor('the end of it', async () => (await reasonsOf(...cluster)).includes('Normal Mended'));
+    await waitFor('the end of it', async () => (await reasonsOf(...cluster)).includes('Normal Recovered'));
   });
 
   test('waiting for an address is told of the ingress', async () => {

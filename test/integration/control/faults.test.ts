@@ -231,9 +231,9 @@ suite('when things go wrong', () => {
       await road.restart(async () => void (settled = await versions()));
       await waitFor(
         'the first reconcile',
-        async () => (await metric(road.operator, 'isthmus_operator_reconciles_total')) > 0,
+        async () => (await metric(road.operator, 'isthmus_controller_reconciles_total')) > 0,
       );
-      return (await metric(road.operator, 'isthmus_operator_writes_total')) === 0;
+      return (await metric(road.operator, 'isthmus_road_writes_total')) === 0;
     });
     assert.deepEqual(await versions(), settled);
   });

@@ -12,7 +12,7 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';
 import type { Authority } from '../../support/pki.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { startPlaneWithCrds } from '../resources/plane.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import { adminOf, get, patchStatus, runOperator, typeOfKind, waitForCondition } from './harness.ts';
 import type { WithStatus } from './harness.ts';
 
@@ -77,7 +77,7 @@ export function useRoad(): Road {
   }
 
   before(async () => {
-    road.plane = await startPlaneWithCrds();
+    road.plane = await startControlPlaneWithCrds();
     road.client = adminOf(road.plane);
     authority = await createAuthority('test');
     road.operator = await runOperator(road.plane, { askPod });

@@ -12,7 +12,7 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
-import { startPlaneWithCrds } from '../resources/plane.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import { createAudit, rightsOf } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { named } from './fixture.ts';
@@ -103,7 +103,7 @@ suite('rights and namespaces', () => {
     operatorManifests({ namespace, image: 'isthmus:test', replicas: 1, roads: ['proxy'], watchNamespaces });
   before(async () => {
     audit = createAudit(`system:serviceaccount:${NAMESPACE}:isthmus-operator`);
-    plane = await startPlaneWithCrds({ apiServerArgs: audit.args });
+    plane = await startControlPlaneWithCrds({ apiServerArgs: audit.args });
     client = adminOf(plane);
     await apply(plane, ...install(NAMESPACE));
   });
@@ -238,7 +238,7 @@ suite('rights and namespaces', () => {
       const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;
       for (const namespace of watchNamespaces)
         await waitForCondition(client, cluster, ['Ready', 'False', 'PodsNotReady'], namespace);
-      const reconciles = () => metric(operator, 'isthmus_operator_reconciles_total');
+      const reconciles = () => metric(operator, 'isthmus_controller_reconciles_total');
       await waitFor('the count of it', async () => (await reconciles()) > 0);
       const other = await get(client, ...cluster, 'unwatched');
       assert.equal(other?.status, undefined);

@@ -1,6 +1,6 @@
 /** One broker with two encrypting proxies in front of it, the original and ours, that share a key. */
 import { checkProxyConfig } from '../../../src/proxy/config/load.ts';
-import { createLocalCrew } from '../../../src/proxy/crew.ts';
+import { createLocalPool } from '../../../src/proxy/workers/worker-pool.ts';
 import { connectKafka } from '../../../src/kafka/client.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { createLog } from '../../../src/ops/log.ts';
@@ -39,12 +39,12 @@ export async function startOurs(upstream: string, filter: FilterDefinition = ENC
   const ports = await reservePorts(2);
   const [bootstrapPort = 0, brokerPort = 0] = ports.numbers;
   const document = kroxyliciousConfig({ upstream, filters: [filter] }, [bootstrapPort, brokerPort]);
-  const crew = createLocalCrew(createLog('error'), createMetrics());
-  await crew.apply(checkProxyConfig(document, 'the test').config);
+  const pool = createLocalPool(createLog('error'), createMetrics());
+  await pool.apply(checkProxyConfig(document, 'the test').config);
   return {
     bootstrap: `127.0.0.1:${bootstrapPort}`,
     async [Symbol.asyncDispose]() {
-      await crew.drain(1000);
+      await pool.drain(1000);
       await ports.release();
     },
   };

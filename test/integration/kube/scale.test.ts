@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { after, before, suite, test } from 'node:test';
 import { createClient } from '../../../src/kube/http/client.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
-import { startControlPlane } from '../../support/control-plane.ts';
+import { startOwnControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { CONFIG_MAP, clientOf, configMap, connect } from './harness.ts';
 
@@ -16,7 +16,7 @@ const WORKERS = 50;
 let plane: ControlPlane;
 let admin: Client;
 before(async () => {
-  plane = await startControlPlane();
+  plane = await startOwnControlPlane(); // nobody wants it after this
   admin = clientOf(plane.kubeconfigText);
 });
 after(async () => {

@@ -128,7 +128,7 @@ describe('hostile clients', () => {
       await assert.rejects(once(client, 'secureConnect'));
     }
     await waitFor('the refusals', async () => (await cuts('server_name')) === 2);
-    await proxy.logged(/no gateway has the name nobody\.localhost/);
+    await proxy.logged(/no gateway has the server name nobody\.localhost/);
   });
 
   test('a TLS handshake that does not come ends in time', async () => {

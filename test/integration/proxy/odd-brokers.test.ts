@@ -8,8 +8,8 @@ import { encodeRequest } from '../../../src/kafka/frame.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
 import { checkProxyConfig } from '../../../src/proxy/config/load.ts';
-import { createLocalCrew } from '../../../src/proxy/crew.ts';
-import type { Crew } from '../../../src/proxy/crew.ts';
+import { createLocalPool } from '../../../src/proxy/workers/worker-pool.ts';
+import type { WorkerPool } from '../../../src/proxy/workers/worker-pool.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startFakeBroker } from './fake-broker.ts';
 import type { FakeBroker } from './fake-broker.ts';
@@ -18,16 +18,16 @@ import type { PortBlock } from './proxy-process.ts';
 
 describe('odd brokers', () => {
   let block: PortBlock;
-  let crew: Crew;
+  let pool: WorkerPool;
   let brokers: [FakeBroker, FakeBroker];
   const metrics = createMetrics();
 
   before(async () => {
     block = await reserveBlock(4);
-    crew = createLocalCrew(createLog('silent'), metrics);
+    pool = createLocalPool(createLog('silent'), metrics);
   });
   after(async () => {
-    await crew?.drain(1000);
+    await pool?.drain(1000);
     await block?.[Symbol.asyncDispose]();
   });
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('odd brokers', () => {
 
   const configure = (targetCluster: object, more: object = {}) => {
     const virtualClusters = [{ name: 'odd', targetCluster, gateways: [portGateway(block.first)] }];
-    return crew.apply(checkProxyConfig({ ...more, virtualClusters }, 'the test').config);
+    return pool.apply(checkProxyConfig({ ...more, virtualClusters }, 'the test').config);
   };
   const ask = (node = 0) => askKafka(block.first + node);
   const counted = async (name: string) => {

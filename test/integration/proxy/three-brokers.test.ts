@@ -110,7 +110,7 @@ describe('three brokers', () => {
       ],
     );
     assert.equal(topics[0]?.partitions.length, 3);
-    await proxy.logged(/"node":3,.*no place in nodeIdRanges/);
+    await proxy.logged(/"node":3,.*outside nodeIdRanges/);
     await counted('isthmus_proxy_unadvertised_brokers_total');
   });
 

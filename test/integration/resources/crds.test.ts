@@ -9,13 +9,13 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { connect } from './api.ts';
 import type { Api } from './api.ts';
-import { startPlaneWithCrds } from './plane.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 
 let plane: ControlPlane;
 let api: Api;
 
 before(async () => {
-  plane = await startPlaneWithCrds();
+  plane = await startControlPlaneWithCrds();
   api = connect(plane);
 });
 after(async () => {

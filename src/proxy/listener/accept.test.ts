@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import type { Cluster } from '../cluster/cluster.ts';
+import type { CutReason } from '../cluster/stats.ts';
+import type { Limits } from '../config/model.ts';
+import type { Route } from '../router/router.ts';
+import { accept } from './accept.ts';
+import type { AcceptContext } from './accept.ts';
+
+/** A connection in place of a socket. */
+function connection(): Socket {
+  const [near] = duplexPair();
+  return Object.assign(near, { remoteAddress: '192.0.2.1', setKeepAlive() {} }) as unknown as Socket;
+}
+
+function contextWith(
+  find: () => Route | undefined,
+  refused: CutReason[] = [],
+): AcceptContext & { inside: number } {
+  const made = {
+    inside: 0,
+    find,
+    rules: { limits: { handshakeTimeoutMs: 1000 } as Limits, unknownApis: 'pass' as const },
+    proxyProtocol: 'disabled' as const,
+    refuse: (reason: CutReason) => void refused.push(reason),
+    admit() {
+      made.inside += 1;
+      return () => void (made.inside -= 1);
+    },
+  };
+  return made;
+}
+
+const destination = { cluster: 'c', gateway: 'g', node: undefined };
+const binding = { host: undefined, port: 1, destination, sni: [] };
+
+test('a connection whose virtual cluster was retired during its handshake gets no session of it', async () => {
+  const sessions = new Set();
+  const secured = connection();
+  const route = {
+    cluster: { sessions, filters: [] } as unknown as Cluster,
+    gateway: { tls: { handshake: async () => ({ socket: secured as TLSSocket }) } },
+  } as unknown as Route;
+  let asked = 0;
+  const socket = connection();
+  const closed = once(socket, 'close');
+  const context = contextWith(() => (asked++ === 0 ? route : undefined));
+  accept(socket, { ...binding, tls: true }, context);
+  await closed;
+  assert.equal(sessions.size, 0);
+  assert.equal(context.inside, 0);
+});
+
+test('a filter that takes no connection costs neither the socket nor a place', async () => {
+  const refused: CutReason[] = [];
+  const cluster = {
+    sessions: new Set(),
+    config: { name: 'c' },
+    filters: [
+      {
+        connect() {
+          throw new Error('a fault of the filter');
+        },
+      },
+    ],
+  } as unknown as Cluster;
+  const route = { cluster, gateway: { config: { name: 'g' } } } as unknown as Route;
+  const socket = connection();
+  const closed = once(socket, 'close');
+  const context = contextWith(() => route, refused);
+  accept(Object.assign(socket, { _handle: null }), { ...binding, tls: false }, context);
+  await closed;
+  assert.equal(context.inside, 0);
+  assert.deepEqual(refused, ['filter']);
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import { createMetrics } from '../../ops/metrics.ts';
+import { createStats } from '../cluster/stats.ts';
+import { targetKey } from '../config/canonical.ts';
+import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
+import { createRouter } from './router.ts';
+
+const log = pino({ level: 'silent' });
+
+function router(shared: string[] = []) {
+  const metrics = createMetrics();
+  const deps = {
+    log,
+    metrics,
+    stats: createStats(metrics),
+    lookUp: async () => undefined,
+    share: (key: string) => void shared.push(key),
+    forget() {},
+  };
+  return createRouter(deps, Buffer.alloc(48));
+}
+
+function cluster(port: number, filters: VirtualClusterConfig['filters'] = []): VirtualClusterConfig {
+  const bootstrapServers = [{ host: 'broker', port }];
+  const target = { bootstrapServers, selection: 'round-robin' as const, tls: undefined };
+  return { name: 'c', target, gateways: [], filters, drainTimeoutMs: 1000 };
+}
+
+const config = (...virtualClusters: VirtualClusterConfig[]) => ({ virtualClusters }) as ProxyConfig;
+
+/** A filter of the user's own; `code` has `calls`, which stays from one to the next. */
+const own = (code: string) => ({
+  name: 'own',
+  config: {},
+  type: `module:data:text/javascript,${encodeURIComponent(`
+    let calls = 0;
+    const safeParse = (data) => ({ success: true, data });
+    export const filter = { config: { safeParse }, create() { calls++; ${code} } };`)}`,
+});
+
+test('a virtual cluster that could not be started is tried again at the next change', async () => {
+  const running = router();
+  const wanted = cluster(1, [
+    own('if (calls === 1) throw new Error("not yet"); return { connect: () => ({}) };'),
+  ]);
+  const first = await running.change(config(wanted));
+  assert.match(first.problems[0]!.problem, /not yet/);
+  assert.equal(running.has('c'), false);
+  const second = await running.change(config(wanted));
+  assert.deepEqual(second.problems, []);
+  assert.equal(running.has('c'), true);
+});
+
+test('what is learned of a target of before leads nobody there', async () => {
+  const shared: string[] = [];
+  const running = router(shared);
+  await running.change(config(cluster(1)));
+  await running.change(config(cluster(2)));
+  const address: Address = { host: 'old broker', port: 1 };
+  running.learn(targetKey(cluster(1)), [[7, address]]);
+  assert.deepEqual(shared, [], 'another worker still had the old target');
+  running.learn(targetKey(cluster(2)), [[7, { host: 'new broker', port: 2 }]]);
+  assert.deepEqual(shared, [targetKey(cluster(2))]);
+});
+
+test('a filter that fails to close harms neither the sweep nor the other filters', async () => {
+  const running = router();
+  const closed =
+    'return { connect: () => ({}), close() { globalThis.closedFilters = (globalThis.closedFilters ?? 0) + 1; } };';
+  const fails = 'return { connect: () => ({}), async close() { throw new Error("no"); } };';
+  const throws = 'return { connect: () => ({}), close() { throw new Error("no"); } };';
+  await running.change(config(cluster(1, [own(throws), own(fails), own(closed)])));
+  await running.change(config());
+  running.sweep(performance.now());
+  await running.close();
+  assert.equal((globalThis as { closedFilters?: number }).closedFilters, 1);
+});
+
+test('filters made before one that cannot be made are closed', async () => {
+  const running = router();
+  const closed = 'return { connect: () => ({}), close() { globalThis.closedEarly = true; } };';
+  await running.change(config(cluster(1, [own(closed), own('throw new Error("no");')])));
+  assert.equal((globalThis as { closedEarly?: boolean }).closedEarly, true);
+});

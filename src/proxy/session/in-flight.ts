@@ -1,0 +1,55 @@
+/** A request on its way: Kafka responds in the order of requests, so these are a queue. */
+export interface InFlightRequest {
+  correlationId: number;
+  apiKey: number;
+  apiVersion: number;
+  /** By `performance.now()`. */
+  since: number;
+  /** The answer, where it is ours and waits for its turn. */
+  answer: Buffer | undefined;
+  /** Gets the response, where it was not the client that asked; undefined if none will come. */
+  onResponse: ((frame: Buffer | undefined) => void) | undefined;
+}
+
+/** The requests of one connection that are not answered yet, oldest first. */
+export class InFlightQueue {
+  #slots: (InFlightRequest | undefined)[] = Array.from({ length: 8 }, () => undefined);
+  #head = 0;
+  length = 0;
+
+  /** Whether an answer of ours is among them. */
+  get hasAnswers(): boolean {
+    return this.#slots.some((request) => request?.answer !== undefined);
+  }
+
+  get first(): InFlightRequest | undefined {
+    return this.#slots[this.#head];
+  }
+
+  push(request: InFlightRequest): void {
+    if (this.length === this.#slots.length) this.#grow();
+    this.#slots[(this.#head + this.length) & (this.#slots.length - 1)] = request;
+    this.length++;
+  }
+
+  shift(): InFlightRequest | undefined {
+    const request = this.#slots[this.#head];
+    if (!request) return undefined;
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#slots.length - 1);
+    this.length--;
+    return request;
+  }
+
+  /** No more responses will come. */
+  abandon(): void {
+    while (this.length > 0) this.shift()!.onResponse?.(undefined);
+  }
+
+  #grow(): void {
+    const { length } = this.#slots;
+    const ordered = Array.from({ length }, (_, i) => this.#slots[(this.#head + i) & (length - 1)]);
+    this.#slots = [...ordered, ...Array.from({ length }, () => undefined)];
+    this.#head = 0;
+  }
+}

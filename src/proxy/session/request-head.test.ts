@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { apiOf } from '../../kafka/apis.ts';
+import { encodeRequest } from '../../kafka/frame.ts';
+import { badStart, peekAcks } from './request-head.ts';
+
+const { key: apiKey, min, max } = apiOf('Produce');
+
+test('the acks of a Produce request are read in every version, or more bytes are asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min, max }),
+      fc.constantFrom(-1, 0, 1),
+      fc.option(fc.string({ maxLength: 300 })),
+      fc.option(fc.string({ maxLength: 300 })),
+      fc.nat(200),
+      (apiVersion, acks, clientId, transactionalId, offset) => {
+        const unknownTags = apiVersion >= 9 ? [{ tag: 9, data: Buffer.alloc(200) }] : undefined;
+        const header = { apiKey, apiVersion, correlationId: 3, clientId, unknownTags };
+        const frame = encodeRequest(header, { acks, transactionalId, timeoutMs: 1, topicData: [] });
+        const bytes = Buffer.concat([Buffer.alloc(offset, 9), frame]);
+        assert.equal(peekAcks(bytes, offset, bytes.length, apiVersion), acks);
+        // All that follows the acks is the time-out and the (empty) list of topics.
+        const end = bytes.length - (apiVersion >= 9 ? 6 : 8);
+        assert.equal(peekAcks(bytes, offset, end, apiVersion), acks);
+        for (let short = offset + 12; short < end; short += 7)
+          assert.equal(peekAcks(bytes, offset, short, apiVersion), undefined);
+      },
+    ),
+  );
+});
+
+test('random bytes never make it hang or read outside', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 12, maxLength: 200 }), fc.nat(20), (array, version) => {
+      const acks = peekAcks(Buffer.from(array), 0, array.length, version);
+      assert.ok(acks === undefined || Number.isInteger(acks));
+    }),
+  );
+});
+
+test('the first bytes of a connection are told from a Kafka request', () => {
+  const request = encodeRequest({ apiKey: 18, apiVersion: 3, correlationId: 1, clientId: 'c' }, {});
+  assert.equal(badStart(request, 1000), undefined);
+  assert.match(badStart(Buffer.from('GET / HTTP/1.1\r\n'), 100_000_000) ?? '', /HTTP/);
+  assert.match(badStart(Buffer.from('160301020001000102030405', 'hex'), 1e8) ?? '', /TLS/);
+  assert.match(badStart(Buffer.from('PROXY TCP4 1.2.3.4'), 1e8) ?? '', /PROXY protocol/);
+  assert.match(badStart(Buffer.from('7fffffff0000000000000000', 'hex'), 1e8) ?? '', /2147483647 bytes/);
+  assert.match(badStart(Buffer.from('00000020ffff000000000000', 'hex'), 1e8) ?? '', /API key -1/);
+});

@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import { createStats, sharedFamilies } from '../cluster/stats.ts';
+import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
+import type { Address, ProxyConfig } from '../config/model.ts';
+import { portBindings } from '../config/ports.ts';
+import type { PortBinding } from '../config/ports.ts';
+import { accept, acceptContexts } from '../listener/accept.ts';
+import { createConnectionLimit } from '../listener/connection-limit.ts';
+import { createListeners } from '../listener/listeners.ts';
+import type { Listeners } from '../listener/listeners.ts';
+import { createRouter } from '../router/router.ts';
+import type { Problem, Router } from '../router/router.ts';
+
+/** Connections of one process. */
+export interface Counts {
+  total: number;
+  addresses: [string, number][];
+}
+
+/** The work of one process of the proxy: it listens, and carries connections. */
+export interface DataPlane {
+  /** Changes over to a configuration. Resolves when it is in effect; old connections may still be draining then. */
+  apply(config: ProxyConfig): Promise<void>;
+  problems(): Problem[];
+  /** Takes in where brokers are, as another worker has learned. */
+  learn(cluster: string, nodes: [number, Address][]): void;
+  counts(): Counts;
+  /** Takes in how many connections the other workers have. */
+  setOthers(others: Counts): void;
+  /** Stops listening, lets requests in flight finish, and resolves when all connections are closed. */
+  drain(timeoutMs: number): Promise<void>;
+}
+
+export interface DataPlaneOptions {
+  log: Log;
+  metrics: Metrics;
+  /** Whether other processes listen on the same ports. */
+  shared: boolean;
+  /** The same in every worker, so that TLS sessions can be resumed in any. */
+  ticketKeys: Buffer;
+  /** Asks the other workers where a broker is. */
+  lookUp?: ClusterDeps['lookUp'];
+  /** Tells the other workers where brokers are. */
+  share?: ClusterDeps['share'];
+  /** Tells them that a broker is not where it was. */
+  forget?: ClusterDeps['forget'];
+}
+
+const SWEEP_INTERVAL_MS = 500;
+const BIND_RETRY_INTERVAL_MS = 5000;
+const DRAIN_POLL_INTERVAL_MS = 50;
+
+export function createDataPlane(options: DataPlaneOptions): DataPlane {
+  const { log, metrics, shared, ticketKeys } = options;
+  const stats = createStats(metrics);
+  const deps = {
+    log,
+    stats,
+    metrics: sharedFamilies(metrics),
+    lookUp: options.lookUp ?? (async () => undefined),
+    share: options.share ?? (() => {}),
+    forget: options.forget ?? (() => {}),
+  };
+  const router = createRouter(deps, ticketKeys);
+  const limit = createConnectionLimit();
+  const contextOf = acceptContexts((destination) => router.find(destination), limit, stats, log);
+  let config: ProxyConfig | undefined;
+  let bindings: ReadonlyMap<string, PortBinding> = new Map();
+  let startProblems: Problem[] = [];
+  let changing: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const listeners = createListeners(shared, (key, socket) => {
+    const binding = bindings.get(key);
+    if (binding && config) accept(socket, binding, contextOf(config));
+    else socket.destroy();
+  });
+  const stopSweeping = sweepPeriodically(router, listeners);
+
+  async function change(next: ProxyConfig): Promise<void> {
+    if (stopped) return;
+    const { difference, problems } = await router.change(next);
+    startProblems = problems;
+    config = next;
+    ({ bindings } = portBindings(next.virtualClusters.filter(({ name }) => router.has(name))));
+    if (!stopped) await listeners.set([...bindings].map(([key, { host, port }]) => ({ key, host, port })));
+    log.info({ ...difference }, 'configuration applied');
+  }
+
+  return {
+    // One at a time, and one that failed does not keep the next from being tried.
+    apply: (next) => (changing = changing.catch(() => {}).then(() => change(next))),
+    problems: () => [...startProblems, ...bindProblems(listeners, bindings)],
+    learn: (cluster, nodes) => router.learn(cluster, nodes),
+    counts() {
+      const { total, addresses } = limit.counts();
+      return { total, addresses: [...addresses] };
+    },
+    setOthers: ({ total, addresses }) => limit.setOthers(total, new Map(addresses)),
+    async drain(timeoutMs) {
+      stopped = true;
+      listeners.close();
+      await drainSessions(router, timeoutMs);
+      stopSweeping();
+      await router.close();
+    },
+  };
+}
+
+async function drainSessions(router: Router, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    // Again and again: a connection in its TLS handshake becomes a session later.
+    for (const session of router.sessions()) session.drain('proxy is shutting down', timeoutMs);
+    if (router.sessions().length === 0 || performance.now() >= deadline) break;
+    await delay(DRAIN_POLL_INTERVAL_MS);
+  }
+  for (const session of router.sessions()) session.destroy();
+}
+
+/** Enforces time-outs and binds again what could not be bound; the result stops it. */
+function sweepPeriodically(router: Router, listeners: Listeners): () => void {
+  let sweeps = 0;
+  const timer = setInterval(() => {
+    router.sweep(performance.now());
+    if (++sweeps % (BIND_RETRY_INTERVAL_MS / SWEEP_INTERVAL_MS) === 0) void listeners.retry();
+  }, SWEEP_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function bindProblems(listeners: Listeners, bindings: ReadonlyMap<string, PortBinding>): Problem[] {
+  return [...listeners.failures()].map(([key, why]) => {
+    const binding = bindings.get(key);
+    const cluster = binding?.destination?.cluster ?? binding?.sni[0]?.cluster ?? '';
+    return { cluster, problem: `port ${binding?.port} cannot be bound: ${why}` };
+  });
+}

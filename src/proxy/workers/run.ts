@@ -1,0 +1,124 @@
+import { resolve } from 'node:path';
+import { messageOf } from '../../ops/errors.ts';
+import { createHealth } from '../../ops/health.ts';
+import type { Log } from '../../ops/log.ts';
+import { serveManagement } from '../../ops/management.ts';
+import type { ManagementServer } from '../../ops/management.ts';
+import { createMetrics } from '../../ops/metrics.ts';
+import { canonical } from '../config/canonical.ts';
+import { checkUsable } from '../config/check.ts';
+import { loadProxyConfig } from '../config/load.ts';
+import type { ProxyConfig } from '../config/model.ts';
+import { watchFiles } from '../config/watch-files.ts';
+import type { FileWatch } from '../config/watch-files.ts';
+import { createProxy } from './proxy.ts';
+import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
+
+/** A proxy that runs from a file. */
+export interface RunningProxy {
+  /** Where /livez, /readyz, /metrics and /config are; undefined if the configuration has no management. */
+  readonly managementPort: number | undefined;
+  status(): ProxyStatus | undefined;
+  /** The processes that carry connections. */
+  pids(): number[];
+  /** Stops listening, lets requests under way finish, and resolves when all is closed. */
+  close(): Promise<void>;
+}
+
+type Good = GoodConfig & { warnings: string[] };
+
+/** Runs the proxy from a configuration file, and follows its changes. Throws if the file is not good at the start. */
+export async function runProxy(configFile: string, { log }: { log: Log }): Promise<RunningProxy> {
+  const running = Promise.withResolvers<(() => Promise<void>) | undefined>();
+  let working: Promise<unknown> = running.promise;
+  // From before the first reading on, so that no change is missed.
+  const watch = watchFiles([resolve(configFile)], () => {
+    working = working.then(async () => (await running.promise)?.());
+  });
+  const load = () => loadGood(configFile, watch);
+  try {
+    const good = await load();
+    const metrics = createMetrics();
+    const proxy = createProxy({ log, metrics, workers: good.config.workers });
+    const management = await manage(good.config, proxy);
+    report(undefined, good, log);
+    await proxy.apply(good);
+    const reloads = metrics.counter(
+      'isthmus_proxy_reloads_total',
+      'Changes of the configuration, by their outcome',
+    );
+    const follow = follower(load, proxy, good.config, log);
+    running.resolve(async () => {
+      reloads.of({ outcome: await follow() }).value += 1;
+    });
+    log.info(
+      { workers: good.config.workers, managementPort: management?.port, hash: good.hash },
+      'proxy started',
+    );
+    return {
+      managementPort: management?.port,
+      status: () => proxy.status(),
+      pids: () => proxy.pids(),
+      async close() {
+        watch.close();
+        await proxy.close(good.config.shutdownTimeoutMs);
+        await management?.close();
+      },
+    };
+  } catch (error) {
+    watch.close();
+    running.resolve(undefined);
+    throw error;
+  }
+}
+
+async function loadGood(configFile: string, watch: FileWatch): Promise<Good> {
+  const { config, hash, warnings } = loadProxyConfig(configFile, watch);
+  return { config, hash, warnings, certificates: await checkUsable(config, configFile) };
+}
+
+async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<ManagementServer | undefined> {
+  const health = createHealth();
+  health.ready('proxy', () => proxy.notReady());
+  return (
+    management &&
+    serveManagement({
+      ...management,
+      health,
+      metrics: () => proxy.metricsText(),
+      config: () => proxy.status() ?? {},
+    })
+  );
+}
+
+/** Loads the configuration again and applies it; a bad one changes nothing. */
+function follower(
+  load: () => Promise<Good>,
+  proxy: Proxy,
+  first: ProxyConfig,
+  log: Log,
+): () => Promise<'applied' | 'unchanged' | 'refused'> {
+  let config = first;
+  return async () => {
+    try {
+      const good = await load();
+      report(config, good, log);
+      const same = canonical(config) === canonical(good.config);
+      await proxy.apply(good);
+      config = good.config;
+      return same ? 'unchanged' : 'applied';
+    } catch (error) {
+      proxy.refuse(messageOf(error));
+      log.error({ why: messageOf(error) }, 'new configuration rejected, keeping the old one');
+      return 'refused';
+    }
+  };
+}
+
+/** Says what of a configuration has no effect, or not yet. */
+function report(before: ProxyConfig | undefined, { config, warnings }: Good, log: Log): void {
+  for (const warning of warnings) log.warn({ warning }, 'configuration setting has no effect');
+  for (const key of ['workers', 'management'] as const)
+    if (before && canonical(before[key] ?? null) !== canonical(config[key] ?? null))
+      log.warn({ key }, 'configuration change takes effect after a restart');
+}

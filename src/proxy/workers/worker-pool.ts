@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics, Snapshot } from '../../ops/metrics.ts';
+import type { Address, ProxyConfig } from '../config/model.ts';
+import type { Problem } from '../router/router.ts';
+import { createDataPlane } from './data-plane.ts';
+
+/** The processes that carry connections: this one, or several workers that it supervises. */
+export interface WorkerPool {
+  /** Changes over to a configuration; resolves when all have. */
+  apply(config: ProxyConfig): Promise<void>;
+  /** What each process has counted, and everything that is wrong. */
+  report(): Promise<PoolReport>;
+  /** Takes in where brokers of a cluster are. */
+  learn(cluster: string, nodes: [number, Address][]): void;
+  drain(timeoutMs: number): Promise<void>;
+
+  pids(): number[];
+}
+
+export interface PoolReport {
+  snapshots: Snapshot[];
+  problems: Problem[];
+}
+
+/** A pool of one, in this process. */
+export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
+  const plane = createDataPlane({ log, metrics, shared: false, ticketKeys: randomBytes(48) });
+  return {
+    apply: (config) => plane.apply(config),
+    report: async () => ({ snapshots: [], problems: plane.problems() }), // its metrics are the caller's
+    learn: (cluster, nodes) => plane.learn(cluster, nodes),
+    drain: (timeoutMs) => plane.drain(timeoutMs),
+    pids: () => [process.pid],
+  };
+}

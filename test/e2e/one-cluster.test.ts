@@ -1,0 +1,11 @@
+/** All small tests that need one cluster with one node, on the same one. */
+import { testDelegation } from './discover/delegation.ts';
+import { sharedClusters } from './shared-clusters.ts';
+import { testAddons } from './testbed/addons.ts';
+import { testKafkaImage } from './testbed/kafka-image.ts';
+
+const site = sharedClusters(1, { images: ['isthmus', 'kafka'] });
+
+testKafkaImage(site);
+testDelegation(site);
+testAddons(site);
