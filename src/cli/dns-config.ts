@@ -3,7 +3,7 @@ import type { DiscoverSettings } from '../control/discover/settings.ts';
 import { CLUSTERSET_ZONE } from '../control/discover/names.ts';
 import { dnsConfigSchema } from '../dns/server/config.ts';
 import type { DnsConfig } from '../dns/server/config.ts';
-import { parseName } from '../dns/wire/name.ts';
+import { formatName, parseName } from '../dns/wire/name.ts';
 import { loadConfig } from '../ops/config.ts';
 
 /** The document that `isthmus dns` reads: the DNS server's, and which clusters to follow. */
@@ -23,4 +23,9 @@ export function loadDnsCommandConfig(
   const hasZone = dns.zones.some(({ name }) => name === parseName(CLUSTERSET_ZONE));
   const more = kubernetes && !hasZone ? dnsConfigSchema.shape.zones.parse([{ name: CLUSTERSET_ZONE }]) : [];
   return { dns: { ...dns, zones: [...dns.zones, ...more] }, kubernetes };
+}
+
+/** Names of zones as they are written in other programs' configuration. */
+export function zoneTexts(zones: DnsConfig['zones']): string[] {
+  return zones.map(({ name }) => formatName(name).replace(/(?<=.)\.$/, '')).toSorted();
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
-import type { RecordSink } from '../control/discover/records.ts';
+import type { RecordSink } from '../control/discover/records/dns-record.ts';
 import type { DnsConfig } from '../dns/server/config.ts';
 import type { ExplainedRRset, Explanation } from '../dns/zone/explain.ts';
 import type { Cluster } from '../kube/cluster.ts';
@@ -42,7 +42,7 @@ interface Answers extends RecordSink {
   explain(name: string, type: string): Explanation;
 }
 
-/** The DNS server's records and its judgement, without its sockets. */
+/** The DNS server's zones and lookup, without its sockets. */
 async function openAnswers(config: DnsConfig): Promise<Answers> {
   const { zoneSpecOf } = await import('../dns/server/config.ts');
   const { loadRecords } = await import('../dns/zone/records-file.ts');
@@ -71,16 +71,16 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
   };
 }
 
-/** Reads the clusters once, as the server does when it starts. Whoever only asks leaves no events behind. */
+/** Reads the clusters once, as the server does when it starts, but records no Events. */
 async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void> {
-  const { joinClusters } = await import('../control/discover/join.ts');
+  const { joinClusters } = await import('../control/discover/members/join.ts');
   const { startDiscovery } = await import('../control/discover/discovery.ts');
   const log = createLog('error', { role: 'dns query' });
   const joined = joinClusters(settings, log);
-  const reach = await joined.local.probe();
-  if (reach.state === 'unreachable') {
+  const reachability = await joined.local.probe();
+  if (reachability.state === 'unreachable') {
     await joined.clusters.stop();
-    throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
+    throw new IsthmusError('CLUSTER_UNREACHABLE', reachability.problem);
   }
   const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
   const joinWaitMs = settings.joinWaitSeconds * 1000;
@@ -96,7 +96,7 @@ async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void>
   }
 }
 
-/** A server waits for ever for the rights that it lacks; whoever asks a question does not. */
+/** The caches that could not be read: a server waits for missing rights, a query does not. */
 function unread(local: Cluster): IsthmusError {
   const lacking = local
     .caches()

@@ -11,21 +11,22 @@ interface UndelegateFlags {
   namespace: string;
 }
 
-/** A server that is still at work puts back what is taken out, within seconds. */
-const COMES_BACK_MS = 3000;
+/** A DNS server that still runs restores the delegation within seconds. */
+const RESTORED_MS = 3000;
 
-/** `isthmus dns undelegate`: takes the zones out of the cluster's own DNS, by hand. */
+/** `isthmus dns undelegate`: removes the delegation from the cluster's own DNS by hand. */
 export function dnsUndelegateCommand(terminal: Terminal): Command {
   return new Command('undelegate')
-    .description("take the zones out of the cluster's own DNS, when the DNS server has been removed")
+    .description(
+      "remove the delegated zones from the cluster's own DNS, after the DNS server has been removed",
+    )
     .option('-n, --namespace <name>', 'where the DNS server runs, or ran', parseNamespace, 'isthmus-system')
     .action(async (_flags: object, command: Command) => {
       const { config, namespace } = command.optsWithGlobals<UndelegateFlags>();
-      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { loadDnsCommandConfig, zoneTexts } = await import('./dns-config.ts');
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       if (!kubernetes) throw new IsthmusError('USAGE', `${config} names no cluster`);
-      const { zoneTexts } = await import('./dns-delegation.ts');
-      const { isDelegated, othersDelegating, takeOut } =
+      const { isDelegated, othersDelegating, removeDelegations } =
         await import('../control/discover/delegation/undelegate.ts');
       const { optionsOf } = await import('../control/discover/delegation/settings.ts');
       const { DNS_NAME } = await import('../control/discover/install.ts');
@@ -34,26 +35,25 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const service = { namespace, name: options.service ?? DNS_NAME };
       const given = { service, zones: zoneTexts(dns.zones), options };
       await using local = await connect(kubernetes);
-      const reach = await local.cluster.probe();
-      if (reach.state === 'unreachable') throw new IsthmusError('CLUSTER_UNREACHABLE', reach.problem);
-      const removals = await takeOut(local.cluster, given).catch((error: unknown) => {
+      const reachability = await local.cluster.probe();
+      if (reachability.state === 'unreachable')
+        throw new IsthmusError('CLUSTER_UNREACHABLE', reachability.problem);
+      const removals = await removeDelegations(local.cluster, given).catch((error: unknown) => {
         throw userErrorOf(error);
       });
       for (const { platform, object, problem } of removals)
-        terminal.out(`${object || platform}: ${problem ?? 'taken out'}\n`);
+        terminal.out(`${object || platform}: ${problem ?? 'removed'}\n`);
       if (removals.length === 0) {
         const others = await othersDelegating(local.cluster, given);
-        const more = others.map(
-          (owner) => `; to take out what ${owner} delegates: -n ${owner.split('/')[0]}`,
-        );
+        const more = others.map((owner) => `; to remove what ${owner} delegates: -n ${owner.split('/')[0]}`);
         terminal.out(`nothing is delegated from ${namespace}${more.join('')}\n`);
       }
       if (removals.some(({ problem }) => problem !== undefined)) terminal.exitCode = EXIT.problems;
       else if (removals.length > 0) {
-        await delay(COMES_BACK_MS);
+        await delay(RESTORED_MS);
         if (!(await isDelegated(local.cluster, given))) return;
         terminal.err(
-          'A DNS server that still runs has put it back: set `delegation: false`, or remove it first.\n',
+          'A DNS server that still runs has restored it: set `delegation: false`, or remove the server first.\n',
         );
         terminal.exitCode = EXIT.problems;
       }

@@ -1,17 +1,10 @@
-import { hostname } from 'node:os';
 import { Command } from 'commander';
-import type { Discovery } from '../control/discover/discovery.ts';
-import type { JoinedClusters } from '../control/discover/join.ts';
-import type { DiscoverSettings } from '../control/discover/settings.ts';
-import type { DnsConfig } from '../dns/server/config.ts';
-import type { DnsServer } from '../dns/server/server.ts';
-import type { Election } from '../kube/controller/lease.ts';
+import type { DiscoverRoad, DiscoverRoadOptions } from '../control/discover/road.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
-import type { Log, LogLevel } from '../ops/log.ts';
+import type { LogLevel } from '../ops/log.ts';
 import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
-import type { Metrics } from '../ops/metrics.ts';
 import { logLevelOption } from './arguments.ts';
 import { dnsManifestsCommand } from './dns-manifests.ts';
 import { dnsQueryCommand } from './dns-query.ts';
@@ -34,14 +27,16 @@ export function dnsCommand(terminal: Terminal): Command {
     .addCommand(dnsManifestsCommand(terminal))
     .addCommand(dnsUndelegateCommand(terminal))
     .action(async (flags: DnsFlags) => {
-      const { loadDnsCommandConfig } = await import('./dns-config.ts');
+      const { loadDnsCommandConfig, zoneTexts } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server/server.ts');
       const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
       const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
       const server = await startDns(config, { log, metrics, ready: !kubernetes });
-      const followed = kubernetes && (await follow(kubernetes, config, server, log, metrics));
+      const zones = zoneTexts(config.zones);
+      const road =
+        kubernetes && (await startRoad({ settings: kubernetes, zones, sink: server, log, metrics }));
       const health = createHealth();
       health.ready('dns', () => server.problem());
       const management =
@@ -53,67 +48,13 @@ export function dnsCommand(terminal: Terminal): Command {
         }));
       log.info({ signal: await stopped }, 'stopping');
       await server.close();
-      await followed?.stop();
+      await road?.stop();
       await management?.close();
     });
 }
 
-/** Gives the server the names of clusters; it answers when it has them. */
-async function follow(
-  settings: DiscoverSettings,
-  { zones }: DnsConfig,
-  server: DnsServer,
-  log: Log,
-  metrics: Metrics,
-): Promise<Pick<Discovery, 'stop'>> {
-  const { joinClusters } = await import('../control/discover/join.ts');
-  const { startDiscovery } = await import('../control/discover/discovery.ts');
-  const joined = joinClusters(settings, log);
-  const joinWaitMs = settings.joinWaitSeconds * 1000;
-  const { reach } = settings;
-  const discovery = startDiscovery({ ...joined, reach, sink: server, log, metrics, joinWaitMs });
-  const { openDelegation } = await import('./dns-delegation.ts');
-  const ready = discovery.ready;
-  const delegate = openDelegation({ settings, zones, joined, ready, sink: server, log, metrics });
-  const work = [
-    ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
-    ...(delegate ? [delegate] : []),
-  ];
-  const election = work.length > 0 ? await leadWith(work, joined, log) : undefined;
-  return {
-    async stop() {
-      await election?.stop();
-      await discovery.stop();
-      await joined.clusters.stop();
-    },
-  };
-}
-
-type Work = (signal: AbortSignal) => Promise<void>;
-
-/** Every replica answers, and one of them writes. */
-async function leadWith(
-  work: readonly Work[],
-  { local, namespace }: JoinedClusters,
-  log: Log,
-): Promise<Election> {
-  const { runElection } = await import('../kube/controller/lease.ts');
-  const { DNS_NAME } = await import('../control/discover/install.ts');
-  return runElection({
-    client: () => local.client,
-    namespace,
-    name: DNS_NAME,
-    identity: hostname(),
-    lead: (signal) => together(work, signal),
-    log,
-  });
-}
-
-/** All of it or nothing: when one part fails, the others end, and the whole begins anew. */
-async function together(work: readonly Work[], signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  const ends = await Promise.allSettled(work.map((part) => part(either).finally(() => over.abort())));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+/** Loaded only where clusters are followed. It sets the server ready when it has read them. */
+async function startRoad(options: DiscoverRoadOptions): Promise<DiscoverRoad> {
+  const { startDiscoverRoad } = await import('../control/discover/road.ts');
+  return startDiscoverRoad(options);
 }

@@ -1,44 +1,47 @@
-/** The controller beside the DNS server: keeps its records what the clusters say. */
-import { once } from 'node:events';
-import { setImmediate as breathe } from 'node:timers/promises';
+/** Keeps the records of the DNS server as the clusters have them, in every replica; and imports services, in the leader. */
+import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { systemClock } from '../../kube/clock.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { Cluster } from '../../kube/cluster.ts';
 import type { Clusters } from '../../kube/clusters.ts';
 import { SUCCESS, createController } from '../../kube/controller/controller.ts';
+import { nameOfKey } from '../../kube/object.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import { createEventRecorder } from '../../kube/write/events.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
-import type { KubeObject } from '../../kube/object.ts';
+import { unlessAborted } from '../../ops/abort.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
-import { openClusterSet } from './cluster-set.ts';
-import type { ClusterSet, Reaches } from './cluster-set.ts';
-import { VERSION_RECORD } from './clusterset.ts';
-import { createImporter } from './importer.ts';
-import type { Importer } from './importer.ts';
-import type { Reach } from './nodes.ts';
-import { OWN_KINDS, openOwnNames } from './own.ts';
-import type { OwnKind } from './own.ts';
-import { createPublisher } from './publisher.ts';
-import type { Publisher } from './publisher.ts';
-import { watchReach } from './reach.ts';
-import type { RecordSink } from './records.ts';
+import { runController } from '../kernel/run-controller.ts';
+import type { Wake } from '../kernel/watches.ts';
+import { reconcileImports } from './imports/reconcile.ts';
+import { watchClusterHealth } from './members/cluster-health.ts';
+import { openClusterSet } from './members/cluster-set.ts';
+import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
+import type { ReachMode } from './members/nodes.ts';
+import { observeService } from './observe.ts';
+import type { RecordSink } from './records/dns-record.ts';
+import { exportRecords } from './records/export-records.ts';
+import { localRecords } from './records/local-names.ts';
+import { VERSION_RECORD } from './records/mcs-records.ts';
+import { createPublisher } from './records/publisher.ts';
+import type { ObjectRecords, Publisher } from './records/publisher.ts';
 
 export interface DiscoveryOptions {
   /** The cluster that the DNS server serves; its name is its id in the set. */
   local: Cluster;
-  /** All clusters of the set, the local one too. */
+  /** All clusters of the set, including the local one. */
   clusters: Clusters;
-  /** How the others are reached from here; by pod addresses if left out. */
-  reaches?: Reaches;
-  /** How the others reach this one; by pod addresses if left out. */
-  reach?: Reach;
-  /** Resolves when `clusters` has everyone who has joined so far. */
+  /** How the other clusters are reached from here; by pod addresses if left out. */
+  reachModes?: ReachModes;
+  /** How the other clusters reach this one; by pod addresses if left out. */
+  reach?: ReachMode;
+  /** Resolves when `clusters` has all clusters that have joined so far. */
   joined?: Promise<unknown>;
-  /** The object that stands for a joined cluster in the local one, for events about it. */
+  /** The Secret of a joined cluster, for events about it. */
   objectOf?: (cluster: string) => KubeObject | undefined;
   sink: RecordSink;
-  /** Where to tell what is wrong; in events of the local cluster if left out. */
+  /** Where problems are reported; as Events in the local cluster if left out. */
   events?: EventRecorder;
   log: Log;
   metrics: Metrics;
@@ -48,110 +51,112 @@ export interface DiscoveryOptions {
 }
 
 export interface Discovery {
-  /** Resolves when the first answers may be given. */
+  /** Resolves when the DNS server may answer. */
   readonly ready: Promise<void>;
-  /** Imports what other clusters export, until the signal is aborted; for one replica at a time. */
+  /** Imports what other clusters export, until the signal is aborted; for the leader only. */
   importServices(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
 const JOIN_WAIT_MS = 15_000;
-const BY_PODS: Reaches = { of: () => 'pods', subscribe: () => () => {} };
+const BY_PODS: ReachModes = { of: () => 'pods', subscribe: () => () => {} };
 const EXPORTED = 'Exported';
 const VERSION_SOURCE = 'clusterset version';
 
-/** Follows the clusters, and gives the sink their names. It says that the sink is ready when all that can be read has been. */
+/** Watches the clusters and gives the sink their records. The sink is set ready when everything that can be read has been read. */
 export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { local, clusters, sink, log, metrics, clock = systemClock } = options;
-  const { reaches = BY_PODS, reach: ownReach = 'pods' } = options;
+  const { reachModes = BY_PODS, reach = 'pods', objectOf = () => undefined } = options;
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
   const publisher = createPublisher({ sink, events, log });
-  const controller = createController({
-    name: 'discover',
+  const records = createController({
+    name: 'dns-records',
     log,
+    metrics,
     clock,
     reconcile: async (task) => {
-      const space = task.indexOf(' ');
-      const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
-      if (kind === EXPORTED) set.publish(key);
-      else if (isOwnKind(kind)) publishOwn(kind, key);
+      publisher.publish(task, recordsOf(task, set));
       return SUCCESS;
     },
   });
-  const wake = (key: string) => {
-    controller.enqueue(`${EXPORTED} ${key}`);
-    importer?.wake(key);
+  /** Set while this replica leads. */
+  let wakeImports: Wake | undefined;
+  const wakeExported = (key: string) => {
+    records.enqueue(`${EXPORTED} ${key}`);
+    wakeImports?.(key);
   };
-  let importer: Importer | undefined;
-  const set = openClusterSet({ local, clusters, reaches, publisher, wake, log });
-  importer = createImporter({ local, set, reach: ownReach, log });
-  const own = openOwnNames(set.local, log, (kind, key) => controller.enqueue(`${kind} ${key}`));
-  const objectOf = options.objectOf ?? (() => undefined);
-  const reach = watchReach({ members: set.members, objectOf, events, log, metrics, clock }, stopped.signal);
-  reportRefused(metrics, publisher);
-
-  function publishOwn(kind: OwnKind, key: string): void {
-    const claimant = own.claimantOf(kind, key);
-    if (claimant) publisher.set(claimant);
-    else publisher.remove(`${kind} ${key}`);
-  }
+  const wakeNamed = records.enqueue;
+  const set = openClusterSet({ local, clusters, reachModes, wakeExported, wakeNamed, log });
+  const { members } = set;
+  const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
+  measureRefused(metrics, publisher);
 
   async function begin(): Promise<void> {
-    await Promise.all([set.settled, own.settled]);
-    const patience = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
-    await waitForOthers(set, options.joined, patience, log);
+    await set.settled;
+    const timeout = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
+    await waitForOthers(set, options.joined, timeout, log);
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
-    controller.start();
-    while (controller.waiting + controller.active > 0 && !stopped.signal.aborted) await breathe();
+    records.start();
+    while (records.waiting + records.active > 0 && !stopped.signal.aborted) await yieldToOthers();
     if (stopped.signal.aborted) return;
-    log.info({ clusters: set.members.size }, 'names are complete');
+    log.info({ clusters: members.size }, 'DNS records complete');
     sink.setReady(true);
   }
 
   return {
     ready: begin(),
     async importServices(signal) {
-      // Who has joined must be known for certain: what belongs to nobody is taken out.
-      await Promise.race([Promise.all([set.settled, options.joined]), once(signal, 'abort')]);
-      if (!signal.aborted) await importer.work(signal);
+      // Imports of clusters that are not in the set are deleted, so the set must be known.
+      if (!(await unlessAborted(Promise.all([set.settled, options.joined]), signal))) return;
+      const reconcile = reconcileImports({ local, set, reach, events, metrics, clock });
+      const connect = (wake: Wake) => {
+        wakeImports = wake;
+        for (const key of set.keys()) wake(key);
+        return () => (wakeImports = undefined);
+      };
+      await runController({ name: 'service-import', log, metrics, clock, reconcile }, connect, signal);
     },
     async stop() {
       stopped.abort();
-      own.close();
       set.close();
-      await controller.stop();
-      await reach;
+      await records.stop();
+      await health;
       await events.stop();
     },
   };
+}
+
+/** The records of a task of the controller: `Exported <key>` or `<kind> <key>`. */
+function recordsOf(task: string, set: ClusterSet): ObjectRecords[] {
+  const space = task.indexOf(' ');
+  const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
+  if (kind !== EXPORTED) return localRecords(set, kind, key);
+  const { namespace = '', name } = nameOfKey(key);
+  return exportRecords({ namespace, name }, observeService(set, key), set.localId);
 }
 
 function recorder(local: Cluster, log: Log): EventRecorder {
   return createEventRecorder({ client: () => local.client, reportingController: 'isthmus.dns', log });
 }
 
-/** A cluster that does not answer must not keep the others' names from being served for ever. */
+/** A cluster that does not answer must not keep the names of the others from being served for ever. */
 async function waitForOthers(
   { members }: ClusterSet,
   joined: Promise<unknown> | undefined,
-  patience: Promise<void>,
+  timeout: Promise<void>,
   log: Log,
 ): Promise<void> {
   const all = async () => {
     await joined;
     await Promise.all([...members.values()].map(({ settled }) => settled));
   };
-  await Promise.race([all(), patience]);
+  await Promise.race([all(), timeout]);
   const late = [...members.values()].filter(({ isSettled }) => !isSettled).map(({ cluster }) => cluster.name);
-  if (late.length > 0) log.warn({ clusters: late }, 'answers begin without what these clusters have');
+  if (late.length > 0) log.warn({ clusters: late }, 'DNS server starts without the records of some clusters');
 }
 
-function reportRefused(metrics: Metrics, publisher: Publisher): void {
+function measureRefused(metrics: Metrics, publisher: Publisher): void {
   const refused = metrics.gauge('isthmus_dns_objects_refused', 'Objects of which a name is not served.').of();
-  metrics.beforeReport(() => (refused.value = publisher.troubled));
-}
-
-function isOwnKind(kind: string): kind is OwnKind {
-  return (OWN_KINDS as readonly string[]).includes(kind);
+  metrics.beforeReport(() => (refused.value = publisher.refusedObjects));
 }

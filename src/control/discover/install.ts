@@ -1,10 +1,11 @@
-/** What it takes to run the DNS server in a cluster. */
-
+/** The manifests of the DNS server: RBAC, ConfigMap, Service, Deployment. */
 import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
 import type { Manifest } from '../install/objects.ts';
-import type { PolicyRule } from '../kernel/rights.ts';
+import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
+import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
-import type { Reach } from './nodes.ts';
+import type { ReachMode } from './members/nodes.ts';
+import { IMPORT_WATCHES, JOIN_WATCHES, LOCAL_WATCHES, MEMBER_WATCHES, NODE_WATCHES } from './watches.ts';
 
 export interface DnsInstallOptions {
   namespace: string;
@@ -12,73 +13,41 @@ export interface DnsInstallOptions {
   replicas: number;
   /** The text of the configuration. */
   config: string;
-  /** Whether it imports services. */
+  /** Whether services are imported. */
   imports: boolean;
   /** How other clusters reach this one. */
-  reach: Reach;
+  reach: ReachMode;
 }
 
-/** The name of the Deployment and all that goes with it, and of the Lease of the replica that writes. */
+/** The name of the Deployment and its other objects, and of the leader's Lease. */
 export const DNS_NAME = 'isthmus-dns';
-/** Where it is unless somebody says otherwise. */
+/** The default namespace. */
 export const DNS_NAMESPACE = 'isthmus-system';
 const COMPONENT = 'dns';
 const SELECTOR = selectorOf(COMPONENT);
 const LABELS = labelsOf(COMPONENT);
-/** Above 1024, so that the pod needs no rights of its own; the Service makes it 53. */
+/** Above 1024, so that the container needs no capability; the Service maps 53 to it. */
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
 const CONFIG_DIRECTORY = '/etc/isthmus';
-const READ = ['get', 'list', 'watch'];
 
-/** The account, with no more rights than to read this, in whose name other clusters of the set look at this one. */
+/** The ServiceAccount by which other clusters of the set read this one, and its rules. */
 export const READER_NAME = 'isthmus-dns-reader';
-export const MEMBER_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['services'], verbs: READ },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
-  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceexports'], verbs: READ },
-  { apiGroups: ['about.k8s.io'], resources: ['clusterproperties'], verbs: READ },
-];
-/** And where a cluster is reached by its nodes. */
-const NODE_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['nodes'], verbs: READ }];
+export const MEMBER_RULES = rulesOf(rightsOf(MEMBER_WATCHES));
 
-/** What is done in the cluster that is served, on top. */
-export const LOCAL_RULES: PolicyRule[] = [
-  ...MEMBER_RULES,
-  { apiGroups: ['multicluster.x-k8s.io'], resources: ['serviceimports'], verbs: READ },
-  { apiGroups: ['externaldns.k8s.io'], resources: ['dnsendpoints'], verbs: READ },
-  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-];
+/** The rights in the local cluster, without and with the import of services. */
+const LOCAL_RIGHTS = [...rightsOf(MEMBER_WATCHES), ...rightsOf(LOCAL_WATCHES), ...EVENT_RIGHTS];
+const IMPORT_RIGHTS = [...LOCAL_RIGHTS, ...rightsOf(IMPORT_WATCHES)];
 
-const WRITE = ['create', 'patch', 'delete'];
-const MCS = 'multicluster.x-k8s.io';
+/** The rules in the program's own namespace: the kubeconfigs of joined clusters, and the leader's Lease. */
+const HOME_RULES = [...rulesOf(rightsOf(JOIN_WATCHES)), ...leaderRules(DNS_NAME)];
 
-/** And where services are imported. */
-export const IMPORT_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['services'], verbs: WRITE },
-  { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: WRITE },
-  { apiGroups: [MCS], resources: ['serviceimports'], verbs: WRITE },
-  { apiGroups: [MCS], resources: ['serviceimports/status', 'serviceexports/status'], verbs: ['patch'] },
-];
-
-/** In its own namespace only: the kubeconfigs of joined clusters, and which replica writes. */
-export const HOME_RULES: PolicyRule[] = [
-  { apiGroups: [''], resources: ['secrets'], verbs: READ },
-  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
-  {
-    apiGroups: ['coordination.k8s.io'],
-    resources: ['leases'],
-    resourceNames: [DNS_NAME],
-    verbs: ['get', 'patch'],
-  },
-];
-
-/** What is outside of our namespace is called after it, so that another one of us in the cluster has its own. */
+/** The name of an object outside of our namespace: different for each installation in a cluster. */
 export function nameOutside(name: string, namespace: string): string {
   return namespace === DNS_NAMESPACE ? name : `${name}-${namespace}`;
 }
 
-/** All objects, in the order in which they are applied. The namespace must be there. */
+/** All objects, in the order in which they are applied. The namespace must exist. */
 export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   const { namespace, image, replicas, config, imports, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
@@ -91,7 +60,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   }));
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    ...boundRole(global, imports ? [...LOCAL_RULES, ...IMPORT_RULES] : LOCAL_RULES, local),
+    ...boundRole(global, rulesOf(imports ? IMPORT_RIGHTS : LOCAL_RIGHTS), local),
     ...boundRole(local, HOME_RULES, local),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
@@ -101,11 +70,11 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   ];
 }
 
-/** The account for kubeconfigs that other clusters get of this one. */
-function readerManifests(namespace: string, reach: Reach): Manifest[] {
+/** The ServiceAccount for the kubeconfigs that other clusters have of this one. */
+function readerManifests(namespace: string, reach: ReachMode): Manifest[] {
   const account = { name: READER_NAME, namespace };
   const global = { name: nameOutside(READER_NAME, namespace), labels: LABELS };
-  const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...NODE_RULES];
+  const rules = reach === 'pods' ? MEMBER_RULES : [...MEMBER_RULES, ...rulesOf(rightsOf(NODE_WATCHES))];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...account, labels: LABELS } },
     ...boundRole(global, rules, account),
@@ -116,7 +85,7 @@ function deploymentSpec(image: string, replicas: number): object {
   return {
     replicas,
     selector: { matchLabels: SELECTOR },
-    // A new pod answers SERVFAIL until it has read the clusters, and is not ready until then.
+    // A new pod is not ready, and answers SERVFAIL, until it has read the clusters.
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     template: {
       metadata: { labels: LABELS },
@@ -138,7 +107,7 @@ function container(image: string): object {
     args: ['dns', '--config', `${CONFIG_DIRECTORY}/dns.yaml`],
     env: [
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
-      // Whatever the file says: the probes and the Service below know no other ports.
+      // These override the configuration: the probes and the Service use these ports.
       { name: 'ISTHMUS_DNS_LISTEN', value: `["[::]:${DNS_PORT}"]` },
       { name: 'ISTHMUS_DNS_MANAGEMENT', value: `{ host: "::", port: ${MANAGEMENT_PORT} }` },
       { name: 'ISTHMUS_DNS_DRAIN_SECONDS', value: '5' },

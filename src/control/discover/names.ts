@@ -1,18 +1,20 @@
 /** Annotations, labels and names of the discover road, spelled here and nowhere else. */
+import { createHash } from 'node:crypto';
+import type { ServiceName } from './objects.ts';
 
 const TANZU = 'connectivity.tanzu.vmware.com';
-/** On a Service: the name under which it is to be found. */
+/** On a Service: its DNS name. */
 export const FQDN_ANNOTATION = `${TANZU}/fqdn`;
-/** On an EndpointSlice: the same, of later days; may be a wildcard. */
+/** On an EndpointSlice: its DNS name, which may be a wildcard. */
 export const HOSTNAME_ANNOTATION = `${TANZU}/dns-hostname`;
 /** On the Secret with the kubeconfig of a joined cluster: the id of that cluster. */
 export const CLUSTER_LABEL = `${TANZU}/cluster-name`;
-/** And how that cluster is reached: `pods`, `nodes` or `external-nodes`. */
+/** On the same Secret: how that cluster is reached, `pods`, `nodes` or `external-nodes`. */
 export const REACH_ANNOTATION = `${TANZU}/reach`;
-/** On a Service that is there only to give an exported one node ports: the name of the exported one. */
+/** On a NodePort Service that was made for an exported Service: the name of the exported one. */
 export const NODE_PORTS_LABEL = `${TANZU}/node-ports-of`;
 
-/** On OpenShift's description of its DNS: which of us wrote our server there. */
+/** On OpenShift's DNS object: which installation wrote the server `isthmus`. */
 export const DELEGATED_BY_ANNOTATION = `${TANZU}/delegated-by`;
 
 /** Which Service an EndpointSlice belongs to. */
@@ -20,24 +22,37 @@ export const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** On imported EndpointSlices (KEP-1645): which service, and which cluster they came from. */
 export const IMPORTED_SERVICE_LABEL = 'multicluster.kubernetes.io/service-name';
 export const SOURCE_CLUSTER_LABEL = 'multicluster.kubernetes.io/source-cluster';
-/** The ClusterProperty (KEP-2149) by which a cluster says its own id in the set. */
+/** The ClusterProperty (KEP-2149) with the id of a cluster. */
 export const CLUSTER_ID_PROPERTY = 'cluster.clusterset.k8s.io';
 
-/** On everything that is made for an imported service, with its name; and nothing without it is ever touched. */
+/** On all objects that were made for an imported service: its name. Objects without it are never changed or deleted. */
 export const IMPORTED_LABEL = `${TANZU}/imported`;
+
+/** On all objects that this road makes. */
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
+
+/** The name of the derived Service of an imported one: recognisable, and never that of a Service that somebody else made. */
+export function derivedName({ namespace, name }: ServiceName): string {
+  return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;
+}
+
+/** Eight hexadecimal digits for names that must be unique and stable. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+}
 
 /** The zone of exported services; the specification allows no other. */
 export const CLUSTERSET_ZONE = 'clusterset.local';
 
 const MAX_NAME = 253;
-/** Letters, digits, hyphens inside; underscores too, since names of services and keys have them. */
+/** Letters, digits, inner hyphens; and underscores, which SRV names have. */
 const LABEL = /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/;
 
-/** Either a value, or a sentence that says what is wrong. */
-export type Read<T> = { value: T } | { problem: string };
+/** A value, or why there is none. */
+export type NameResult<T> = { value: T } | { problem: string };
 
-/** Reads a host name as someone wrote it in an annotation: `a.b.c`, perhaps with a final dot, perhaps `*.b.c`. */
-export function readHostName(text: string): Read<string> {
+/** Reads a host name from an annotation: `a.b.c`, `a.b.c.` or `*.b.c`. */
+export function readHostName(text: string): NameResult<string> {
   const shown = JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
   const name = text.toLowerCase().replace(/\.$/, '');
   if (name === '') return { problem: 'the name is empty' };
@@ -55,16 +70,16 @@ export function isInZone(name: string, zone: string): boolean {
   return name === zone || name.endsWith(`.${zone}`);
 }
 
-/** What a cluster may be called: it is a label of names. */
+/** A cluster id is a label of DNS names. */
 export const CLUSTER_ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** The name a cluster was joined under, and what it calls itself. */
+/** The name under which a cluster was joined, and the id given by its ClusterProperty. */
 export interface ClusterNames {
   name: string;
   id: string;
 }
 
-/** What a cluster is called among others: what it calls itself, unless another one does too, or was joined under that name. */
+/** The id of a cluster among others: its own, unless another cluster has the same or was joined under that name. */
 export function idAmong(own: ClusterNames, others: readonly ClusterNames[]): string {
   const isTaken = others.some(({ name, id }) => id === own.id || name === own.id);
   return isTaken ? own.name : own.id;

@@ -1,4 +1,4 @@
-/** What discovery reads of Kubernetes' own kinds; the rest of them is not even kept in memory. */
+/** The kinds that discovery reads, with the fields that it keeps in memory. */
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Condition } from '../../kube/write/conditions.ts';
 import type { KubeObject, ResourceType } from '../../kube/object.ts';
@@ -9,6 +9,12 @@ export const ENDPOINT_SLICE: ResourceType = {
   version: 'v1',
   kind: 'EndpointSlice',
 };
+
+/** A service of the cluster set: the same namespace and name in every cluster. */
+export interface ServiceName {
+  namespace: string;
+  name: string;
+}
 
 export interface ServicePort {
   name?: string;
@@ -43,7 +49,7 @@ export interface Endpoint {
   hostname?: string;
   nodeName?: string;
   zone?: string;
-  /** Whom an endpoint is meant for, where traffic is to stay near. */
+  /** Topology hints. */
   hints?: { forZones?: object[]; forNodes?: object[] };
   conditions?: { ready?: boolean | null; serving?: boolean | null; terminating?: boolean | null };
 }
@@ -81,12 +87,12 @@ export interface DnsEndpoint extends KubeObject {
   };
 }
 
-/** Whether clients get their addresses from the endpoints themselves. */
+/** Whether a Service has no cluster IP, so that clients resolve its endpoints' addresses. */
 export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === 'None';
 }
 
-/** The address families of a Service, its first one first; none if they are not known. */
+/** The IP families of a Service, the primary one first; empty if they are not known. */
 export function familiesOf({ spec }: Service): string[] {
   const { clusterIP, clusterIPs = clusterIP === undefined ? [] : [clusterIP], ipFamilies } = spec ?? {};
   return ipFamilies ?? clusterIPs.flatMap((address) => familyOf(address) ?? []);
@@ -97,14 +103,14 @@ export function familyOf(address: string): 'IPv4' | 'IPv6' | undefined {
   return isIPv6(address) ? 'IPv6' : undefined;
 }
 
-/** What makes a Service have these families. One that the cluster lacks is refused by it; of two it takes those that it has. */
+/** The fields that give a Service these IP families. A cluster refuses a single family that it lacks; of two it uses what it has. */
 export function familySpec(families: readonly string[]): object {
   const [only, second] = families;
   if (second !== undefined) return { ipFamilyPolicy: 'PreferDualStack' };
   return only === undefined ? {} : { ipFamilyPolicy: 'SingleStack', ipFamilies: [only] };
 }
 
-/** The endpoints that may be told to clients: ready ones, or all where the Service says so. Unknown means ready. */
+/** The endpoints that clients may use: the ready ones, or all if the Service has publishNotReadyAddresses. Unknown means ready. */
 export function publishedEndpoints(slice: EndpointSlice, service?: Service): Endpoint[] {
   const all = slice.endpoints ?? [];
   if (service?.spec?.publishNotReadyAddresses) return all;

@@ -17,8 +17,8 @@ export function leaderRules(lease: string): PolicyRule[] {
   ];
 }
 
-/** What the operator does anywhere, whatever its roads: say what happened. */
-const EVENT_RIGHTS: Right[] = [
+/** What is done anywhere, whatever the roads: say what happened. */
+export const EVENT_RIGHTS: Right[] = [
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], scope: 'Namespaced' },
 ];
 

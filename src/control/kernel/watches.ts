@@ -5,7 +5,7 @@ import { trimManagedFields } from '../../kube/cache/cache.ts';
 import type { Cache } from '../../kube/cache/cache.ts';
 import { openOptionalCache } from '../../kube/cache/optional-cache.ts';
 import type { OptionalCache } from '../../kube/cache/optional-cache.ts';
-import type { IndexFunction } from '../../kube/cache/store.ts';
+import type { Change, IndexFunction } from '../../kube/cache/store.ts';
 import { systemClock } from '../../kube/clock.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { Cluster } from '../../kube/cluster.ts';
@@ -44,6 +44,8 @@ export interface Watch<V> {
   indexes?: Readonly<Record<string, IndexFunction<AnyObject>>>;
   /** By controller: the keys to look at again when an object comes, changes or goes. */
   wakes?: Readonly<Record<string, (object: AnyObject, views: V) => Iterable<string>>>;
+  /** Which changes wake anybody; all if left out. */
+  when?: (change: Change<AnyObject>) => boolean;
   writesStatus?: boolean;
   /** What else is done with objects of it than to follow them, make them, and write their status. */
   verbs?: readonly string[];
@@ -91,7 +93,9 @@ export interface Watched<V> {
   caches(): Map<RowName<V>, Cache>;
   /** Calls for each kind that is followed, at once and when one comes; what it returns ends a subscription. */
   onOpen(notify: (name: RowName<V>, cache: Cache) => () => void): void;
-  /** Resolves when all has been read; optional kinds are waited for only for a while. */
+  /** Resolves when all has been read, and of every optional kind it is known whether the cluster has it. */
+  readonly discovered: Promise<void>;
+  /** The same, but optional kinds are waited for only for a while. */
   synced(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
@@ -151,6 +155,9 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
     else register(name, open(row, { group, kind, version: versions.at(-1)! }));
   }
 
+  const required = Promise.all([...caches.values()].map(({ synced }) => synced));
+  const discoveries = [...optional.values()].map((one) => one.discovered);
+  const discovered = Promise.all([required, ...discoveries]).then(() => undefined);
   const opened = () =>
     [...optional].flatMap(([name, { opened: cache }]) => (cache ? [[name, cache] as const] : []));
   const owned = () => [...caches].flatMap(([name, cache]) => (rows.get(name)?.owned ? [cache] : []));
@@ -169,12 +176,9 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
       listeners.push(notify);
       for (const [name, cache] of caches) ends.push(notify(name, cache));
     },
+    discovered,
     async synced(signal) {
-      const required = [...rows].flatMap(([name, row]) =>
-        row.optional ? [] : (caches.get(name)?.synced ?? []),
-      );
-      if (!(await unlessAborted(Promise.all(required), signal))) return;
-      const discovered = Promise.all([...optional.values()].map((one) => one.discovered));
+      if (!(await unlessAborted(required, signal))) return;
       await Promise.race([discovered, clock.wait(DISCOVERY_MS, signal)]);
     },
     stop() {
@@ -194,10 +198,11 @@ export function wakeOnChange<V extends object>(
   controllers: Readonly<Record<string, Wake>>,
 ): void {
   watched.onOpen((name, cache) => {
-    const { wakes = {} } = table[name] as Watch<V>;
+    const { wakes = {}, when = () => true } = table[name] as Watch<V>;
     const ends = Object.entries(wakes).flatMap(([controller, keysOf]) => {
       const wake = controllers[controller];
-      return wake ? [cache.subscribe(wake, { keysOf: (object) => keysOf(object, watched.views) })] : [];
+      if (!wake) return [];
+      return [cache.subscribe(wake, { keysOf: (object) => keysOf(object, watched.views), when })];
     });
     return () => {
       for (const end of ends) end();

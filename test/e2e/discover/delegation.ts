@@ -79,10 +79,9 @@ export function testDelegation(site: () => Clusters): void {
         );
       await waitFor(`${NAME} by search domains`, isFound, PATIENCE);
     }
-    const standing = async () =>
+    const status = async () =>
       (await cluster.get<ConfigMap>('configmap/isthmus-dns-delegation', where))?.data['state'];
-    const untilStanding = (state: string) =>
-      waitFor(state, async () => (await standing()) === state, PATIENCE);
+    const untilState = (state: string) => waitFor(state, async () => (await status()) === state, PATIENCE);
 
     it('is resolved in pods after an installation by its own manifests', async () => {
       await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
@@ -91,7 +90,7 @@ export function testDelegation(site: () => Clusters): void {
       await cluster.rolledOut('deployment/isthmus-dns', where);
       await cluster.waitFor('pod/client', hasCondition('Ready'));
       await resolves();
-      await untilStanding('delegated');
+      await untilState('delegated');
       assert.ok((await corefile())?.startsWith(COREFILE));
     });
 
@@ -120,7 +119,7 @@ export function testDelegation(site: () => Clusters): void {
       await waitFor('the block', isBack, PATIENCE);
       assert.ok((await corefile())?.startsWith(theirs));
       await resolves();
-      await untilStanding('delegated');
+      await untilState('delegated');
       await cluster.kubectl(
         'patch',
         'configmap/coredns',
@@ -130,7 +129,7 @@ export function testDelegation(site: () => Clusters): void {
         JSON.stringify({ data: { Corefile: COREFILE } }),
       );
       await waitFor('the block', isBack, PATIENCE);
-      await untilStanding('delegated');
+      await untilState('delegated');
     });
 
     it('stays delegated while the server restarts', async () => {
@@ -142,7 +141,7 @@ export function testDelegation(site: () => Clusters): void {
 
     it('is taken out again, and the Corefile is what it was, byte for byte', async () => {
       await cluster.remove(await manifests());
-      assert.match(await isthmus(['undelegate']), /coredns: taken out/);
+      assert.match(await isthmus(['undelegate']), /coredns: removed/);
       assert.equal(await corefile(), COREFILE);
       assert.match(await isthmus(['undelegate']), /nothing is delegated/);
       const isGone = async () => (await cluster.exec('client', ['nslookup', '-type=a', NAME])).code !== 0;

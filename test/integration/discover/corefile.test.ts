@@ -6,8 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import fc from 'fast-check';
-import { delegate } from '../../../src/control/discover/delegation/block.ts';
-import { parseCorefile } from '../../../src/control/discover/delegation/corefile.ts';
+import { delegate } from '../../../src/control/discover/delegation/corefile/block.ts';
+import { parseCorefile } from '../../../src/control/discover/delegation/corefile/parse.ts';
 import { ensureCoreDns } from '../../support/install/coredns.ts';
 import { workspace } from '../../support/workspace.ts';
 

@@ -75,9 +75,9 @@ suite('rights in a joined cluster', () => {
     await waitFor(`${what} to be refused`, isRefused, PATIENT);
   }
 
-  const told = { objectOf: (cluster: string) => (cluster === 'east' ? secret : undefined) };
+  const about = { objectOf: (cluster: string) => (cluster === 'east' ? secret : undefined) };
   const start = (options: Parameters<typeof startSite>[1] = {}): Promise<Site> =>
-    startSite({ west, east: joined }, { ...told, ...options });
+    startSite({ west, east: joined }, { ...about, ...options });
   const until = (site: Site, name: string, address: string) =>
     waitFor(`${name} to be ${address}`, async () => String(await site.ask(name)) === address, PATIENT);
 

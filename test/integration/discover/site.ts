@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { startDiscovery } from '../../../src/control/discover/discovery.ts';
 import type { Discovery } from '../../../src/control/discover/discovery.ts';
-import type { Reach } from '../../../src/control/discover/nodes.ts';
+import type { ReachMode } from '../../../src/control/discover/members/nodes.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createClusters } from '../../../src/kube/clusters.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -45,7 +45,7 @@ export async function startSite(
     imports?: boolean;
     wait?: boolean;
     joinWaitMs?: number;
-    reach?: Reach;
+    reach?: ReachMode;
     objectOf?: (cluster: string) => KubeObject | undefined;
   } = {},
 ): Promise<Site> {
@@ -61,12 +61,12 @@ export async function startSite(
   const clusters = createClusters({ log });
   clusters.add(local);
   for (const [name, other] of others) clusters.set(name, other.kubeconfigText);
-  const reaches = { of: () => reach, subscribe: () => () => {} };
+  const reachModes = { of: () => reach, subscribe: () => () => {} };
   const discovery = startDiscovery({
     local,
     clusters,
     reach,
-    reaches,
+    reachModes,
     sink: dns,
     log,
     metrics,

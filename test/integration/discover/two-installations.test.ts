@@ -86,22 +86,22 @@ suite('two installations in one cluster', () => {
   const dataOf = async (namespace: string, name: string, key: string) =>
     (await admin.client.get<ConfigMap>(CONFIG_MAP, { namespace, name }))?.data?.[key] ?? '';
   const corefile = () => dataOf('kube-system', 'coredns', 'Corefile');
-  const standing = (namespace: string, key: string) => dataOf(namespace, 'isthmus-dns-delegation', key);
-  const untilStanding = (namespace: string, state: string) =>
-    waitFor(`${namespace}: ${state}`, async () => (await standing(namespace, 'state')) === state, PATIENT);
+  const status = (namespace: string, key: string) => dataOf(namespace, 'isthmus-dns-delegation', key);
+  const untilState = (namespace: string, state: string) =>
+    waitFor(`${namespace}: ${state}`, async () => (await status(namespace, 'state')) === state, PATIENT);
 
   test('the first has the zones, the second says so and writes nothing, until they are free', async () => {
     {
       await using stack = new AsyncDisposableStack();
       stack.use(await lead('isthmus-system'));
-      await untilStanding('isthmus-system', 'delegated');
+      await untilState('isthmus-system', 'delegated');
       const written = await corefile();
       assert.match(written, /^# By isthmus-system\/isthmus-dns\.$/m);
       const second = stack.use(await lead('second'));
-      await untilStanding('second', 'refused');
+      await untilState('second', 'refused');
       assert.match(
-        await standing('second', 'reason'),
-        /by another Isthmus already, isthmus-system\/isthmus-dns/,
+        await status('second', 'reason'),
+        /already delegated by another Isthmus, isthmus-system\/isthmus-dns/,
       );
       const line = 'isthmus_dns_delegation{zone="xcc.test",platform="corefile",state="refused"} 1';
       await waitFor(line, async () => (await second.metrics()).includes(line), PATIENT);
@@ -113,7 +113,7 @@ suite('two installations in one cluster', () => {
       const written = await corefile();
       await using stack = new AsyncDisposableStack();
       stack.use(await lead('second', []));
-      await untilStanding('second', 'removed');
+      await untilState('second', 'removed');
       assert.match(
         await isthmusDns('undelegate', 'second'),
         /nothing is delegated from second;.* -n isthmus-system/,
@@ -123,13 +123,13 @@ suite('two installations in one cluster', () => {
     {
       await using stack = new AsyncDisposableStack();
       stack.use(await lead('second'));
-      await untilStanding('second', 'refused');
+      await untilState('second', 'refused');
       stack.use(await lead('isthmus-system', []));
-      await untilStanding('second', 'delegated');
+      await untilState('second', 'delegated');
       assert.match(await corefile(), /^# By second\/isthmus-dns\.$/m);
       assert.doesNotMatch(await corefile(), /By isthmus-system/);
     }
-    assert.match(await isthmusDns('undelegate', 'second'), /coredns: taken out/);
+    assert.match(await isthmusDns('undelegate', 'second'), /coredns: removed/);
     assert.doesNotMatch(await corefile(), /CROSS CLUSTER/);
   });
 });

@@ -7,7 +7,7 @@ import type {
   Service,
   ServiceExport,
 } from '../../../src/control/discover/objects.ts';
-import type { DnsRecord } from '../../../src/control/discover/records.ts';
+import type { DnsRecord } from '../../../src/control/discover/records/dns-record.ts';
 
 export function service(
   spec: Service['spec'],

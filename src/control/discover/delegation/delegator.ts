@@ -1,35 +1,33 @@
-/** Keeps the zones delegated from the cluster's own DNS to ours, or takes that out; for one replica at a time. */
+/** Runs the delegation machine: reads, writes and queries what it asks for. Runs in the leader. */
 import { systemClock } from '../../../kube/clock.ts';
 import type { Clock } from '../../../kube/clock.ts';
 import type { Cluster } from '../../../kube/cluster.ts';
-import { createController } from '../../../kube/controller/controller.ts';
 import type { Outcome } from '../../../kube/controller/controller.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
-import type { EventRecorder } from '../../../kube/write/events.ts';
 import { keyOf } from '../../../kube/object.ts';
-import type { KubeObject } from '../../../kube/object.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
+import { unlessAborted } from '../../../ops/abort.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
-import { addressOf, clusterDnsAddress, lookAt, watchFor } from './cluster-dns.ts';
-import type { SeenDns } from './cluster-dns.ts';
-import { NEW_PACE, afterFailure, afterSuccess, afterWrite, waitBefore } from './pace.ts';
-import { planDelegation, planRemoval } from './platform.ts';
-import type { Platform, Wanted, Write } from './platform.ts';
-import { createReporter } from './report.ts';
-import type { State } from './report.ts';
+import { runController } from '../../kernel/run-controller.ts';
+import type { Wake } from '../../kernel/watches.ts';
+import { advance } from './machine.ts';
+import { initialState } from './machine-state.ts';
+import type { DelegationEvent, MachineSettings, MachineState, Step } from './machine-state.ts';
+import { clusterDnsAddress, observeDns, watchDns } from './observe.ts';
+import { isAnswering, probeZones } from './probe.ts';
 import type { DelegationOptions } from './settings.ts';
-import { isReached, problemThrough, verify } from './verify.ts';
-import type { Question, Verdict } from './verify.ts';
-import { writeChange } from './writer.ts';
+import { createStatusReporter } from './status.ts';
+import { writeChange } from './write.ts';
 
 export interface DelegatorOptions {
-  /** The cluster whose DNS it is, and whose id is in the answers that are looked for. */
+  /** The cluster whose DNS it is; its name is the cluster id in the answers to probes. */
   cluster: Cluster;
-  /** Where our own Service is, and what it is called. */
+  /** Namespace and name of our own Service. */
   namespace: string;
   serviceName: string;
-  /** The zones to delegate; with none, what was delegated is taken out. */
+  /** The zones to delegate; without any, the delegation is removed. */
   zones: readonly string[];
   options: DelegationOptions;
   /** Resolves when our own DNS server answers. */
@@ -41,206 +39,114 @@ export interface DelegatorOptions {
 }
 
 export interface Delegator {
-  /** Works until the signal is aborted. What is delegated then stays so: a restart must not take names away. */
+  /** Works until the signal is aborted. The delegation stays then: a restart must not remove names. */
   work(signal: AbortSignal): Promise<void>;
 }
 
-/** How soon to look for what is missing, how often to ask whether it still works, how long to leave alone what needs nothing. */
-const SOON_MS = 5000;
-const CHECK_MS = 60_000;
-const REST_MS = 5 * 60_000;
-const AT_ONCE: Outcome = { outcome: 'lookAgain', afterMs: 0 };
-const QUARREL =
-  'it was overwritten again and again; who does that must be told of it, until then it is written less often';
-const NO_DNS = 'the cluster has no Service of its DNS that is known here; name its address';
-
-/** What is to be done about one look. */
-interface Situation {
-  seen: SeenDns;
-  wanted: Wanted;
-  platform: Platform | undefined;
-  object: KubeObject | undefined;
-}
+/** All zones are delegated together, in one reconcile. */
+const KEY = 'zones';
 
 export function createDelegator(given: DelegatorOptions): Delegator {
   const { cluster, namespace, zones, options, log, clock = systemClock } = given;
-  const reporter = createReporter(given);
+  const reporter = createStatusReporter(given);
   const service = { namespace, name: options.service ?? given.serviceName };
-  const view = { cluster, service, corefile: options.corefile };
-  let pace = NEW_PACE;
-  /** Whether it has worked since it was written: only what never did is taken back. */
-  let isProven = false;
-  /** What it was put back to after a failure: something else deserves another try. */
-  let failedOn: string | undefined;
-  /** Addresses of ours that may be written somewhere. */
-  const servers = new Set<string>();
+  const objects = { cluster, service, corefile: options.corefile };
+  const settings: MachineSettings = {
+    zones,
+    owner: keyOf(service),
+    platform: options.platform,
+    server: options.server,
+    verifyMs: options.verifySeconds * 1000,
+  };
+  let state: MachineState | undefined;
+  /** How many changes of the objects were reported by the watches, and how many before they were last read. */
   let changes = 0;
+  let observedChanges = 0;
 
-  async function look(): Promise<{ seen: SeenDns; wanted: Wanted }> {
-    const seen = await lookAt(view);
-    const server = options.server ?? addressOf(seen.service);
-    if (server !== undefined) servers.add(server);
-    return { seen, wanted: { zones, server, owner: keyOf(service), formerServers: [...servers] } };
+  async function perform(step: Exclude<Step, { do: 'wait' }>): Promise<DelegationEvent> {
+    switch (step.do) {
+      case 'observe': {
+        const reported = changes;
+        const observed = await observeDns(objects);
+        observedChanges = reported;
+        return { type: 'observed', observed };
+      }
+      case 'clean':
+        log.info('removing the delegation from a platform that is not in use');
+        for (const patch of step.patches) await writeChange(cluster, patch);
+        return { type: 'cleaned' };
+      case 'resolve': {
+        const dnsAddress = options.clusterDns ?? (await clusterDnsAddress(cluster));
+        return { type: 'resolved', dnsAddress };
+      }
+      case 'ping':
+        return { type: 'pinged', step, isAnswering: await isAnswering(targetOf(step)) };
+      case 'write':
+        return { type: 'written', step, written: await writeChange(cluster, step.patch) };
+      case 'probe':
+        return { type: 'probed', problem: await probeZones(targetOf(step)) };
+    }
+    return step satisfies never;
   }
 
-  /** Takes over from the replica that led before. */
-  async function takeOver(): Promise<void> {
-    const last = await reporter.last();
-    if (last?.server !== undefined) servers.add(last.server);
-    const worked = last?.state === 'delegated' || last?.state === 'failing';
-    isProven = worked && last.zones.join() === zones.join();
-  }
+  const targetOf = ({ dnsAddress }: { dnsAddress: string }) => ({
+    zones,
+    clusterId: cluster.name,
+    dnsAddress,
+  });
 
   async function reconcile(signal: AbortSignal): Promise<Outcome> {
-    const { seen, wanted } = await look();
-    const change = planDelegation(seen.found, wanted, options.platform);
-    const object = 'object' in change ? change.object : undefined;
-    const now: Situation = { seen, wanted, platform: change.platform, object };
-    if (zones.length > 0 && wanted.server === undefined)
-      return tell(now, 'waiting', `Service ${namespace}/${service.name} has no address`, SOON_MS);
-    await removeStrays(now);
-    if ('problem' in change) return tell(now, 'refused', change.problem, REST_MS);
-    if (zones.length === 0) return remove(now, change.write);
-    return change.write ? delegate(now, change.write, signal) : check(now, signal);
+    state ??= initialState(await reporter.last(), settings);
+    let event: DelegationEvent = { type: 'woken', isChanged: changes !== observedChanges };
+    for (;;) {
+      const { state: next, step, status } = advance(state, event, clock.now(), settings);
+      state = next;
+      if (status) await reporter.report(status, aboutOf(state));
+      if (step.do === 'wait') return { outcome: 'lookAgain', afterMs: step.ms };
+      if (signal.aborted) return { outcome: 'lookAgain', afterMs: 0 };
+      event = await perform(step);
+    }
   }
 
-  async function tell(now: Situation, state: State, reason: string, afterMs: number): Promise<Outcome> {
-    const { platform, object, seen, wanted } = now;
-    const standing = { state, platform, zones, server: wanted.server, reason };
-    await reporter.tell(standing, { service: seen.service, object });
-    return { outcome: 'lookAgain', afterMs };
-  }
-
-  /** Of all that may go wrong with requests only this does not go by itself. */
-  async function tellOfRights(error: unknown): Promise<void> {
+  /** Of all errors of requests only missing rights are reported: the others pass. */
+  async function reportForbidden(error: unknown): Promise<void> {
     if (!hasStatus(error, 403)) return;
-    const server = [...servers].at(-1);
-    const standing = { state: 'waiting' as const, platform: options.platform, zones, server };
-    await reporter.tell({ ...standing, reason: messageOf(error) }, { service: undefined });
-  }
-
-  /** Takes out what is left of us in ways that are not ours any more. */
-  async function removeStrays({ seen, wanted, platform }: Situation): Promise<void> {
-    for (const change of planRemoval(seen.found, wanted, platform)) {
-      if ('problem' in change || !change.write) continue;
-      log.info({ platform: change.platform }, 'delegation by another way is taken out');
-      await writeChange(cluster, change.write);
-    }
-  }
-
-  async function remove(now: Situation, write: Write | undefined): Promise<Outcome> {
-    if (write && (await writeChange(cluster, write)) === 'changed') return AT_ONCE;
-    return tell(now, 'removed', '', REST_MS);
-  }
-
-  /** Writes, and waits until it works; if it does not, puts back what was there. */
-  async function delegate(now: Situation, write: Write, signal: AbortSignal): Promise<Outcome> {
-    const isSame = failedOn === fingerprint(write.object, now.wanted);
-    const waitMs = waitBefore(isSame ? pace : { ...pace, notBefore: 0 }, clock.now());
-    if (waitMs > 0)
-      return isSame ? { outcome: 'lookAgain', afterMs: waitMs } : tell(now, 'waiting', QUARREL, waitMs);
-    const question = await ask();
-    if (!question) return tell(now, 'waiting', NO_DNS, SOON_MS);
-    if (!(await isReached(question)))
-      return tell(now, 'waiting', `the cluster's DNS at ${question.through} does not answer`, SOON_MS);
-    const written = await writeChange(cluster, write);
-    if (written === 'changed') return AT_ONCE;
-    isProven = false;
-    pace = afterWrite(pace, clock.now());
-    await tell(now, 'verifying', '', 0);
-    const verdict = await untilProven(question, signal);
-    return conclude(now, verdict, written && { object: written, patch: write.undo });
-  }
-
-  /** It is written: does it work? What a replica before us wrote and never saw work is taken out like our own. */
-  async function check(now: Situation, signal: AbortSignal): Promise<Outcome> {
-    const question = await ask();
-    if (!question) return tell(now, 'waiting', NO_DNS, SOON_MS);
-    if (isProven) {
-      const problem = await problemThrough(question);
-      return problem === undefined
-        ? tell(now, 'delegated', '', CHECK_MS)
-        : tell(now, 'failing', problem, SOON_MS);
-    }
-    await tell(now, 'verifying', '', 0);
-    const verdict = await untilProven(question, signal);
-    const removal = planDelegation(now.seen.found, { ...now.wanted, zones: [] }, now.platform);
-    return conclude(now, verdict, 'write' in removal ? removal.write : undefined);
-  }
-
-  async function conclude(
-    now: Situation,
-    verdict: Verdict,
-    undo: Pick<Write, 'object' | 'patch'> | undefined,
-  ): Promise<Outcome> {
-    if (verdict === 'interrupted') return AT_ONCE;
-    if (verdict.works) {
-      isProven = true;
-      pace = afterSuccess(pace);
-      return tell(now, 'delegated', '', CHECK_MS);
-    }
-    const left = undo && (await writeChange(cluster, undo));
-    if (left === 'changed') return AT_ONCE;
-    pace = afterFailure(pace, clock.now());
-    failedOn = fingerprint(left, now.wanted);
-    const waitMs = waitBefore(pace, clock.now());
-    const again = `put back, and tried again in ${Math.round(waitMs / 1000)} s`;
-    return tell(now, 'failed', `${verdict.problem}; what was there before was ${again}`, waitMs);
-  }
-
-  async function ask(): Promise<Question | undefined> {
-    const through = options.clusterDns ?? (await clusterDnsAddress(cluster));
-    return through === undefined ? undefined : { zones, clusterId: cluster.name, through };
-  }
-
-  /** Ends early when somebody has changed what was written. */
-  function untilProven(question: Question, signal: AbortSignal): Promise<Verdict> {
-    let seenChanges = changes;
-    const isStill = async () => {
-      if (changes === seenChanges) return true;
-      seenChanges = changes;
-      const { seen, wanted } = await look();
-      const change = planDelegation(seen.found, wanted, options.platform);
-      return 'write' in change && change.write === undefined;
-    };
-    return verify(question, { clock, withinMs: options.verifySeconds * 1000, signal, isStill });
+    const server = state?.servers.at(-1);
+    const status = { state: 'waiting' as const, platform: options.platform, zones, server };
+    await reporter.report({ ...status, reason: messageOf(error) }, { service: undefined });
   }
 
   return {
     async work(signal) {
-      const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-      await Promise.race([given.ready, aborted]);
-      if (signal.aborted) return;
-      let hasBegun = false;
-      const controller = createController({
-        name: 'delegation',
-        log,
-        clock,
-        reconcile: async () => {
-          try {
-            if (!hasBegun) await takeOver();
-            hasBegun = true;
-            return await reconcile(signal);
-          } catch (error) {
-            await tellOfRights(error);
-            throw error;
-          }
-        },
-      });
-      const end = await watchFor(view, () => {
-        changes += 1;
-        controller.enqueue('zones');
-      });
-      controller.enqueue('zones');
-      controller.start();
-      await aborted;
-      end();
-      await controller.stop();
+      if (!(await unlessAborted(given.ready, signal))) return;
+      const tryReconcile = async () => {
+        try {
+          return await reconcile(signal);
+        } catch (error) {
+          await reportForbidden(error);
+          throw error;
+        }
+      };
+      const connect = async (wake: Wake) => {
+        wake(KEY);
+        return watchDns(objects, () => {
+          changes += 1;
+          wake(KEY);
+        });
+      };
+      const { metrics } = given;
+      await runController(
+        { name: 'delegation', log, metrics, clock, reconcile: tryReconcile },
+        connect,
+        signal,
+      );
       reporter.forget();
     },
   };
 }
 
-function fingerprint(object: KubeObject | undefined, { server }: Wanted): string {
-  return `${object?.metadata.uid ?? ''} ${object?.metadata.resourceVersion ?? ''} ${server ?? ''}`;
+/** The objects that get events about the delegation. */
+function aboutOf({ situation }: MachineState) {
+  const { service, change } = situation!;
+  return { service, object: 'object' in change ? change.object : undefined };
 }

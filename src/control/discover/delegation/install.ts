@@ -1,10 +1,10 @@
-/** The rights that delegation takes on top of the DNS server's own: each object by its name. */
+/** The RBAC of delegation, in addition to that of the DNS server: each object by its name. */
 import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
 import type { PolicyRule } from '../../kernel/rights.ts';
 import { nameOutside } from '../install.ts';
-import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './cluster-dns.ts';
-import { STATUS_NAME } from './report.ts';
+import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './observe.ts';
+import { STATUS_NAME } from './status.ts';
 import type { DelegationOptions } from './settings.ts';
 
 const EDIT = ['get', 'list', 'watch', 'patch'];
@@ -16,11 +16,11 @@ export interface Account {
   namespace: string;
 }
 
-/** What is to be applied beside the DNS server's manifests, so that it can delegate zones or take that out again. */
+/** The Roles and bindings by which the DNS server may delegate zones, or remove the delegation. */
 export function delegationManifests(account: Account, { corefile }: DelegationOptions): Manifest[] {
   const dnsRules = [
     configMaps([corefile.name, CUSTOM_NAME, KUBE_DNS_NAME], EDIT),
-    // Platforms that read it do not all have it from the start.
+    // On some platforms it does not exist from the start.
     configMaps([CUSTOM_NAME], ['create', 'delete']),
   ];
   const outside = nameOutside(NAME, account.namespace);
@@ -28,11 +28,11 @@ export function delegationManifests(account: Account, { corefile }: DelegationOp
   return [
     ...role(NAME, account, account.namespace, isAtHome ? [...STATUS_RULES, ...dnsRules] : STATUS_RULES),
     ...(isAtHome ? [] : role(outside, account, corefile.namespace, dnsRules)),
-    ...role(outside, account, undefined, OPERATOR_RULES),
+    ...role(outside, account, undefined, [...OPERATOR_RULES, ...SERVICE_RULES]),
   ];
 }
 
-/** OpenShift's operator is in no namespace. */
+/** The DNS object of OpenShift's operator is cluster-scoped. */
 const OPERATOR_RULES: PolicyRule[] = [
   {
     apiGroups: ['operator.openshift.io'],
@@ -42,7 +42,10 @@ const OPERATOR_RULES: PolicyRule[] = [
   },
 ];
 
-/** To write down how it stands. */
+/** Our own Service, and that of the cluster's DNS, wherever it is: read one by one. */
+const SERVICE_RULES: PolicyRule[] = [{ apiGroups: [''], resources: ['services'], verbs: ['get'] }];
+
+/** For the ConfigMap with the status. */
 const STATUS_RULES: PolicyRule[] = [configMaps([STATUS_NAME], ['get', 'create', 'patch'])];
 
 function configMaps(resourceNames: string[], verbs: string[]): PolicyRule {

@@ -1,16 +1,12 @@
-/** Which way a cluster's own DNS can be told of our zones, and what is to be written for it. Each is undone by no zones at all. */
+/** The DNS implementations of clusters to which a delegation can be written, and the objects and writes of each. */
 import type { KubeObject } from '../../../kube/object.ts';
-import { problemOf } from './block.ts';
-import type { Delegation } from './block.ts';
-import { corefileChange, customChange, isCustomised } from './coredns.ts';
-import { operatorChange } from './operator.ts';
-import { stubChange } from './stub-domains.ts';
+import type { Delegation } from './corefile/block.ts';
 
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>;
 }
 
-/** OpenShift's description of its DNS. */
+/** OpenShift's `DNS` object, the configuration of its DNS operator. */
 export interface DnsOperator extends KubeObject {
   spec?: { servers?: DnsOperatorServer[] };
 }
@@ -21,7 +17,7 @@ export interface DnsOperatorServer {
   forwardPlugin: { upstreams: string[] };
 }
 
-/** What a cluster has of each way; undefined where there is none. */
+/** The configuration objects of a cluster's DNS; undefined if they do not exist. */
 export interface ClusterDns {
   operator?: DnsOperator | undefined;
   coredns?: ConfigMap | undefined;
@@ -29,70 +25,31 @@ export interface ClusterDns {
   kubeDns?: ConfigMap | undefined;
 }
 
-/** The ways to delegate a zone. */
 export const PLATFORMS = ['openshift', 'coredns-custom', 'corefile', 'kube-dns'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
-/** What is wanted, and which addresses of ours may still be written somewhere. */
-export interface Wanted extends Delegation {
+/** The delegation that should be written; without zones, none. */
+export interface WantedDelegation extends Delegation {
+  /** Earlier addresses of our server, which may still be written somewhere. */
   formerServers?: readonly string[];
 }
 
 /** A write to one object. */
 export interface Write {
-  /** The object as it was read; without a version if it is yet to be made. */
+  /** The object as it was read; without a resourceVersion if it is to be created. */
   object: KubeObject;
-  /** A merge patch; undefined takes the whole object away. */
+  /** A merge patch; undefined deletes the object. */
   patch: object | undefined;
-  /** The merge patch that puts back what was there; undefined takes the whole object away. */
+  /** The merge patch that restores what was there before; undefined deletes the object. */
   undo: object | undefined;
 }
 
-/** What is to be done: something, nothing, or nothing because of a problem. */
+/** The change to one platform: a write, nothing, or nothing because of a problem. */
+export type PlatformChange =
+  | { object: KubeObject | undefined; write: Write | undefined }
+  | { problem: string };
+
+/** The change to the platform that is used; without a platform there is a problem. */
 export type Change =
   | { platform: Platform; object: KubeObject | undefined; write: Write | undefined }
   | { platform: Platform | undefined; problem: string };
-
-/** A change by one of the ways. */
-export type WayChange = { object: KubeObject | undefined; write: Write | undefined } | { problem: string };
-
-/**
- * The way to take. OpenShift's operator and the platforms with a `coredns-custom` put their own Corefile back, so that those
- * come first; kube-dns is there only where CoreDNS is not.
- */
-export function choosePlatform({ operator, coredns, kubeDns }: ClusterDns): Platform | undefined {
-  if (operator) return 'openshift';
-  if (isCustomised(coredns)) return 'coredns-custom';
-  if (coredns?.data?.['Corefile'] !== undefined) return 'corefile';
-  return kubeDns ? 'kube-dns' : undefined;
-}
-
-/** What to write so that the zones are delegated; nothing if they are already. */
-export function planDelegation(found: ClusterDns, wanted: Wanted, choice?: Platform): Change {
-  const platform = choice ?? choosePlatform(found);
-  if (!platform) return { platform, problem: 'the cluster has no DNS that is known here' };
-  const problem = problemOf(wanted);
-  if (problem !== undefined) return { platform, problem };
-  return { platform, ...changeBy(platform, found, wanted) };
-}
-
-/** What is left of us in other ways than the one taken, e.g. since the platform has another one now. */
-export function planRemoval(found: ClusterDns, wanted: Wanted, except?: Platform): Change[] {
-  return PLATFORMS.filter((platform) => platform !== except)
-    .map((platform): Change => ({ platform, ...changeBy(platform, found, { ...wanted, zones: [] }) }))
-    .filter((change) => 'problem' in change || change.write !== undefined);
-}
-
-function changeBy(platform: Platform, found: ClusterDns, wanted: Wanted): WayChange {
-  switch (platform) {
-    case 'openshift':
-      return operatorChange(found.operator, wanted);
-    case 'coredns-custom':
-      return customChange(found, wanted);
-    case 'corefile':
-      return corefileChange(found.coredns, wanted);
-    case 'kube-dns':
-      return stubChange(found.kubeDns, wanted);
-  }
-  return platform satisfies never;
-}

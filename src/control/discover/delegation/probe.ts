@@ -1,21 +1,46 @@
-/** Asks whether a zone is delegated: by a name of our own in it that nobody else answers for, nor can have in a cache. */
+/**
+ * Asks the cluster's DNS, as a pod would, whether a zone is delegated: for a random name below `_isthmus.<zone>`, which only our server
+ * answers and no cache can have.
+ */
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import type { DnsRecord } from '../records.ts';
+import type { DnsRecord } from '../records/dns-record.ts';
 
 const TIMEOUT_MS = 2000;
-/** Below it every name exists. */
+/** A wildcard record makes every name below it exist. */
 const PROBE_LABEL = '_isthmus';
 
-/** What a question came to. */
+/** The answer to a probe. */
 export type Probe = { answer: 'ours' } | { answer: 'other'; what: string } | { answer: 'none'; what: string };
 
-/** The records by which answers are recognised as those of the Isthmus in this cluster. */
+/** Which zones to ask for, and where. */
+export interface ProbeTarget {
+  zones: readonly string[];
+  /** The cluster id that the answers must have. */
+  clusterId: string;
+  /** The address of the cluster's DNS. */
+  dnsAddress: string;
+}
+
+/** The records by which answers of this installation are recognised. */
 export function probeRecords(zones: readonly string[], clusterId: string): DnsRecord[] {
   return zones.map((zone) => ({ name: `*.${PROBE_LABEL}.${zone}`, type: 'TXT', data: `"${clusterId}"` }));
 }
 
-/** Asks a DNS server (`10.96.0.10`, `127.0.0.1:5353`) for a name of a zone. Each question has a socket of its own. */
+/** Asks once for each zone. Undefined if our server answers for all of them. */
+export async function probeZones({ zones, clusterId, dnsAddress }: ProbeTarget): Promise<string | undefined> {
+  const probes = await Promise.all(zones.map((zone) => probeZone(dnsAddress, zone, clusterId)));
+  const failed = probes.find((probe) => probe.answer !== 'ours');
+  return failed && `the cluster's DNS at ${dnsAddress} answers: ${failed.what}`;
+}
+
+/** Whether the cluster's DNS answers at all: without that nothing can be verified. */
+export async function isAnswering({ zones, clusterId, dnsAddress }: ProbeTarget): Promise<boolean> {
+  const { answer } = await probeZone(dnsAddress, zones[0]!, clusterId);
+  return answer !== 'none';
+}
+
+/** Asks a DNS server (`10.96.0.10`, `127.0.0.1:5353`) for a name of a zone. Each probe uses a socket of its own. */
 export async function probeZone(server: string, zone: string, clusterId: string): Promise<Probe> {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   resolver.setServers([server]);
@@ -24,20 +49,20 @@ export async function probeZone(server: string, zone: string, clusterId: string)
     const texts = answer.map((parts) => parts.join(''));
     return texts.includes(clusterId)
       ? { answer: 'ours' }
-      : { answer: 'other', what: `${zone} is answered by somebody else` };
+      : { answer: 'other', what: `${zone} is answered by another server` };
   } catch (error) {
     const { code = String(error) } = error as { code?: string };
-    const what = WORDS[code] ?? code;
+    const what = MEANINGS[code] ?? code;
     return { answer: NO_ANSWER.has(code) ? 'none' : 'other', what: `${zone}: ${what}` };
   }
 }
 
 const NO_ANSWER = new Set(['ETIMEOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ECANCELLED']);
-const WORDS: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'no such name',
-  ENODATA: 'no such record',
+const MEANINGS: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'NXDOMAIN',
+  ENODATA: 'no TXT record',
   ESERVFAIL: 'SERVFAIL',
   EREFUSED: 'REFUSED',
-  ETIMEOUT: 'no answer',
-  ECONNREFUSED: 'nobody listens',
+  ETIMEOUT: 'timeout',
+  ECONNREFUSED: 'connection refused',
 };

@@ -11,30 +11,30 @@ const address = z
 
 const objectName = z.strictObject({ namespace: z.string(), name: z.string() });
 
-/** How the cluster's own DNS is told of the zones. */
+/** How the zones are delegated in the cluster's DNS. */
 export const delegationOptions = z.strictObject({
-  /** The way to do it; chosen by what the cluster has if left out. */
+  /** The DNS implementation of the cluster; detected if left out. */
   platform: z.enum(PLATFORMS).optional(),
-  /** Which ConfigMap has the Corefile. */
+  /** The ConfigMap with the Corefile. */
   corefile: objectName.default({ namespace: 'kube-system', name: 'coredns' }),
-  /** Where the cluster's DNS is to send questions; the address of our own Service if left out. */
+  /** The address to which the cluster's DNS forwards queries; that of our own Service if left out. */
   server: address.optional(),
-  /** Our own Service; the one of the manifests if left out. */
+  /** The name of our own Service; the one in the manifests if left out. */
   service: z.string().optional(),
-  /** Whom to ask whether it works; the address of the cluster's DNS Service if left out. */
+  /** The DNS server that is queried to verify; the Service of the cluster's DNS if left out. */
   clusterDns: address.optional(),
-  /** How long it may take until the cluster's DNS has read what was written: the kubelet and CoreDNS look from time to time. */
+  /** How long the cluster's DNS may take to read what was written: the kubelet and CoreDNS poll for changes. */
   verifySeconds: z.number().min(1).max(3600).default(180),
 });
 
 export type DelegationOptions = z.output<typeof delegationOptions>;
 
-/** `true` or options: delegate, and keep it so. `false`: take it out again. Left out: do not touch the cluster's DNS. */
+/** `true` or options: delegate the zones. `false`: remove the delegation. Left out: do not touch the cluster's DNS. */
 export const delegationSettings = z.union([z.boolean(), delegationOptions]);
 
 export type DelegationSettings = z.output<typeof delegationSettings>;
 
-/** The options, with all that was left out. */
+/** The options with their defaults. */
 export function optionsOf(settings: DelegationSettings): DelegationOptions {
   return typeof settings === 'boolean' ? delegationOptions.parse({}) : settings;
 }

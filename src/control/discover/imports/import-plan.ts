@@ -1,0 +1,220 @@
+/**
+ * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and,
+ * unless the service is headless, the derived Service: one without selector, whose cluster IP is the clusterset IP here.
+ */
+import type { PlannedCondition } from '../../../kube/write/conditions.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { ObservedExport, ObservedService } from '../observe.ts';
+import { resolveExports } from './export-conflicts.ts';
+import type { ResolvedExports } from './export-conflicts.ts';
+import {
+  FQDN_ANNOTATION,
+  IMPORTED_LABEL,
+  IMPORTED_SERVICE_LABEL,
+  SERVICE_NAME_LABEL,
+  MANAGED_BY,
+  SOURCE_CLUSTER_LABEL,
+  derivedName,
+  shortHash,
+} from '../names.ts';
+import { nodePortSlices } from './node-ports.ts';
+import type { SliceContents } from './node-ports.ts';
+import { familyOf, familySpec, publishedEndpoints } from '../objects.ts';
+import type { Endpoint, Service, ServiceImport, ServiceName } from '../objects.ts';
+import { importCondition, pending } from './status.ts';
+
+export interface ImportSettings {
+  /** The id of the local cluster. */
+  local: string;
+  /** The API version of ServiceImport here. */
+  apiVersion: string;
+}
+
+/** The objects in the local cluster; none if no cluster exports the service. */
+export interface ImportPlan {
+  objects: KubeObject[];
+  /** For the status of the ServiceImport: the exporting clusters, and whether it can be used. */
+  clusters: string[];
+  ready: PlannedCondition;
+}
+
+/** The labels of all objects of one import. */
+export function ownerLabels({ name }: ServiceName): Record<string, string> {
+  return { [IMPORTED_LABEL]: name, ...MANAGED_BY };
+}
+
+/** Plans the objects of one service. `derived` is the derived Service as it is in the cluster. */
+export function planImport(
+  service: ServiceName,
+  observed: ObservedService,
+  derived: Service | undefined,
+  settings: ImportSettings,
+): ImportPlan {
+  const resolved = resolveExports(observed.exported);
+  if (!resolved) return { objects: [], clusters: [], ready: pending('no cluster exports the service') };
+  const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
+  const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
+  const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
+  const slices = found.flatMap(({ one, contents }) =>
+    typeof contents === 'string'
+      ? []
+      : Object.entries(contents).map(([suffix, content]) => {
+          const isLocal = one.cluster === settings.local;
+          const endpoints = (content.endpoints ?? []).map((each) =>
+            importedEndpoint(each, resolved, isLocal),
+          );
+          const copy = { ...content, endpoints };
+          return importedSlice(service, one.cluster, suffix, copy, resolved, observed.imported);
+        }),
+  );
+  const objects = [importOf(service, resolved, derived, settings), ...slices];
+  if (resolved.type === 'ClusterSetIP')
+    objects.unshift(derivedService(service, observed, resolved, settings.local));
+  return {
+    objects,
+    clusters: resolved.clusters.toSorted(),
+    ready: importCondition(resolved, derived, problems),
+  };
+}
+
+function derivedService(
+  service: ServiceName,
+  observed: ObservedService,
+  resolved: ResolvedExports,
+  local: string,
+): KubeObject {
+  const fqdn = fqdnOf(observed, resolved, local);
+  const { namespace } = service;
+  const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
+  const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: derivedName(service), namespace, labels, annotations },
+    spec: {
+      type: 'ClusterIP',
+      ...commonSpec(resolved),
+      ...familySpec(resolved.ipFamilies),
+    },
+  } as KubeObject;
+}
+
+/** The fields that ServiceImport and derived Service both have from the exported Service (KEP-1645, global properties). */
+function commonSpec(resolved: ResolvedExports): object {
+  const { ports, sessionAffinity, sessionAffinityConfig } = resolved;
+  const { internalTrafficPolicy, trafficDistribution } = resolved;
+  return {
+    ports,
+    sessionAffinity,
+    ...(sessionAffinityConfig && { sessionAffinityConfig }),
+    ...(internalTrafficPolicy && { internalTrafficPolicy }),
+    ...(trafficDistribution && { trafficDistribution }),
+  };
+}
+
+/** The FQDN annotation of the oldest export that has one; none if the local Service has one, and so the name already. */
+function fqdnOf(
+  { exported }: ObservedService,
+  { clusters }: ResolvedExports,
+  local: string,
+): string | undefined {
+  const annotationOf = (cluster: string) =>
+    exported.find((one) => one.cluster === cluster)?.service?.metadata.annotations?.[FQDN_ANNOTATION];
+  if (annotationOf(local) !== undefined) return undefined;
+  return clusters.map(annotationOf).find((fqdn) => fqdn !== undefined);
+}
+
+function importOf(
+  { namespace, name }: ServiceName,
+  resolved: ResolvedExports,
+  derived: Service | undefined,
+  { apiVersion }: ImportSettings,
+): KubeObject {
+  const { type, labels, annotations } = resolved;
+  const ips = type === 'ClusterSetIP' ? addressesOf(derived) : [];
+  const spec = {
+    type,
+    ...commonSpec(resolved),
+    ...(ips.length > 0 && { ips, ipFamilies: ips.map(familyOf) }),
+  };
+  const metadata = { name, namespace, labels, annotations };
+  return { apiVersion, kind: 'ServiceImport', metadata, spec } as KubeObject;
+}
+
+function addressesOf(derived: Service | undefined): string[] {
+  return derived?.spec?.clusterIPs ?? [];
+}
+
+/** The contents of the slices of one cluster, by a stable suffix for their names; or why there are none. */
+function contentsOf(one: ObservedExport): Record<string, SliceContents> | string {
+  if (one.nodePorts) {
+    const slices = nodePortSlices(one, one.nodePorts);
+    if (typeof slices === 'string') return slices;
+    return Object.fromEntries(slices.map((slice) => [`nodes ${slice.addressType}`, slice]));
+  }
+  // Only endpoints that clients may use are imported.
+  const copies = one.slices
+    .filter(({ addressType }) => addressType !== 'FQDN')
+    .map((slice): [string, SliceContents] => {
+      const endpoints = publishedEndpoints(slice, one.service);
+      return [slice.metadata.name, { ...slice, endpoints }];
+    });
+  return Object.fromEntries(copies);
+}
+
+/** The slices of a headless service have no derived Service. */
+function importedSlice(
+  service: ServiceName,
+  cluster: string,
+  suffix: string,
+  { addressType, endpoints, ports }: SliceContents,
+  { type }: ResolvedExports,
+  imported: ServiceImport | undefined,
+): KubeObject {
+  const derived = derivedName(service);
+  const labels = {
+    [IMPORTED_SERVICE_LABEL]: service.name,
+    [SOURCE_CLUSTER_LABEL]: cluster,
+    'endpointslice.kubernetes.io/managed-by': 'isthmus',
+    ...(type === 'ClusterSetIP' && { [SERVICE_NAME_LABEL]: derived }),
+  };
+  const name = `${derived}-${cluster}-${shortHash(suffix)}`;
+  return {
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name, namespace: service.namespace, labels, ...ownedBy(imported) },
+    addressType,
+    endpoints,
+    ports: ports ?? [],
+  } as KubeObject;
+}
+
+/**
+ * kube-proxy keeps traffic on a node or in a zone by these fields. A node of the same name in another cluster is another node, so only
+ * endpoints of the local cluster keep theirs; hints are kept only where the service has a trafficDistribution.
+ */
+function importedEndpoint(
+  endpoint: Endpoint,
+  { trafficDistribution }: ResolvedExports,
+  isLocal: boolean,
+): Endpoint {
+  const { addresses, hostname, nodeName, zone, hints } = endpoint;
+  const { forZones, forNodes } = hints ?? {};
+  const kept = { ...(forZones && { forZones }), ...(forNodes && isLocal && { forNodes }) };
+  const isHinted = trafficDistribution !== undefined && Object.keys(kept).length > 0;
+  return {
+    addresses,
+    ...(hostname !== undefined && { hostname }),
+    ...(nodeName !== undefined && isLocal && { nodeName }),
+    ...(zone !== undefined && { zone }),
+    ...(isHinted && { hints: kept }),
+    conditions: { ready: true },
+  };
+}
+
+/** KEP-1645 asks for slices owned by the ServiceImport; its uid is known only once it has been created. */
+function ownedBy(imported: ServiceImport | undefined): object {
+  if (!imported?.metadata.uid) return {};
+  const { apiVersion, kind, metadata } = imported;
+  return { ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }] };
+}

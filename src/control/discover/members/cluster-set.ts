@@ -1,0 +1,154 @@
+/** The clusters that share services: the local one, and those that it has been joined with. */
+import type { Cluster } from '../../../kube/cluster.ts';
+import type { Clusters } from '../../../kube/clusters.ts';
+import { keyOf } from '../../../kube/object.ts';
+import { messageOf } from '../../../ops/errors.ts';
+import type { Log } from '../../../ops/log.ts';
+import { openWatches, wakeOnChange } from '../../kernel/watches.ts';
+import type { Wake } from '../../kernel/watches.ts';
+import { idAmong } from '../names.ts';
+import type { DnsEndpoint, ServiceImport } from '../objects.ts';
+import { LOCAL_WATCHES } from '../watches.ts';
+import { openMember } from './member.ts';
+import type { Member } from './member.ts';
+import type { ReachMode } from './nodes.ts';
+
+/** How the pods of each joined cluster are reached from here. */
+export interface ReachModes {
+  of(cluster: string): ReachMode;
+  /** Reports the name of each cluster whose mode may have changed. */
+  subscribe(notify: (cluster: string) => void): () => void;
+}
+
+export interface ClusterSetOptions {
+  local: Cluster;
+  clusters: Clusters;
+  reachModes: ReachModes;
+  /** Gets the key of each exported service of which something changed. */
+  wakeExported: Wake;
+  /** Gets `<kind> <key>` of each local object that has a name of its own. */
+  wakeNamed: Wake;
+  log: Log;
+}
+
+export interface ClusterSet {
+  readonly local: Member;
+  /** By the name under which each cluster was joined. */
+  readonly members: ReadonlyMap<string, Member>;
+  /** The members that have been read, by cluster id. */
+  syncedMembers(): ReadonlyMap<string, Member>;
+  /** All services that are exported or imported. */
+  keys(): Iterable<string>;
+  /** The version of ServiceImport in the local cluster; undefined if it does not have the kind. */
+  importVersion(): string | undefined;
+  importOf(key: string): ServiceImport | undefined;
+  dnsEndpointOf(key: string): DnsEndpoint | undefined;
+  /** The id of the local cluster. */
+  readonly localId: string;
+  /** Whether every cluster of the set has been read. */
+  readonly isComplete: boolean;
+  /** Those of some cluster ids that may be in the set, but have not been read. */
+  unknown(ids: Iterable<string>): string[];
+  /** Resolves when the local cluster has been read. */
+  readonly settled: Promise<unknown>;
+  close(): void;
+}
+
+export function openClusterSet(options: ClusterSetOptions): ClusterSet {
+  const { local, clusters, reachModes, wakeExported, wakeNamed, log } = options;
+  const members = new Map<string, Member>();
+  let isClosed = false;
+  const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
+  const imports = () => localWatches.views.imports;
+
+  function follow(cluster: Cluster): Member {
+    const isLocal = cluster === local;
+    const reach = isLocal ? 'pods' : reachModes.of(cluster.name);
+    const wakes = { exported: wakeExported, all: () => wakeAll(), named: isLocal ? wakeNamed : undefined };
+    const member = openMember({ cluster, log, reach, wakes });
+    members.set(cluster.name, member);
+    void member.settled.then(() => wakeAll());
+    return member;
+  }
+
+  const localMember = follow(local);
+  wakeOnChange(LOCAL_WATCHES, localWatches, { exported: wakeExported, named: wakeNamed });
+  localWatches.onOpen((name) => {
+    // Services that were exported before the kind was installed can be imported now.
+    if (name === 'imports') wakeAll();
+    return () => {};
+  });
+  const ends = [
+    clusters.subscribe(update),
+    reachModes.subscribe(
+      (name) => name !== local.name && members.get(name)?.setReachMode(reachModes.of(name)),
+    ),
+  ];
+
+  function keys(): Set<string> {
+    const exports = [...members.values()].flatMap((member) => member.exports?.list() ?? []);
+    const objects = [...exports, ...(imports()?.list() ?? [])];
+    return new Set(objects.map(({ metadata }) => keyOf(metadata)));
+  }
+
+  /** A cluster that has been read or removed may affect every exported service. */
+  function wakeAll(known = keys()): void {
+    if (!isClosed) for (const key of known) wakeExported(key);
+  }
+
+  function update(name: string): void {
+    if (name === local.name) return;
+    if (!clusters.names().includes(name)) {
+      const known = keys(); // while its exports are still among them
+      members.get(name)?.close();
+      if (members.delete(name)) wakeAll(known);
+    } else if (!members.has(name)) {
+      try {
+        follow(clusters.get(name));
+      } catch (error) {
+        log.warn({ cluster: name, problem: messageOf(error) }, 'cluster cannot be watched');
+      }
+    }
+  }
+
+  /** Clusters with the same ClusterProperty id are distinguished by the names under which they were joined. */
+  function idOf(member: Member): string {
+    const namesOf = ({ cluster: { name }, id }: Member) => ({ name, id });
+    const others = [...members.values()].filter((other) => other !== member);
+    return idAmong(namesOf(member), others.map(namesOf));
+  }
+
+  function syncedMembers(): Map<string, Member> {
+    const synced = [...members.values()].filter(({ isSettled }) => isSettled);
+    return new Map(synced.map((member) => [idOf(member), member]));
+  }
+
+  const isComplete = () => clusters.names().every((name) => members.get(name)?.isSettled);
+
+  return {
+    local: localMember,
+    members,
+    syncedMembers,
+    keys,
+    importVersion: () => localWatches.versionOf('imports'),
+    importOf: (key) => imports()?.get(key),
+    dnsEndpointOf: (key) => localWatches.views.dnsEndpoints?.get(key),
+    get localId() {
+      return idOf(localMember);
+    },
+    get isComplete() {
+      return isComplete();
+    },
+    unknown(ids) {
+      const synced = syncedMembers();
+      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
+    },
+    settled: Promise.all([localMember.settled, localWatches.discovered]),
+    close() {
+      isClosed = true;
+      localWatches.stop();
+      for (const end of ends) end();
+      for (const member of members.values()) member.close();
+    },
+  };
+}

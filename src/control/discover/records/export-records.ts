@@ -1,0 +1,59 @@
+/** The DNS records of one exported service: an entry for each export, and one for each import. */
+import { conflictsAgainst, invalidExport, resolveExports } from '../imports/export-conflicts.ts';
+import type { Exported } from '../imports/export-conflicts.ts';
+import { SOURCE_CLUSTER_LABEL } from '../names.ts';
+import type { EndpointSlice, ServiceName } from '../objects.ts';
+import type { ObservedExport, ObservedService } from '../observe.ts';
+import { NO_RECORDS } from './dns-record.ts';
+import type { RecordResult } from './dns-record.ts';
+import { clusterSetIpRecords, headlessRecords } from './mcs-records.ts';
+import type { ObjectRecords } from './publisher.ts';
+
+/** The records of a service; only objects of the cluster `localId` get events. */
+export function exportRecords(
+  service: ServiceName,
+  { exported, imported, importedSlices }: ObservedService,
+  localId: string,
+): ObjectRecords[] {
+  const resolved = resolveExports(exported);
+  const isHeadless = (resolved?.type ?? imported?.spec?.type) === 'Headless';
+  const key = `${service.namespace}/${service.name}`;
+  const entry = (source: string, object: ObjectRecords['object'], result: RecordResult): ObjectRecords => {
+    const since = object?.metadata.creationTimestamp ?? '';
+    return { source, claimGroup: `exported ${key}`, object, since, result, reason: 'ExportConflict' };
+  };
+  const recordsOf = (one: ObservedExport): RecordResult => {
+    // Pod addresses that cannot be reached from here must not be served.
+    const isServed = isHeadless && resolved?.clusters.includes(one.cluster) && !one.nodePorts;
+    return isServed ? headlessRecords(service, one.cluster, one.slices, one.service) : NO_RECORDS;
+  };
+  const entries = exported.map((one) => {
+    const { records, problems } = recordsOf(one);
+    const object = one.cluster === localId ? one.export : undefined;
+    const result = { records, problems: [...problems, ...problemsOf(one, resolved)] };
+    return entry(`ServiceExport ${one.cluster}/${key}`, object, result);
+  });
+  if (isHeadless)
+    for (const [cluster, slices] of bySourceCluster(importedSlices))
+      entries.push(
+        entry(`ServiceImport ${cluster}/${key}`, undefined, headlessRecords(service, cluster, slices)),
+      );
+  else if (imported)
+    entries.push(entry(`ServiceImport ${key}`, imported, clusterSetIpRecords(service, imported)));
+  return entries;
+}
+
+function problemsOf(one: Exported, resolved: ReturnType<typeof resolveExports>): string[] {
+  const invalid = invalidExport(one);
+  if (invalid) return [invalid.message];
+  return conflictsAgainst(one.cluster, resolved).map(({ message }) => message);
+}
+
+function bySourceCluster(slices: readonly EndpointSlice[]): Map<string, EndpointSlice[]> {
+  const groups = new Map<string, EndpointSlice[]>();
+  for (const slice of slices) {
+    const cluster = slice.metadata.labels?.[SOURCE_CLUSTER_LABEL];
+    if (cluster !== undefined) groups.set(cluster, [...(groups.get(cluster) ?? []), slice]);
+  }
+  return groups;
+}

@@ -1,0 +1,41 @@
+/** The records of objects in the local cluster that have names of their own. */
+import { keyOf } from '../../../kube/object.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { ClusterSet } from '../members/cluster-set.ts';
+import { HOSTNAME_ANNOTATION } from '../names.ts';
+import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
+import type { RecordResult } from './dns-record.ts';
+import type { ObjectRecords } from './publisher.ts';
+
+type RecordsOf = (set: ClusterSet, key: string) => ObjectRecords | undefined;
+
+/** By kind; undefined if the object does not exist. */
+const RECORDS_OF: Readonly<Record<string, RecordsOf>> = {
+  Service({ local }, key) {
+    const object = local.services.get(key);
+    return object && objectRecords(object, serviceRecords(object, local.slicesOf(key)));
+  },
+  EndpointSlice({ local }, key) {
+    const object = local.slices.get(key);
+    if (!object) return undefined;
+    // A name may need several slices, e.g. one for each IP family: those of one namespace do not conflict.
+    const name = object.metadata.annotations?.[HOSTNAME_ANNOTATION]?.toLowerCase();
+    const claimGroup = `EndpointSlices of ${name} in ${object.metadata.namespace}`;
+    return { ...objectRecords(object, sliceRecords(object)), claimGroup };
+  },
+  DNSEndpoint(set, key) {
+    const object = set.dnsEndpointOf(key);
+    return object && objectRecords(object, endpointObjectRecords(object));
+  },
+};
+
+/** The records of an object of the local cluster; none if it does not exist. */
+export function localRecords(set: ClusterSet, kind: string, key: string): ObjectRecords[] {
+  return [RECORDS_OF[kind]?.(set, key) ?? []].flat();
+}
+
+function objectRecords(object: KubeObject, result: RecordResult): ObjectRecords {
+  const source = `${object.kind} ${keyOf(object.metadata)}`;
+  const since = object.metadata.creationTimestamp ?? '';
+  return { source, claimGroup: source, object, since, result, reason: 'NameInvalid' };
+}

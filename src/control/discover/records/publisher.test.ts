@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Notice } from '../../../kube/write/events.ts';
+import { createLog } from '../../../ops/log.ts';
+import { createPublisher } from './publisher.ts';
+import type { DnsRecord } from './dns-record.ts';
+import { service } from '../../../../test/support/discover/objects.ts';
+
+function setup() {
+  const served = new Map<string, readonly DnsRecord[]>();
+  const notices: (Notice & { about: string })[] = [];
+  const publisher = createPublisher({
+    sink: {
+      upsert(source, records) {
+        served.set(source, records);
+        // As the DNS server does it: an alias cannot stand beside anything else.
+        const others = [...served].some(([other, theirs]) => other !== source && theirs.length > 0);
+        const aliases = others ? records.filter(({ type }) => type === 'CNAME') : [];
+        return aliases.map((record) => ({ record, reason: 'it has other records' }));
+      },
+      setReady() {},
+    },
+    events: {
+      record: (object, notice) => void notices.push({ ...notice, about: object.metadata.name }),
+      flush: async () => {},
+      stop: async () => {},
+    },
+    log: createLog('silent'),
+  });
+  const set = (name: string, since: string, record: DnsRecord, problems: string[] = []) => {
+    const object = service({}, { name });
+    const source = `Service default/${name}`;
+    const result = { records: [record], problems };
+    publisher.publish(source, [{ source, claimGroup: source, object, since, result, reason: 'NameInvalid' }]);
+  };
+  return { publisher, served, notices, set };
+}
+
+const address: DnsRecord = { name: 'x.test', type: 'A', data: '192.0.2.1' };
+const alias: DnsRecord = { name: 'x.test', type: 'CNAME', data: 'y.test' };
+
+suite('publisher', () => {
+  test('tells the loser once, and again when it has lost to another', () => {
+    const { notices, set, publisher } = setup();
+    set('old', '2020', address);
+    set('new', '2021', address);
+    set('new', '2021', address);
+    assert.deepEqual(
+      notices.map(({ about, reason, note }) => [about, reason, note]),
+      [['new', 'NameTaken', 'x.test belongs to Service default/old, which is older']],
+    );
+    assert.equal(publisher.refusedObjects, 1);
+    publisher.publish('Service default/old', []);
+    assert.equal(publisher.refusedObjects, 0);
+    set('older', '2019', address);
+    assert.equal(notices.length, 2);
+  });
+
+  test('an older alias takes the place of an address without a word about what stood in its way', () => {
+    const { notices, set, served } = setup();
+    set('new', '2021', address);
+    set('old', '2020', alias);
+    assert.deepEqual(served.get('Service default/new'), []);
+    assert.deepEqual(served.get('Service default/old'), [alias]);
+    assert.deepEqual(
+      notices.map(({ about, reason }) => [about, reason]),
+      [['new', 'NameTaken']],
+    );
+  });
+
+  test('an object with very many faults is told of some of them, and how many more there are', () => {
+    const { notices, set, publisher } = setup();
+    const faults = (first: string) => [first, ...Array.from({ length: 5000 }, (_, i) => `fault ${i}`)];
+    set('wild', '2020', address, faults('a'));
+    assert.equal(notices.length, 21);
+    assert.equal(notices.at(-1)?.note, 'and 4981 more names');
+    assert.equal(publisher.refusedObjects, 1);
+    set('wild', '2020', address, faults('a'));
+    assert.equal(notices.length, 21, 'once');
+    set('wild', '2020', address, faults('b'));
+    assert.equal(notices.length, 42);
+  });
+
+  test('a malformed name is an event', () => {
+    const { notices, set } = setup();
+    set('bad', '2020', address, ['"a b" is not a host name']);
+    assert.deepEqual(
+      notices.map(({ reason, note }) => [reason, note]),
+      [['NameInvalid', '"a b" is not a host name']],
+    );
+  });
+});

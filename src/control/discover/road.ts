@@ -1,0 +1,73 @@
+/** The discover road, which runs in `isthmus dns`: every replica serves the records of the clusters, and the leader writes. */
+import { createEventRecorder } from '../../kube/write/events.ts';
+import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import { workAsLeader } from '../kernel/leader.ts';
+import type { Work } from '../kernel/leader.ts';
+import { createDelegator } from './delegation/delegator.ts';
+import { probeRecords } from './delegation/probe.ts';
+import { optionsOf } from './delegation/settings.ts';
+import { startDiscovery } from './discovery.ts';
+import { DNS_NAME } from './install.ts';
+import { joinClusters } from './members/join.ts';
+import type { JoinedClusters } from './members/join.ts';
+import type { RecordSink } from './records/dns-record.ts';
+import type { DiscoverSettings } from './settings.ts';
+
+export interface DiscoverRoadOptions {
+  settings: DiscoverSettings;
+  /** The zones that the DNS server serves. */
+  zones: readonly string[];
+  sink: RecordSink;
+  log: Log;
+  metrics: Metrics;
+}
+
+export interface DiscoverRoad {
+  stop(): Promise<void>;
+}
+
+/** Joins the clusters, serves their records, and takes part in the election of the leader if there is anything to write. */
+export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
+  const { settings, sink, log, metrics } = options;
+  const joined = joinClusters(settings, log);
+  const { local: cluster, namespace } = joined;
+  const joinWaitMs = settings.joinWaitSeconds * 1000;
+  const discovery = startDiscovery({ ...joined, reach: settings.reach, sink, log, metrics, joinWaitMs });
+  const work: Work[] = [
+    ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
+    ...delegationWork(options, joined, discovery.ready),
+  ];
+  const election =
+    work.length > 0 ? workAsLeader({ cluster, namespace, name: DNS_NAME, work, log }) : undefined;
+  return {
+    async stop() {
+      await election?.stop();
+      await discovery.stop();
+      await joined.clusters.stop();
+    },
+  };
+}
+
+/** The leader's work on delegation; none if the settings do not mention it. */
+function delegationWork(
+  { settings, sink, log, metrics, ...options }: DiscoverRoadOptions,
+  { local: cluster, namespace }: JoinedClusters,
+  ready: Promise<unknown>,
+): Work[] {
+  const { delegation } = settings;
+  if (delegation === undefined) return [];
+  const zones = delegation === false ? [] : options.zones;
+  // Every replica serves the probe records, since any of them may be asked.
+  sink.upsert('delegation', probeRecords(zones, cluster.name));
+  return [
+    async (signal) => {
+      const client = () => cluster.client;
+      const events = createEventRecorder({ client, reportingController: 'isthmus.dns', log });
+      const place = { cluster, namespace, serviceName: DNS_NAME };
+      const given = { ...place, zones, options: optionsOf(delegation), ready, events, log, metrics };
+      await createDelegator(given).work(signal);
+      await events.stop();
+    },
+  ];
+}

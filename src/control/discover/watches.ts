@@ -1,0 +1,142 @@
+/**
+ * The kinds that discover watches and writes, one row each, and what a change may affect: `exported` gets the keys of exported
+ * services, `all` is woken by what may affect every one of them, and `named` gets `<kind> <key>` of local objects with names of their own.
+ */
+import { keyOf } from '../../kube/object.ts';
+import type { AnyObject, KubeObject } from '../../kube/object.ts';
+import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
+import { serviceExport } from '../../resources/multicluster/service-export.ts';
+import { serviceImport } from '../../resources/multicluster/service-import.ts';
+import { builtIn, core, ownKey } from '../kernel/watches.ts';
+import type { View, WatchTable, WatchedKind } from '../kernel/watches.ts';
+import { hasSameAddresses, trimNode } from './members/nodes.ts';
+import { trimService, trimSlice } from './members/trim.ts';
+import {
+  CLUSTER_LABEL,
+  FQDN_ANNOTATION,
+  HOSTNAME_ANNOTATION,
+  IMPORTED_SERVICE_LABEL,
+  NODE_PORTS_LABEL,
+  SERVICE_NAME_LABEL,
+} from './names.ts';
+
+/** In every cluster of the set. */
+export interface MemberViews {
+  services: View;
+  slices: View;
+  exports?: View;
+  properties?: View;
+}
+
+/** In clusters that are reached by node ports. */
+export interface NodeViews {
+  nodes: View;
+}
+
+/** In the local cluster. */
+export interface LocalViews {
+  imports?: View;
+  dnsEndpoints?: View;
+}
+
+/** What the import of services writes to the local cluster. */
+export type ImportViews = Omit<MemberViews, 'properties'> & Pick<LocalViews, 'imports'>;
+
+/** In the program's own namespace: the kubeconfigs of joined clusters. */
+export interface JoinViews {
+  secrets: View;
+}
+
+const CLUSTER_PROPERTY: WatchedKind = {
+  group: 'about.k8s.io',
+  kind: 'ClusterProperty',
+  plural: 'clusterproperties',
+  versions: ['v1alpha1', 'v1beta1', 'v1'],
+  scope: 'Cluster',
+};
+
+type Trim = (object: AnyObject) => AnyObject;
+const EVERY_KEY = () => [''];
+
+export const MEMBER_WATCHES: WatchTable<MemberViews> = {
+  services: {
+    kind: core('Service', 'services'),
+    trim: trimService as unknown as Trim,
+    indexes: { nodePortsOf: labelled(NODE_PORTS_LABEL) },
+    wakes: {
+      exported: (service, { exports }) => [
+        ...ifExported([keyOf(service.metadata)], exports),
+        ...labelled(IMPORTED_SERVICE_LABEL)(service),
+        ...labelled(NODE_PORTS_LABEL)(service),
+      ],
+      named: ifAnnotated(FQDN_ANNOTATION),
+    },
+  },
+  slices: {
+    kind: builtIn('discovery.k8s.io', 'EndpointSlice', 'endpointslices'),
+    trim: trimSlice as unknown as Trim,
+    indexes: { service: labelled(SERVICE_NAME_LABEL), imported: labelled(IMPORTED_SERVICE_LABEL) },
+    wakes: {
+      exported: (slice, { exports }) => [
+        ...ifExported(labelled(SERVICE_NAME_LABEL)(slice), exports),
+        ...labelled(IMPORTED_SERVICE_LABEL)(slice),
+      ],
+      named: (slice, { services }) => [
+        ...ifAnnotated(HOSTNAME_ANNOTATION)(slice),
+        ...labelled(SERVICE_NAME_LABEL)(slice)
+          .flatMap((key) => services.get(key) ?? [])
+          .flatMap(ifAnnotated(FQDN_ANNOTATION)),
+      ],
+    },
+  },
+  // Not dispensable, unlike the next: imports would be deleted for exports that may not be read.
+  exports: { kind: serviceExport, optional: true, wakes: { exported: ownKey } },
+  // Without it, the cluster's id is the name under which it was joined.
+  properties: { kind: CLUSTER_PROPERTY, optional: true, dispensable: true, wakes: { all: EVERY_KEY } },
+};
+
+export const NODE_WATCHES: WatchTable<NodeViews> = {
+  nodes: {
+    kind: { ...core('Node', 'nodes'), scope: 'Cluster' },
+    trim: trimNode as unknown as Trim,
+    wakes: { all: EVERY_KEY },
+    // Most updates of nodes are heartbeats.
+    when: ({ before, after }) => !hasSameAddresses(before, after),
+  },
+};
+
+export const LOCAL_WATCHES: WatchTable<LocalViews> = {
+  imports: { kind: serviceImport, optional: true, wakes: { exported: ownKey } },
+  dnsEndpoints: { kind: dnsEndpoint, optional: true, wakes: { named: taskOf } },
+};
+
+export const IMPORT_WATCHES: WatchTable<ImportViews> = {
+  services: { kind: MEMBER_WATCHES.services.kind, owned: true },
+  slices: { kind: MEMBER_WATCHES.slices.kind, owned: true },
+  exports: { kind: serviceExport, optional: true, writesStatus: true },
+  imports: { kind: serviceImport, optional: true, owned: true, writesStatus: true },
+};
+
+export const JOIN_WATCHES: WatchTable<JoinViews> = {
+  secrets: { kind: core('Secret', 'secrets'), labelSelector: CLUSTER_LABEL },
+};
+
+function taskOf({ kind, metadata }: KubeObject): string[] {
+  return [`${kind} ${keyOf(metadata)}`];
+}
+
+function ifAnnotated(annotation: string): (object: KubeObject) => string[] {
+  return (object) => (object.metadata.annotations?.[annotation] === undefined ? [] : taskOf(object));
+}
+
+function ifExported(keys: readonly string[], exports: View | undefined): string[] {
+  return keys.filter((key) => exports?.get(key));
+}
+
+/** The key that a label's value names in the object's namespace. */
+function labelled(label: string): (object: KubeObject) => string[] {
+  return ({ metadata: { namespace = '', labels } }) => {
+    const name = labels?.[label];
+    return name === undefined ? [] : [keyOf({ namespace, name })];
+  };
+}
