@@ -7,9 +7,8 @@
  *
  * We write a value and never headers; we read whatever the original could have written.
  */
-import { BadEnvelope } from './kms.ts';
-import { readBytes, readUnsigned, readZigZag, unsignedSize, writeUnsigned, zigZag } from './varint.ts';
-import type { Cursor } from './varint.ts';
+import { varintSize, writeVarint, zigZag } from '../ops/varint.ts';
+import { EnvelopeReader } from './envelope-reader.ts';
 
 export interface ParcelHeader {
   key: Buffer;
@@ -29,12 +28,12 @@ const ABSENT_BYTE = zigZag(ABSENT);
 
 /** The size of a parcel with a value of this length. */
 export function parcelSize(valueLength: number): number {
-  return unsignedSize(zigZag(valueLength)) + valueLength + 1;
+  return varintSize(valueLength) + valueLength + 1;
 }
 
 /** Writes the parcel of source[start..end) and returns where it ends. */
 export function writeParcel(target: Buffer, at: number, source: Buffer, start: number, end: number): number {
-  const value = writeUnsigned(target, at, zigZag(end - start));
+  const value = writeVarint(target, at, end - start);
   source.copy(target, value, start, end);
   const after = value + end - start;
   target[after] = ABSENT_BYTE;
@@ -43,29 +42,28 @@ export function writeParcel(target: Buffer, at: number, source: Buffer, start: n
 
 /** Reads the parcel at buffer[start..end). Its buffers are views. */
 export function readParcel(buffer: Buffer, start: number, end: number): Parcel {
-  const cursor: Cursor = { buffer, at: start, end };
-  const value = readNullable(cursor, readZigZag(cursor));
-  const headers = readHeaders(cursor);
-  if (cursor.at !== end) throw new BadEnvelope('there are bytes behind the parcel');
+  const reader = new EnvelopeReader(buffer, start, end);
+  const value = readNullable(reader);
+  const headers = readHeaders(reader);
+  if (reader.at !== end) reader.fail('there are bytes behind the parcel');
   return { value, headers };
 }
 
-function readNullable(cursor: Cursor, length: number): Buffer | null | undefined {
+function readNullable(reader: EnvelopeReader): Buffer | null | undefined {
+  const length = reader.varint();
   if (length === ABSENT) return undefined;
   if (length === NULL) return null;
-  if (length < 0) throw new BadEnvelope('a length is negative');
-  return readBytes(cursor, length);
+  return reader.view(length);
 }
 
-function readHeaders(cursor: Cursor): ParcelHeader[] | undefined {
-  const count = readZigZag(cursor);
+function readHeaders(reader: EnvelopeReader): ParcelHeader[] | undefined {
+  const count = reader.varint();
   if (count === ABSENT) return undefined;
   if (count === NULL) return [];
   // Every header takes two bytes at least, so a count that cannot be true is refused before anything is allocated.
-  if (count < 0 || count > (cursor.end - cursor.at) / 2)
-    throw new BadEnvelope('the header count is impossible');
+  if (count < 0 || count > (reader.end - reader.at) / 2) reader.fail(`${count} headers`);
   return Array.from({ length: count }, () => {
-    const key = readBytes(cursor, readUnsigned(cursor));
-    return { key, value: readNullable(cursor, readZigZag(cursor)) ?? null };
+    const key = reader.view(reader.unsignedVarint());
+    return { key, value: readNullable(reader) ?? null };
   });
 }

@@ -9,10 +9,9 @@
  *
  * Everything before the IV is the same for all records of one data key, so it is made once.
  */
+import { unsignedVarintSize, writeUnsignedVarint } from '../ops/varint.ts';
 import { IV_BYTES, TAG_BYTES } from './cipher.ts';
-import { BadEnvelope } from './kms.ts';
-import { readBytes, readUnsigned, unsignedSize, writeUnsigned } from './varint.ts';
-import type { Cursor } from './varint.ts';
+import { EnvelopeReader } from './envelope-reader.ts';
 
 /** Marks a sealed record; its value is the one byte of the version. */
 export const ENCRYPTION_HEADER = 'kroxylicious.io/encryption';
@@ -35,9 +34,9 @@ export interface Wrapper {
 /** What stands before the IV in every record that this wrapped data key seals. */
 export function wrapperPrefix(edek: Buffer): Buffer {
   if (edek.length > MAX_EDEK_BYTES) throw new Error(`a wrapped data key of ${edek.length} bytes is too long`);
-  const prefix = Buffer.alloc(1 + unsignedSize(edek.length) + edek.length + 1);
+  const prefix = Buffer.alloc(1 + unsignedVarintSize(edek.length) + edek.length + 1);
   prefix[0] = CIPHER_AES_256_GCM_128;
-  const at = writeUnsigned(prefix, 1, edek.length);
+  const at = writeUnsignedVarint(prefix, 1, edek.length);
   edek.copy(prefix, at);
   prefix[prefix.length - 1] = AAD_NONE;
   return prefix;
@@ -50,13 +49,13 @@ export function wrapperSize(prefix: Buffer, parcelBytes: number): number {
 
 /** Finds the parts of the wrapper at buffer[start..end). The wrapped key is a view. */
 export function readWrapper(buffer: Buffer, start: number, end: number): Wrapper {
-  const cursor: Cursor = { buffer, at: start, end };
-  const [cipher] = readBytes(cursor, 1);
-  if (cipher !== CIPHER_AES_256_GCM_128) throw new BadEnvelope(`cipher ${cipher} is not supported`);
-  const edek = readBytes(cursor, readUnsigned(cursor));
-  const [aad] = readBytes(cursor, 1);
-  if (aad !== AAD_NONE) throw new BadEnvelope(`additional data of kind ${aad} is not supported`);
-  readBytes(cursor, IV_BYTES);
-  if (end - cursor.at < TAG_BYTES) throw new BadEnvelope('it has no room for its tag');
-  return { edek, start: cursor.at, end: end - TAG_BYTES };
+  const reader = new EnvelopeReader(buffer, start, end);
+  const [cipher] = reader.view(1);
+  if (cipher !== CIPHER_AES_256_GCM_128) reader.fail(`cipher ${cipher} is not supported`);
+  const edek = reader.view(reader.unsignedVarint());
+  const [aad] = reader.view(1);
+  if (aad !== AAD_NONE) reader.fail(`additional data of kind ${aad} is not supported`);
+  reader.view(IV_BYTES);
+  if (end - reader.at < TAG_BYTES) reader.fail('it has no room for its tag');
+  return { edek, start: reader.at, end: end - TAG_BYTES };
 }

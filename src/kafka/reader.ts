@@ -1,3 +1,4 @@
+import { readUnsignedVarint, readVarint, readVarlong, takeBytes } from '../ops/varint.ts';
 import { MalformedMessage } from './malformed.ts';
 
 /** An int64 goes through here, which makes one bigint and not three. */
@@ -32,11 +33,7 @@ export class Reader {
 
   /** Moves past `length` bytes and returns where they begin. */
   take(length: number): number {
-    const start = this.at;
-    if (length < 0 || length > this.end - start)
-      this.fail(`${length} bytes wanted, ${this.end - start} left`);
-    this.at = start + length;
-    return start;
+    return takeBytes(this, length);
   }
 
   bool(): boolean {
@@ -84,34 +81,17 @@ export class Reader {
   }
 
   unsignedVarint(): number {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      const byte = this.bytes[this.take(1)]!;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value >>> 0;
-    }
-    return this.fail('a varint longer than 5 bytes');
+    return readUnsignedVarint(this);
   }
 
-  /** Zigzag, as in records. */
+  /** ZigZag, as in records. */
   varint(): number {
-    const value = this.unsignedVarint();
-    return (value >>> 1) ^ -(value & 1);
+    return readVarint(this);
   }
 
-  /** Zigzag, of up to 64 bits; what no number holds exactly is refused. */
+  /** ZigZag, of up to 64 bits; what no number holds exactly is refused. */
   varlong(): number {
-    const { bytes } = this;
-    let value = 0;
-    for (let scale = 1; scale < 2 ** 63; scale *= 128) {
-      const byte = bytes[this.take(1)]!;
-      value += (byte & 0x7f) * scale;
-      if (byte < 0x80) {
-        if (value > Number.MAX_SAFE_INTEGER) break;
-        return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-      }
-    }
-    return this.fail('a number beyond 2^53');
+    return readVarlong(this);
   }
 
   #text(length: number): string {

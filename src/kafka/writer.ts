@@ -1,3 +1,4 @@
+import { unsignedVarintSize, varlongSize, writeUnsignedVarint, writeVarlong, zigZag } from '../ops/varint.ts';
 import type { UnknownTag } from './schemas/types.ts';
 
 const EMPTY = Buffer.alloc(0);
@@ -22,14 +23,6 @@ function writeAscii(bytes: Buffer, start: number, value: string): boolean {
     bytes[start + i] = code;
   }
   return true;
-}
-
-/** How many bytes an unsigned varint takes. */
-export function varintLength(value: number): number {
-  if (value < 0x80) return 1;
-  if (value < 0x4000) return 2;
-  if (value < 0x20_0000) return 3;
-  return value < 0x1000_0000 ? 4 : 5;
 }
 
 /** Writes protocol types into a buffer that grows. Values are trusted: a wrong type here is a bug, not input. */
@@ -129,29 +122,19 @@ export class Writer {
   }
 
   unsignedVarint(value: number): void {
-    let rest = value >>> 0;
-    while (rest > 0x7f) {
-      const p = this.reserve(1);
-      this.bytes[p] = rest | 0x80;
-      rest >>>= 7;
-    }
-    const p = this.reserve(1);
-    this.bytes[p] = rest;
+    const p = this.reserve(unsignedVarintSize(value));
+    writeUnsignedVarint(this.bytes, p, value);
   }
 
   /** Zigzag, as in records. */
   varint(value: number): void {
-    this.unsignedVarint((value << 1) ^ (value >> 31));
+    this.unsignedVarint(zigZag(value));
   }
 
   /** Zigzag, of any safe integer. */
   varlong(value: number): void {
-    let rest = value >= 0 ? value * 2 : -value * 2 - 1;
-    while (rest > 0x7fff_ffff) {
-      this.int8((rest % 128) | 0x80);
-      rest = Math.floor(rest / 128);
-    }
-    this.unsignedVarint(rest);
+    const p = this.reserve(varlongSize(value));
+    writeVarlong(this.bytes, p, value);
   }
 
   string(value: string | null): void {
@@ -220,7 +203,7 @@ export class Writer {
   closeTag(opened: number): void {
     const start = opened + 1;
     const size = this.at - start;
-    const extra = varintLength(size) - 1;
+    const extra = unsignedVarintSize(size) - 1;
     if (extra > 0) {
       this.reserve(extra);
       this.bytes.copyWithin(start + extra, start, start + size);

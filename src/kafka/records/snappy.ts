@@ -3,6 +3,7 @@ import {
   snappyDecompress as decompressChunk,
 } from '@platformatic/wasm-utils';
 import { MalformedMessage } from '../malformed.ts';
+import { Reader } from '../reader.ts';
 
 /**
  * Snappy as Kafka has it: Java writes the "xerial" framing (a header, then chunks with their lengths), others may write
@@ -13,9 +14,10 @@ import { MalformedMessage } from '../malformed.ts';
 const XERIAL = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
 const MAGIC_LENGTH = 8;
 const CHUNK = 32 * 1024;
+const WHAT = 'snappy data';
 
 const fail = (reason: string, at: number): never => {
-  throw new MalformedMessage('snappy data', reason, at);
+  throw new MalformedMessage(WHAT, reason, at);
 };
 
 /** Compresses with the framing that all of Kafka's clients read. */
@@ -51,16 +53,10 @@ export function snappyDecompress(source: Buffer, limit: number): Buffer {
 }
 
 function readChunk(source: Buffer, from: number, to: number, limit: number): Buffer {
-  let at = from;
-  let size = 0;
-  for (let shift = 0; ; shift += 7) {
-    if (at >= to || shift > 28) fail('no length', at);
-    const byte = source[at++]!;
-    size += (byte & 0x7f) * 2 ** shift;
-    if (byte < 0x80) break;
-  }
+  const reader = new Reader(source, from, to, WHAT);
+  const size = reader.unsignedVarint();
   if (size > limit) fail(`more than ${limit} bytes when decompressed`, from);
-  const found = sizeOfElements(source, at, to);
+  const found = sizeOfElements(source, reader.at, to);
   if (found !== size) fail(`${found} bytes instead of ${size}`, to);
   return decompressChunk(source.subarray(from, to));
 }

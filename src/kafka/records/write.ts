@@ -1,4 +1,5 @@
-import { Writer, varintLength } from '../writer.ts';
+import { varintSize, varlongSize } from '../../ops/varint.ts';
+import { Writer } from '../writer.ts';
 import { ATTRIBUTE, HEADER_LENGTH, checksumOf } from './batch.ts';
 import type { BatchHead, KafkaRecord } from './batch.ts';
 import { COMPRESSIONS, compress } from './compression.ts';
@@ -53,25 +54,16 @@ function attributesOf(head: Partial<BatchHead>): number {
   return attributes;
 }
 
-const zigzag = (value: number): number => ((value << 1) ^ (value >> 31)) >>> 0;
-
-function varlongLength(value: number): number {
-  let rest = value >= 0 ? value * 2 : -value * 2 - 1;
-  let length = 1;
-  for (; rest > 0x7f; rest = Math.floor(rest / 128)) length++;
-  return length;
-}
-
 const bytesLength = (bytes: Buffer | null): number =>
-  bytes === null ? 1 : varintLength(zigzag(bytes.length)) + bytes.length;
+  bytes === null ? 1 : varintSize(bytes.length) + bytes.length;
 
 /** What the record takes behind its length: that comes first, and moving the record for it would cost more. */
 function recordLength(record: KafkaRecord): number {
-  let length = 1 + varlongLength(record.timestampDelta) + varintLength(zigzag(record.offsetDelta));
-  length += bytesLength(record.key) + bytesLength(record.value) + varintLength(zigzag(record.headers.length));
+  let length = 1 + varlongSize(record.timestampDelta) + varintSize(record.offsetDelta);
+  length += bytesLength(record.key) + bytesLength(record.value) + varintSize(record.headers.length);
   for (const { key, value } of record.headers) {
     const bytes = Buffer.byteLength(key);
-    length += varintLength(zigzag(bytes)) + bytes + bytesLength(value);
+    length += varintSize(bytes) + bytes + bytesLength(value);
   }
   return length;
 }

@@ -1,4 +1,6 @@
 import { apiOf } from '../../kafka/apis.ts';
+import { MalformedMessage } from '../../kafka/malformed.ts';
+import { Reader } from '../../kafka/reader.ts';
 
 /** Reading requests just as far as needed. */
 
@@ -17,40 +19,26 @@ export const RESPONSE_HEAD = 8;
 
 /** The acks of a Produce request that begins (with its length) at `at`; undefined if `end` comes too early. */
 export function peekAcks(bytes: Buffer, at: number, end: number, apiVersion: number): number | undefined {
-  const flexible = apiVersion >= apiOf('Produce').flexible;
-  let next = at + REQUEST_HEAD;
-  /** Moves past something with a length of two bytes, -1 for null. */
-  const skipString = () => {
-    if (next + 2 > end) return false;
-    next += 2 + Math.max(0, bytes.readInt16BE(next));
-    return true;
-  };
-  /** Reads a varint, -1 if it is not all there. */
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      if (next >= end) return -1;
-      const byte = bytes[next++]!;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value >>> 0;
-    }
-    return -1;
-  };
-  if (!skipString()) return undefined; // client id
-  if (flexible) {
-    for (let tags = varint(); tags !== 0; tags--) {
-      if (tags < 0 || varint() < 0) return undefined;
-      const size = varint();
-      if (size < 0) return undefined;
-      next += size;
-    }
-    const length = varint(); // transactional id
-    if (length < 0) return undefined;
-    next += Math.max(0, length - 1);
-  } else if (apiVersion >= 3 && !skipString()) {
-    return undefined;
+  const reader = new Reader(bytes, at + REQUEST_HEAD, end, 'Produce request');
+  try {
+    skipToAcks(reader, apiVersion);
+    return reader.int16();
+  } catch (error) {
+    if (error instanceof MalformedMessage) return undefined;
+    throw error;
   }
-  return next + 2 <= end ? bytes.readInt16BE(next) : undefined;
+}
+
+function skipToAcks(reader: Reader, apiVersion: number): void {
+  const skipString = () => reader.take(Math.max(0, reader.int16())); // -1 is null
+  skipString(); // client id
+  if (apiVersion >= apiOf('Produce').flexible) {
+    for (let tags = reader.unsignedVarint(); tags > 0; tags--) {
+      reader.unsignedVarint();
+      reader.take(reader.unsignedVarint());
+    }
+    reader.take(Math.max(0, reader.unsignedVarint() - 1)); // transactional id
+  } else if (apiVersion >= 3) skipString();
 }
 
 const HTTP = /^(GET|HEAD|POST|PUT|DELETE|OPTIONS|CONNECT|PATCH|TRACE|PRI) /;

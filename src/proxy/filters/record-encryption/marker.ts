@@ -1,6 +1,7 @@
 import { ENCRYPTION_HEADER, ENCRYPTION_VERSION } from '../../../crypto/wrapper.ts';
 import { BadEnvelope } from '../../../crypto/kms.ts';
-import { Scan, writeVarint } from './record.ts';
+import { writeVarint } from '../../../ops/varint.ts';
+import { recordReader, skipField } from './record.ts';
 import type { RecordLayout } from './record.ts';
 
 const NAME = Buffer.from(ENCRYPTION_HEADER);
@@ -22,14 +23,14 @@ export const MARKER: Buffer = (() => {
 export function findMarker(bytes: Buffer, layout: RecordLayout): number | undefined {
   if (layout.headerCount === 0) return undefined;
   if (startsWith(bytes, layout.headersStart, layout.end, MARKER)) return MARKER.length;
-  const scan = new Scan(bytes, layout.headersStart);
+  const reader = recordReader(bytes, layout.headersStart);
   for (let i = 0; i < layout.headerCount; i++) {
-    const keyLength = scan.skipField(layout.end);
-    const isMarker = keyLength === NAME.length && startsWith(bytes, scan.at - keyLength, scan.at, NAME);
-    const valueLength = scan.skipField(layout.end);
+    const keyLength = skipField(reader, layout.end);
+    const isMarker = keyLength === NAME.length && startsWith(bytes, reader.at - keyLength, reader.at, NAME);
+    const valueLength = skipField(reader, layout.end);
     if (!isMarker) continue;
-    const version = valueLength === 1 ? bytes[scan.at - 1] : undefined;
-    if (version === ENCRYPTION_VERSION) return i === 0 ? scan.at - layout.headersStart : 0;
+    const version = valueLength === 1 ? bytes[reader.at - 1] : undefined;
+    if (version === ENCRYPTION_VERSION) return i === 0 ? reader.at - layout.headersStart : 0;
     throw new BadEnvelope(
       `its version is ${version ?? 'missing'}, and only ${ENCRYPTION_VERSION} is supported`,
     );

@@ -7,9 +7,10 @@ import { BadEnvelope } from '../../../crypto/kms.ts';
 import { readParcel } from '../../../crypto/parcel.ts';
 import type { ParcelHeader } from '../../../crypto/parcel.ts';
 import { readWrapper } from '../../../crypto/wrapper.ts';
+import { varintSize, writeVarint } from '../../../ops/varint.ts';
 import { findMarker } from './marker.ts';
 import type { Output } from './output.ts';
-import { readLayout, RecordLayout, Scan, varintSize, writeVarint } from './record.ts';
+import { readLayout, recordReader, RecordLayout } from './record.ts';
 
 /** How a parcel ends that has no headers in it. */
 const NO_HEADERS = 0x03;
@@ -36,15 +37,15 @@ export async function openRecords(
   begin: () => void = () => {},
 ): Promise<boolean> {
   const held = new Map<string, DataKey>();
-  const scan = new Scan(records);
+  const reader = recordReader(records);
   const layout = new RecordLayout();
   let source: Pinned | undefined;
   let current: Current | undefined;
   let copied = 0; // everything before this offset of `records` is in the output
   try {
     for (let i = 0; i < count; i++) {
-      const recordStart = scan.at;
-      readLayout(scan, layout);
+      const recordStart = reader.at;
+      readLayout(reader, layout);
       const dropped = layout.valueLength < 0 ? undefined : findMarker(records, layout);
       if (dropped === undefined) continue;
       if (!current || !precededBy(records, layout, current.prefix)) {
@@ -117,9 +118,9 @@ function openRecord(
 
 function isValueOnly(bytes: Buffer, start: number, end: number): boolean {
   if (end - start < 2 || bytes[end - 1] !== NO_HEADERS) return false;
-  const scan = new Scan(bytes, start);
-  const length = scan.varint();
-  return length >= 0 && scan.at + length + 1 === end;
+  const reader = recordReader(bytes, start);
+  const length = reader.varint();
+  return length >= 0 && reader.at + length + 1 === end;
 }
 
 /** Writes a record whose parcel has headers in it, or no value. We never seal so, but the format allows it. */

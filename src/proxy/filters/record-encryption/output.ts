@@ -1,4 +1,5 @@
-import { copyBytes, writeVarint } from './record.ts';
+import { writeVarint } from '../../../ops/varint.ts';
+import { copyBytes } from './record.ts';
 
 /**
  * Bytes in the making, written over the source that they are made from: what is opened is shorter than what was sealed,

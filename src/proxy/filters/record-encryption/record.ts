@@ -5,7 +5,8 @@
  *   length, attributes, timestamp delta, offset delta, key length, key, value length, value,
  *   header count, headers: key length, key, value length, value          (all numbers zig-zag, attributes one byte)
  */
-import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { Reader } from '../../../kafka/reader.ts';
+import { readVarint, skipVarlong } from '../../../ops/varint.ts';
 
 /** Where the parts of a record are. One is reused for a whole batch. */
 export class RecordLayout {
@@ -21,91 +22,38 @@ export class RecordLayout {
   end = 0;
 }
 
-const WHAT = 'record';
+/** A reader of records. */
+export const recordReader = (records: Buffer, at = 0): Reader =>
+  new Reader(records, at, records.length, 'record');
 
-/** A position that moves, with the buffer it moves over. */
-export class Scan {
-  readonly bytes: Buffer;
-  at: number;
-
-  constructor(bytes: Buffer, at = 0) {
-    this.bytes = bytes;
-    this.at = at;
-  }
-
-  fail(reason: string): never {
-    throw new MalformedMessage(WHAT, reason, this.at);
-  }
-
-  /** Reads a zig-zag number of at most 32 bits. */
-  varint(): number {
-    const { bytes } = this;
-    let byte = bytes[this.at++];
-    if (byte === undefined) return this.fail('it is cut off');
-    if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
-    let raw = byte & 0x7f;
-    for (let shift = 7; shift < 35; shift += 7) {
-      byte = bytes[this.at++];
-      if (byte === undefined) return this.fail('it is cut off');
-      raw |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return (raw >>> 1) ^ -(raw & 1);
-    }
-    return this.fail('a varint longer than 5 bytes');
-  }
-
-  /** Moves past a number of up to 64 bits. */
-  skipVarlong(): void {
-    const from = this.at;
-    while ((this.bytes[this.at++] ?? 0) >= 0x80)
-      if (this.at - from > 10) this.fail('a varint longer than 10 bytes');
-  }
-
-  /** Moves past a length and that many bytes, and returns the length. */
-  skipField(end: number): number {
-    const length = this.varint();
-    if (length > end - this.at) this.fail(`${length} bytes wanted, ${end - this.at} left`);
-    if (length > 0) this.at += length;
-    return length;
-  }
+/** Moves past a length and that many bytes, and returns the length. */
+export function skipField(reader: Reader, end: number): number {
+  const length = readVarint(reader);
+  if (length > end - reader.at) reader.fail(`${length} bytes wanted, ${end - reader.at} left`);
+  if (length > 0) reader.at += length;
+  return length;
 }
 
-/** Reads the layout of the record at `scan.at` and moves behind it. */
-export function readLayout(scan: Scan, into: RecordLayout): void {
-  const length = scan.varint();
-  const end = scan.at + length;
-  if (length < 0 || end > scan.bytes.length) scan.fail(`a record of ${length} bytes`);
-  into.start = scan.at;
+/** Reads the layout of the record at `reader.at` and moves behind it. */
+export function readLayout(reader: Reader, into: RecordLayout): void {
+  const length = readVarint(reader);
+  const end = reader.at + length;
+  if (length < 0 || end > reader.end) reader.fail(`a record of ${length} bytes`);
+  into.start = reader.at;
   into.end = end;
-  scan.at += 1;
-  scan.skipVarlong();
-  scan.skipVarlong();
-  scan.skipField(end);
-  into.valueLengthAt = scan.at;
-  into.valueLength = scan.skipField(end);
-  into.valueStart = scan.at - Math.max(0, into.valueLength);
-  into.headerCount = scan.varint();
-  into.headersStart = scan.at;
+  reader.at += 1;
+  skipVarlong(reader);
+  readVarint(reader);
+  skipField(reader, end);
+  into.valueLengthAt = reader.at;
+  into.valueLength = skipField(reader, end);
+  into.valueStart = reader.at - Math.max(0, into.valueLength);
+  into.headerCount = readVarint(reader);
+  into.headersStart = reader.at;
   // A header takes two bytes at least.
-  if (into.headerCount < 0 || into.headerCount > (end - scan.at) / 2)
-    scan.fail(`${into.headerCount} headers`);
-  scan.at = end;
-}
-
-/** How many bytes a zig-zag number takes. */
-export function varintSize(value: number): number {
-  const raw = ((value << 1) ^ (value >> 31)) >>> 0;
-  return raw < 0x80 ? 1 : raw < 0x4000 ? 2 : raw < 0x200000 ? 3 : raw < 0x10000000 ? 4 : 5;
-}
-
-/** Writes a zig-zag number and returns where the next byte goes. */
-export function writeVarint(target: Buffer, at: number, value: number): number {
-  let raw = ((value << 1) ^ (value >> 31)) >>> 0;
-  while (raw >= 0x80) {
-    target[at++] = (raw & 0x7f) | 0x80;
-    raw >>>= 7;
-  }
-  target[at++] = raw;
-  return at;
+  if (into.headerCount < 0 || into.headerCount > (end - reader.at) / 2)
+    reader.fail(`${into.headerCount} headers`);
+  reader.at = end;
 }
 
 /** Copies bytes and returns where the next one goes. For a few bytes, a loop is cheaper than a call out of JavaScript. */

@@ -4,8 +4,9 @@ import { createIvCounter } from '../../../crypto/iv-counter.ts';
 import type { SealingKey } from '../../../crypto/key-ring.ts';
 import { parcelSize, writeParcel } from '../../../crypto/parcel.ts';
 import { wrapperSize } from '../../../crypto/wrapper.ts';
+import { varintSize, writeVarint } from '../../../ops/varint.ts';
 import { MARKER } from './marker.ts';
-import { copyBytes, readLayout, RecordLayout, Scan, varintSize, writeVarint } from './record.ts';
+import { copyBytes, readLayout, recordReader, RecordLayout } from './record.ts';
 
 /** What sealing can add to a record beside the wrapper's prefix: mark, IV, tag, parcel, and lengths that grow. */
 const MOST_ADDED = MARKER.length + IV_BYTES + TAG_BYTES + 6 + 3 * 5;
@@ -23,12 +24,12 @@ export function sealRecords(
 ): Buffer {
   const output = Buffer.allocUnsafeSlow(headRoom + records.length + count * (key.prefix.length + MOST_ADDED));
   const pinned = aesGcm.pin(output);
-  const scan = new Scan(records);
+  const reader = recordReader(records);
   const layout = new RecordLayout();
   let at = headRoom;
   for (let i = 0; i < count; i++) {
-    const recordStart = scan.at;
-    readLayout(scan, layout);
+    const recordStart = reader.at;
+    readLayout(reader, layout);
     if (layout.valueLength < 0) {
       at = copyBytes(records, recordStart, layout.end, output, at);
       continue;
@@ -38,7 +39,7 @@ export function sealRecords(
     key.cipher.apply(pinned, text.start, text.end);
     at = text.recordEnd;
   }
-  if (scan.at !== records.length) scan.fail('there are bytes behind the last record');
+  if (reader.at !== records.length) reader.fail('there are bytes behind the last record');
   return output.subarray(0, at);
 }
 
