@@ -44,6 +44,7 @@ suite('the program', () => {
       ['sail'],
       ['install', '--boat'],
       ['install', '--roads', 'rail'],
+      ['operator', '--roads', 'expose'], // nothing is promised that is not there
       ['install', '--replicas', '0'],
       ['install', '--roads', ''],
       ['install', '--image', ''],

@@ -8,7 +8,7 @@ import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
-import { OPERATOR_NAME } from './install/names.ts';
+import { OPERATOR_NAME } from './install/objects.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
 import { LOCAL } from './kernel/plan.ts';

@@ -27,6 +27,15 @@ export function takeBytes(cursor: Cursor, length: number): number {
 
 /** An unsigned number of 32 bits. More bytes than needed are allowed, as in Kafka, up to five. */
 export function readUnsignedVarint(cursor: Cursor): number {
+  const { bytes, end, at } = cursor;
+  // Most are of one byte, and this is read for every field of every record.
+  const first = at < end ? bytes[at]! : 0x80;
+  if (first >= 0x80) return readLongerVarint(cursor);
+  cursor.at = at + 1;
+  return first;
+}
+
+function readLongerVarint(cursor: Cursor): number {
   const { bytes, end } = cursor;
   let value = 0;
   for (let shift = 0; shift < 35; shift += 7) {

@@ -1,7 +1,6 @@
 import type { OperatorRoad } from '../roads.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
-import { OPERATOR_NAME } from './names.ts';
-import { boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
+import { OPERATOR_NAME, boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from '../kernel/rights.ts';

@@ -1,6 +1,9 @@
 /** What everything that is installed is made of. */
 import type { PolicyRule } from '../kernel/rights.ts';
 
+/** The operator's name: of its Deployment, ServiceAccount, roles and Lease. */
+export const OPERATOR_NAME = 'isthmus-operator';
+
 /** A Kubernetes object as it is written in YAML. */
 export interface Manifest {
   apiVersion: string;

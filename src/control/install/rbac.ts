@@ -2,7 +2,7 @@ import { rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule, Right } from '../kernel/rights.ts';
 import { ROAD_RIGHTS } from '../roads.ts';
 import type { OperatorRoad } from '../roads.ts';
-import { OPERATOR_NAME } from './names.ts';
+import { OPERATOR_NAME } from './objects.ts';
 
 /** What the operator does in its own namespace, whatever its roads: take the lead. */
 export const LEADER_RULES = leaderRules(OPERATOR_NAME);

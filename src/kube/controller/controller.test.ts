@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createLog } from '../../ops/log.ts';
+import { createMetrics, metricsText } from '../../ops/metrics.ts';
 import { GRACE_MS, createController } from './controller.ts';
 import type { Outcome } from './controller.ts';
 import { ApiError } from '../http/errors.ts';
@@ -126,5 +127,37 @@ suite('controller', () => {
 
   test('who has lost the lead has stopped before another one may begin', () => {
     assert.ok(GRACE_MS < TIMES.leaseDurationMs - TIMES.renewDeadlineMs);
+  });
+
+  test('reports what it does, beside other controllers of the same process', async () => {
+    const metrics = createMetrics();
+    const clock = createManualClock();
+    const started = Promise.withResolvers<void>();
+    const make = (name: string, reconcile: () => Promise<Outcome>) =>
+      createController({ name, log, clock, metrics, concurrency: 1, reconcile });
+    const quick = make('quick', async () => ({ outcome: 'success' }));
+    const stuck = make('stuck', async () => {
+      await started.promise;
+      return { outcome: 'terminal', error: new Error('no') };
+    });
+    for (const key of ['a', 'b', 'c']) for (const one of [quick, stuck]) one.enqueue(key);
+    quick.start();
+    stuck.start();
+    await clock.advance(0);
+    await clock.advance(5000);
+    const text = await metricsText([await metrics.snapshot()]);
+    for (const line of [
+      'isthmus_controller_reconciles_total{controller="quick",outcome="success"} 3',
+      'isthmus_controller_reconcile_seconds_count{controller="quick"} 3',
+      'isthmus_controller_queue_keys{controller="quick",state="waiting"} 0',
+      'isthmus_controller_queue_keys{controller="stuck",state="waiting"} 2',
+      'isthmus_controller_queue_keys{controller="stuck",state="active"} 1',
+      'isthmus_controller_queue_age_seconds{controller="stuck"} 5',
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line}\n${text}`);
+    started.resolve();
+    await Promise.all([quick.stop(), stuck.stop()]);
+    const after = await metricsText([await metrics.snapshot()]);
+    assert.ok(after.includes('isthmus_controller_queue_keys{controller="stuck",state="waiting"} 0\n'), after);
   });
 });

@@ -160,6 +160,13 @@ suite('clusters', { timeout: 600_000 }, () => {
   test('a controller is woken by a cache, and works on what the cache holds', async () => {
     const cache = local.cache<ConfigMap>({ type: CONFIG_MAP });
     assert.equal(local.cache<ConfigMap>({ type: CONFIG_MAP }), cache);
+    // Who keeps less of an object, or looks at fewer, does not decide for others.
+    const trim = ({ apiVersion, kind, metadata }: ConfigMap): ConfigMap => ({ apiVersion, kind, metadata });
+    const names = local.cache<ConfigMap>({ type: CONFIG_MAP, trim });
+    assert.notEqual(names, cache);
+    assert.equal(local.cache<ConfigMap>({ type: CONFIG_MAP, trim }), names);
+    const selected = local.cache<ConfigMap>({ type: CONFIG_MAP, labelSelector: 'app' });
+    assert.ok(selected !== cache && selected !== names);
     const done = new Map<string, string | undefined>();
     const controller = createController({
       name: 'copy',

@@ -13,7 +13,7 @@ import type { KafkaRecord } from '../../../kafka/records/batch.ts';
 import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
 import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
-import { createGiveWay } from './give-way.ts';
+import { createTimeSlice } from './time-slice.ts';
 
 const kek = '11111111-2222-3333-4444-555555555555';
 
@@ -337,8 +337,8 @@ test('between the batches of a long field others get their turn', async () => {
   const { bytes: sealed } = await sealBatches(Buffer.concat([one, one, one]), kek, ring);
   let clock = 0;
   let turns = 0;
-  const giveWay = createGiveWay(10, () => (clock += 6));
-  const opened = await openBatches(sealed, ring, () => giveWay()?.then(() => void turns++));
+  const yieldTurn = createTimeSlice(10, () => (clock += 6));
+  const opened = await openBatches(sealed, ring, () => yieldTurn()?.then(() => void turns++));
   assert.deepEqual(recordsOf(opened!), recordsOf(Buffer.concat([one, one, one])));
   assert.equal(turns, 1); // after 12 ms, of 18
   ring.close();

@@ -3,7 +3,7 @@ import { MalformedMessage } from '../../../kafka/malformed.ts';
 import { checksumOf, HEADER_LENGTH, MAX_DECOMPRESSED, readBatches } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { compress, decompress } from '../../../kafka/records/compression.ts';
-import { createGiveWay } from './give-way.ts';
+import { createTimeSlice } from './time-slice.ts';
 import { openRecords } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
@@ -73,14 +73,14 @@ export async function sealBatches(
 export async function openBatches(
   field: Buffer,
   ring: KeyRing,
-  giveWay = createGiveWay(),
+  yieldTurn = createTimeSlice(),
 ): Promise<Buffer | undefined> {
   const { batches } = readBatches(field);
   const output = new Output(field);
   let copied = 0; // everything before this offset of the field is in the output
   let start = 0;
   for (const batch of batches) {
-    const turn = giveWay();
+    const turn = yieldTurn();
     if (turn) await turn;
     const end = start + batch.bytes.length;
     const copyUpTo = (offset: number) => {

@@ -13,8 +13,8 @@ import type { ConnectionContext, ConnectionFilter, FilterType, RequestVerdict } 
 import { openBatches, roomForMessage, sealBatches, TooOldToSeal } from './batches.ts';
 import { recordEncryptionSchema } from './config.ts';
 import type { RecordEncryptionConfig } from './config.ts';
-import { createGiveWay } from './give-way.ts';
-import type { GiveWay } from './give-way.ts';
+import { createTimeSlice } from './time-slice.ts';
+import type { YieldTurn } from './time-slice.ts';
 
 /** The names by which a configuration asks for this filter. */
 export const RECORD_ENCRYPTION_TYPES = [
@@ -109,7 +109,7 @@ async function sealRequest(
   const { config, ring, counters } = shared;
   const names = await namesOf(request, context); // since version 13 only ids are sent
   const room = roomForMessage();
-  const giveWay = createGiveWay();
+  const yieldTurn = createTimeSlice();
   let changed = false;
   for (const topic of request.topicData) {
     const name = topic.name || names.get(topic.topicId);
@@ -125,7 +125,7 @@ async function sealRequest(
     }
     for (const partition of topic.partitionData) {
       if (!partition.records?.length) continue;
-      const turn = giveWay();
+      const turn = yieldTurn();
       if (turn) await turn;
       const sealed = await sealBatches(partition.records, kekId, ring, room);
       partition.records = sealed.bytes;
@@ -186,11 +186,11 @@ interface FetchedPartition {
 }
 
 async function openTopics(ring: KeyRing, topics: FetchedTopic[], log: Log): Promise<boolean> {
-  const giveWay = createGiveWay();
+  const yieldTurn = createTimeSlice();
   let changed = false;
   for (const { topic, topicId, partitions } of topics) {
     for (const partition of partitions) {
-      if (await openPartition({ ring, giveWay }, partition, topic || topicId, log)) changed = true;
+      if (await openPartition({ ring, yieldTurn }, partition, topic || topicId, log)) changed = true;
     }
   }
   return changed;
@@ -201,14 +201,14 @@ async function openTopics(ring: KeyRing, topics: FetchedTopic[], log: Log): Prom
  * records, and the others are none the worse for it.
  */
 async function openPartition(
-  { ring, giveWay }: { ring: KeyRing; giveWay: GiveWay },
+  { ring, yieldTurn }: { ring: KeyRing; yieldTurn: YieldTurn },
   partition: FetchedPartition,
   topic: string,
   log: Log,
 ): Promise<boolean> {
   if (!partition.records?.length) return false;
   try {
-    const opened = await openBatches(partition.records, ring, giveWay);
+    const opened = await openBatches(partition.records, ring, yieldTurn);
     if (opened) partition.records = opened;
     return opened !== undefined;
   } catch (error) {
