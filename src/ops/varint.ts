@@ -27,24 +27,30 @@ export function takeBytes(cursor: Cursor, length: number): number {
 
 /** An unsigned number of 32 bits. More bytes than needed are allowed, as in Kafka, up to five. */
 export function readUnsignedVarint(cursor: Cursor): number {
-  const { bytes, end, at } = cursor;
+  const { at } = cursor;
   // Most are of one byte, and this is read for every field of every record.
-  const first = at < end ? bytes[at]! : 0x80;
-  if (first >= 0x80) return readLongerVarint(cursor);
-  cursor.at = at + 1;
-  return first;
+  if (at < cursor.end) {
+    const byte = cursor.bytes[at]!;
+    if (byte < 0x80) {
+      cursor.at = at + 1;
+      return byte;
+    }
+  }
+  return readLongerVarint(cursor);
 }
 
 function readLongerVarint(cursor: Cursor): number {
   const { bytes, end } = cursor;
+  let { at } = cursor;
   let value = 0;
   for (let shift = 0; shift < 35; shift += 7) {
-    if (cursor.at >= end) cursor.fail(TRUNCATED);
-    const byte = bytes[cursor.at++]!;
+    if (at >= end) return cursor.fail(TRUNCATED);
+    const byte = bytes[at++]!;
     value |= (byte & 0x7f) << shift;
     if (byte >= 0x80) continue;
     // Of the fifth byte only four bits are left: what is above them would be lost.
     if (shift === 28 && byte > 0x0f) break;
+    cursor.at = at;
     return value >>> 0;
   }
   return cursor.fail('a varint of more than 32 bits');
@@ -73,14 +79,12 @@ export function readVarlong(cursor: Cursor): number {
 
 /** Moves past a number of up to 64 bits, whatever it is. */
 export function skipVarlong(cursor: Cursor): void {
-  const { bytes, at: start } = cursor;
-  const most = Math.min(cursor.end, start + MOST_VARLONG_BYTES);
-  for (let at = start; at < most; at++) {
-    if (bytes[at]! >= 0x80) continue;
-    cursor.at = at + 1;
-    return;
-  }
-  cursor.fail(most < start + MOST_VARLONG_BYTES ? TRUNCATED : 'a varint of more than 64 bits');
+  const { bytes, end } = cursor;
+  let { at } = cursor;
+  const most = at + MOST_VARLONG_BYTES;
+  while (at < end && bytes[at]! >= 0x80) if (++at === most) cursor.fail('a varint of more than 64 bits');
+  if (at >= end) cursor.fail(TRUNCATED);
+  cursor.at = at + 1;
 }
 
 /** The ZigZag form of a number of 32 bits. */
