@@ -44,8 +44,8 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     shared: ['kernel'],
     proxy: ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
-    install: ['kernel', 'shared', 'roads.ts'],
-    'roads.ts': ['kernel', 'proxy'],
+    'roads.ts': [],
+    install: ['kernel', 'shared', 'proxy', 'roads.ts'],
     'operator.ts': ['kernel', 'proxy', 'install', 'roads.ts'],
   },
 };
@@ -117,6 +117,21 @@ suite('imports', () => {
       crowded.map(([folder, its]) => `${folder} has ${its.length} files`),
       [],
     );
+  });
+
+  test('the program loads no more than its command line before it knows the command', () => {
+    const loaded = new Set<string>();
+    const visit = (file: string) => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      const text = readFileSync(join(src, file), 'utf8');
+      for (const [, to] of text.matchAll(/^(?:import|export) (?!type )[^;]*?'(\.[^']+)';/gms))
+        visit(relative(src, resolve(src, dirname(file), to!)));
+    };
+    visit('main.ts');
+    // A proxy that also had the operator's modules in memory would take 8 MB more.
+    const heavy = [...loaded].filter((file) => !/^(main\.ts$|cli\/|ops\/|control\/roads\.ts$)/.test(file));
+    assert.deepEqual(heavy, []);
   });
 
   test('an import says the whole file name', () => {

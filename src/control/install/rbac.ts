@@ -1,6 +1,6 @@
-import { rulesOf } from '../kernel/rights.ts';
+import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule, Right } from '../kernel/rights.ts';
-import { ROAD_RIGHTS } from '../roads.ts';
+import { PROXY_WATCHES } from '../proxy/watches.ts';
 import type { OperatorRoad } from '../roads.ts';
 import { OPERATOR_NAME } from './objects.ts';
 
@@ -21,6 +21,11 @@ export function leaderRules(lease: string): PolicyRule[] {
 export const EVENT_RIGHTS: Right[] = [
   { group: 'events.k8s.io', resource: 'events', verbs: ['create', 'patch'], scope: 'Namespaced' },
 ];
+
+/** What each road needs on top: the rights that its table of watched kinds amounts to. */
+const ROAD_RIGHTS: Record<OperatorRoad, Right[]> = {
+  proxy: rightsOf(PROXY_WATCHES),
+};
 
 const rightsFor = (roads: readonly OperatorRoad[]) => [
   ...EVENT_RIGHTS,
