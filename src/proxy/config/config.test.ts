@@ -227,6 +227,16 @@ suite('configuration', () => {
     assert.deepEqual(check({ virtualClusters: [] }).config.virtualClusters, []);
   });
 
+  test('PROXY headers that may be left out are believed of listed sources only, so there must be a list', () => {
+    const proxied = (proxyProtocol: object) => ({ virtualClusters: [], proxyProtocol });
+    assert.match(problemsOf(proxied({ mode: 'allowed' })), /proxyProtocol.trustedSources: is needed/);
+    const good = { mode: 'allowed', trustedSources: ['10.0.0.0/8', 'fd00::/8'] };
+    assert.deepEqual(check(proxied(good)).config.proxyProtocol, good);
+    assert.equal(problemsOf(proxied({ mode: 'required' })), 'none');
+    for (const bad of ['10.0.0.0', '10.0.0.0/33', 'x/8', 'fd00::/129'])
+      assert.match(problemsOf(proxied({ mode: 'required', trustedSources: [bad] })), /CIDR/, bad);
+  });
+
   test('what has no effect is said', () => {
     const { warnings } = check({ ...only({ logFrames: true }), useIoUring: true });
     assert.equal(warnings.length, 2);

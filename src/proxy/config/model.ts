@@ -11,11 +11,18 @@ export interface Address {
 export interface ProxyConfig {
   management: Address | undefined;
   workers: number;
-  proxyProtocol: 'disabled' | 'allowed' | 'required';
+  proxyProtocol: ProxyProtocol;
   unknownApis: 'pass' | 'refuse';
   limits: Limits;
   shutdownTimeoutMs: number;
   virtualClusters: VirtualClusterConfig[];
+}
+
+/** Whose PROXY headers are believed. */
+export interface ProxyProtocol {
+  mode: 'disabled' | 'allowed' | 'required';
+  /** CIDRs; undefined is every source, with `required` alone. */
+  trustedSources: string[] | undefined;
 }
 
 /** Milliseconds; 0 is "no limit". */

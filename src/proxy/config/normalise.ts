@@ -8,6 +8,7 @@ import type {
   NodeIdRange,
   PortRouting,
   ProxyConfig,
+  ProxyProtocol,
   SniRouting,
   TargetConfig,
   VirtualClusterConfig,
@@ -54,7 +55,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
     workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers(),
-    proxyProtocol: document.proxyProtocol?.mode ?? 'disabled',
+    proxyProtocol: proxyProtocolOf(document, place('proxyProtocol')),
     unknownApis: document.unknownApis ?? 'pass',
     limits: limitsOf(document),
     shutdownTimeoutMs: document.network?.proxy?.shutdownTimeout ?? 15_000,
@@ -78,6 +79,14 @@ function limitsOf({ limits = {}, network }: ConfigDocument): Limits {
     idleTimeoutMs,
     unauthenticatedIdleTimeoutMs: network?.proxy?.unauthenticatedIdleTimeout ?? idleTimeoutMs,
   };
+}
+
+function proxyProtocolOf({ proxyProtocol }: ConfigDocument, place: Place): ProxyProtocol {
+  const { mode = 'disabled', trustedSources } = proxyProtocol ?? {};
+  // Without a list every client could say that it is another one, and get past what is limited by address.
+  if (mode === 'allowed' && trustedSources === undefined)
+    place.problem('trustedSources', 'is needed with mode allowed: the networks of the load balancers (CIDR)');
+  return { mode, trustedSources };
 }
 
 function warningsOf(document: ConfigDocument): string[] {

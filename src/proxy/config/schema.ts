@@ -23,6 +23,11 @@ const addressList = z
   .transform((text) => text.split(',').map((part) => part.trim()))
   .pipe(z.array(address).min(1));
 
+const network = z.union(
+  [z.cidrv4(), z.cidrv6()],
+  'must be a network in CIDR notation, such as 10.0.0.0/8 or fd00::/8',
+);
+
 /** A value in the file, or the name of a file that has it. */
 const secretValue = z.union([
   z.strictObject({ password: z.string() }),
@@ -173,7 +178,13 @@ export const configSchema = z.strictObject({
   network: z
     .strictObject({ proxy: networkOptions.optional(), management: networkOptions.optional() })
     .optional(),
-  proxyProtocol: z.strictObject({ mode: z.enum(['disabled', 'allowed', 'required']) }).optional(),
+  proxyProtocol: z
+    .strictObject({
+      mode: z.enum(['disabled', 'allowed', 'required']),
+      /** + the load balancers whose headers are believed */
+      trustedSources: z.array(network).optional(),
+    })
+    .optional(),
   micrometer: z.unknown().optional(),
   useIoUring: z.boolean().optional(),
   /** + the rest is ours */

@@ -9,22 +9,25 @@ import { adoptPlainSocket, Connection } from '../net/connection.ts';
 import { destinationOf } from '../router/destination.ts';
 import type { Route } from '../router/router.ts';
 import type { ConnectionInfo, SessionRules } from '../session/connection-info.ts';
-import { describeBytes } from '../session/request-head.ts';
 import { Session } from '../session/session.ts';
-import { parseClientHello } from './client-hello.ts';
+import { networkMatcher } from './client-address.ts';
+import { clientHelloReader } from './client-hello.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
 import { peekConnection, peekSocket } from './peek.ts';
+import type { Look } from './peek.ts';
 import { parseProxyHeader } from './proxy-protocol.ts';
 
 /** What new connections are accepted with, under one configuration. */
 export interface AcceptContext {
   find(destination: Destination): Route | undefined;
   rules: SessionRules;
-  proxyProtocol: ProxyConfig['proxyProtocol'];
+  proxyProtocol: ProxyConfig['proxyProtocol']['mode'];
+  /** Whether the PROXY headers of this peer are believed; undefined without a list of those that are. */
+  isTrusted: ((peer: string) => boolean) | undefined;
   /** Reports a connection that ends before it belongs to a virtual cluster. */
   refuse(reason: CutReason, client: string, why: string): void;
-  /** Counts a connection in; undefined if there are too many. The result counts it out. */
-  admit(client: string): (() => void) | undefined;
+  /** Counts a connection in, in all alone without a client; the result counts it out. Throws if there are too many. */
+  admit(client: string | undefined): () => void;
 }
 
 /** Makes the context for a configuration; connection counts and the log throttle are the same for all of them. */
@@ -41,16 +44,16 @@ export function acceptContexts(
     if (unreported !== undefined)
       log.warn({ reason, client, why, alsoUnreported: unreported }, 'connection refused');
   };
-  return ({ limits, unknownApis, proxyProtocol }) => ({
+  return ({ limits, unknownApis, proxyProtocol: { mode, trustedSources } }) => ({
     rules: { limits, unknownApis },
-    proxyProtocol,
+    proxyProtocol: mode,
+    isTrusted: trustedSources && networkMatcher(trustedSources),
     find,
     refuse,
     admit(client) {
       const admitted = limit.admit(client, limits);
       if (typeof admitted === 'function') return admitted;
-      refuse(admitted, client, 'connection limit reached');
-      return undefined;
+      throw new Refused(admitted, 'connection limit reached', client);
     },
   });
 }
@@ -58,10 +61,12 @@ export function acceptContexts(
 /** A refusal before a session exists. */
 class Refused extends Error {
   readonly reason: CutReason;
+  readonly client: string | undefined;
 
-  constructor(reason: CutReason, why: string) {
+  constructor(reason: CutReason, why: string, client?: string) {
     super(why);
     this.reason = reason;
+    this.client = client;
   }
 }
 
@@ -76,7 +81,8 @@ export function accept(socket: Socket, binding: PortBinding, context: AcceptCont
     : acceptPlain(socket, peer, binding, context);
   accepting.catch((error: unknown) => {
     socket.destroy();
-    context.refuse(error instanceof Refused ? error.reason : 'tls', peer, messageOf(error));
+    const { reason, client = peer } = error instanceof Refused ? error : { reason: 'tls' as const };
+    context.refuse(reason, client, messageOf(error));
   });
 }
 
@@ -88,29 +94,19 @@ async function acceptPlain(
 ): Promise<void> {
   const connection = new Connection();
   connection.attach(adoptPlainSocket(connection, accepted));
-  const { proxyProtocol, rules } = context;
-  let client = peer;
-  let rest = NOTHING;
-  if (proxyProtocol !== 'disabled') {
-    try {
-      const timeoutMs = rules.limits.handshakeTimeoutMs;
-      const header = await peekConnection(connection, timeoutMs, proxyHeader(proxyProtocol));
-      client = header.value.source ?? peer;
-      rest = header.rest;
-    } catch (error) {
-      connection.destroy();
-      throw asRefusal(error, 'proxy_protocol');
-    }
+  try {
+    const { value, rest } = await announced(peer, context, (timeoutMs, look) =>
+      peekConnection(connection, timeoutMs, look),
+    );
+    const client = value.source ?? peer;
+    const route = context.find(destination!);
+    if (!route) return connection.destroy();
+    const who = { node: destination!.node, clientAddress: client, principal: undefined };
+    openSession(connection, route, who, context, context.admit(client), rest);
+  } catch (error) {
+    connection.destroy();
+    throw error;
   }
-  const release = context.admit(client);
-  if (!release) return connection.destroy();
-  const route = context.find(destination!);
-  if (!route) {
-    release();
-    return connection.destroy();
-  }
-  const who = { node: destination!.node, clientAddress: client, principal: undefined };
-  openSession(connection, route, who, context, release, rest);
 }
 
 async function acceptTls(
@@ -119,19 +115,14 @@ async function acceptTls(
   binding: PortBinding,
   context: AcceptContext,
 ): Promise<void> {
-  const { proxyProtocol, rules } = context;
-  const timeoutMs = rules.limits.handshakeTimeoutMs;
+  const timeoutMs = context.rules.limits.handshakeTimeoutMs;
   socket.on('error', () => {}); // seen as 'close' by whoever has it then
-  let client = peer;
-  if (proxyProtocol !== 'disabled') {
-    const header = await peekSocket(socket, timeoutMs, proxyHeader(proxyProtocol)).catch((error: unknown) => {
-      throw asRefusal(error, 'proxy_protocol');
-    });
-    client = header.source ?? peer;
-  }
-  const release = context.admit(client);
-  if (!release) return void socket.destroy();
-  socket.once('close', release);
+  const { value } = await announced(peer, context, async (timeoutMs, look) => ({
+    value: await peekSocket(socket, timeoutMs, look),
+    rest: NOTHING,
+  }));
+  const client = value.source ?? peer;
+  socket.once('close', context.admit(client));
   const destination = binding.destination ?? (await destinationByName(socket, binding, timeoutMs));
   const route = context.find(destination);
   if (!route?.gateway.tls) return void socket.destroy();
@@ -144,8 +135,34 @@ async function acceptTls(
   openSession(connection, route, who, context, () => {}, NOTHING);
 }
 
+interface Announced {
+  length: number;
+  source: string | undefined;
+}
+type Peek = (timeoutMs: number, look: Look<Announced>) => Promise<{ value: Announced; rest: Buffer }>;
+
+const UNANNOUNCED = { value: { length: 0, source: undefined }, rest: NOTHING };
+
+/** Whose connection this is, as its PROXY header says, if that of this peer is to be read. */
+async function announced(peer: string, context: AcceptContext, peek: Peek): ReturnType<Peek> {
+  const { proxyProtocol, isTrusted, rules } = context;
+  const isListed = isTrusted?.(peer) ?? false;
+  if (proxyProtocol === 'disabled' || (proxyProtocol === 'allowed' && !isListed)) return UNANNOUNCED;
+  if (isTrusted && !isListed)
+    throw new Refused('proxy_protocol', 'PROXY header required, and this is none of trustedSources');
+  // A header may take its time, so whoever sends it counts already. A load balancer's connections are not its own, though.
+  const release = context.admit(isListed ? undefined : peer);
+  try {
+    return await peek(rules.limits.handshakeTimeoutMs, proxyHeader(proxyProtocol));
+  } catch (error) {
+    throw error instanceof Refused ? error : new Refused('proxy_protocol', messageOf(error));
+  } finally {
+    release();
+  }
+}
+
 /** Looks for a PROXY header, or that there is none where it may be missing. */
-const proxyHeader = (mode: ProxyConfig['proxyProtocol']) => (bytes: Buffer) => {
+const proxyHeader = (mode: AcceptContext['proxyProtocol']) => (bytes: Buffer) => {
   const header = parseProxyHeader(bytes);
   if (header.found === 'more') return undefined;
   if (header.found === 'bad') throw new Refused('proxy_protocol', header.why);
@@ -159,9 +176,10 @@ async function destinationByName(
   binding: PortBinding,
   timeoutMs: number,
 ): Promise<Destination> {
+  const read = clientHelloReader();
   const { serverName } = await peekSocket(socket, timeoutMs, (bytes) => {
-    const hello = parseClientHello(bytes);
-    if (hello.found === 'bad') throw new Refused('tls', `${hello.why}: ${describeBytes(bytes, 0)}`);
+    const hello = read(bytes);
+    if (hello.found === 'bad') throw new Refused('tls', hello.why);
     return hello.found === 'more' ? undefined : { serverName: hello.serverName, length: 0 };
   });
   const destination = destinationOf(binding, serverName);
@@ -171,9 +189,6 @@ async function destinationByName(
     serverName === '' ? 'client sent no server name' : `no gateway has the server name ${serverName}`,
   );
 }
-
-const asRefusal = (error: unknown, reason: CutReason) =>
-  error instanceof Refused ? error : new Refused(reason, messageOf(error));
 
 function openSession(
   connection: Connection,

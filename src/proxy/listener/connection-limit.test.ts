@@ -27,3 +27,23 @@ test('connections of other workers count', () => {
   assert.equal(limit.admit('b', limits(5, 0)), 'limit');
   assert.equal(typeof limit.admit('b', limits(0, 0)), 'function');
 });
+
+test('the addresses of one /64 are one client, and IPv4 is the same in every spelling', () => {
+  const limit = createConnectionLimit();
+  const clients = ['2001:db8:1:2::1', '2001:0db8:1:2:ffff::', '192.0.2.1', '::ffff:192.0.2.1'];
+  for (const client of clients) limit.admit(client, limits(0, 2));
+  assert.equal(limit.admit('2001:db8:1:2:a:b:c:d', limits(0, 2)), 'address_limit');
+  assert.equal(limit.admit('0:0:0:0:0:ffff:c000:201', limits(0, 2)), 'address_limit');
+  assert.equal(typeof limit.admit('2001:db8:1:3::1', limits(0, 2)), 'function');
+  assert.equal(typeof limit.admit('192.0.2.2', limits(0, 2)), 'function');
+});
+
+test('a connection without an address counts in all alone', () => {
+  const limit = createConnectionLimit();
+  const release = limit.admit(undefined, limits(1, 1));
+  assert.ok(typeof release === 'function');
+  assert.deepEqual([...limit.counts().addresses], []);
+  assert.equal(limit.admit('a', limits(1, 1)), 'limit');
+  release();
+  assert.equal(typeof limit.admit('a', limits(1, 1)), 'function');
+});

@@ -1,9 +1,10 @@
 import type { Limits } from '../config/model.ts';
+import { clientKey } from './client-address.ts';
 
-/** Counts connections, in all and by client address, and says when there are too many. */
+/** Counts connections, in all and by client (an IPv4 address, or the /64 of an IPv6 one), and says when there are too many. */
 export interface ConnectionLimit {
-  /** Counts one in; the result counts it out. A string names the limit that is reached. */
-  admit(address: string, limits: Limits): (() => void) | 'limit' | 'address_limit';
+  /** Counts one in, in all alone without an address; the result counts it out. A string names the limit that is reached. */
+  admit(address: string | undefined, limits: Limits): (() => void) | 'limit' | 'address_limit';
   counts(): { total: number; addresses: ReadonlyMap<string, number> };
   /** What the other workers have. */
   setOthers(total: number, addresses: ReadonlyMap<string, number>): void;
@@ -15,21 +16,25 @@ export function createConnectionLimit(): ConnectionLimit {
   let others: { total: number; addresses: ReadonlyMap<string, number> } = { total: 0, addresses: new Map() };
   return {
     admit(address, { maxConnections, maxConnectionsPerAddress }) {
-      const here = addresses.get(address) ?? 0;
       if (maxConnections > 0 && total + others.total >= maxConnections) return 'limit';
-      const elsewhere = others.addresses.get(address) ?? 0;
-      if (maxConnectionsPerAddress > 0 && here + elsewhere >= maxConnectionsPerAddress)
-        return 'address_limit';
-      addresses.set(address, here + 1);
+      const client = address === undefined ? undefined : clientKey(address);
+      if (client !== undefined) {
+        const here = addresses.get(client) ?? 0;
+        const elsewhere = others.addresses.get(client) ?? 0;
+        if (maxConnectionsPerAddress > 0 && here + elsewhere >= maxConnectionsPerAddress)
+          return 'address_limit';
+        addresses.set(client, here + 1);
+      }
       total += 1;
       let counted = true;
       return () => {
         if (!counted) return;
         counted = false;
         total -= 1;
-        const left = (addresses.get(address) ?? 1) - 1;
-        if (left > 0) addresses.set(address, left);
-        else addresses.delete(address);
+        if (client === undefined) return;
+        const left = (addresses.get(client) ?? 1) - 1;
+        if (left > 0) addresses.set(client, left);
+        else addresses.delete(client);
       };
     },
     counts: () => ({ total, addresses }),

@@ -17,10 +17,10 @@ export function peekConnection<T extends { length: number }>(
 ): Promise<{ value: T; rest: Buffer }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ value: T; rest: Buffer }>();
   const timer = setTimeout(() => reject(new Error(TIMED_OUT)), timeoutMs);
-  let bytes: Buffer = Buffer.alloc(0);
+  const gather = gatherer();
   connection.events = {
     onChunk(chunk, length) {
-      bytes = Buffer.concat([bytes, chunk.subarray(0, length)]);
+      const bytes = gather(chunk.subarray(0, length));
       try {
         const value = look(bytes);
         if (value) resolve({ value, rest: bytes.subarray(value.length) });
@@ -46,17 +46,17 @@ export function peekSocket<T extends { length: number }>(
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const timer = setTimeout(() => reject(new Error(TIMED_OUT)), timeoutMs);
-  let bytes: Buffer = Buffer.alloc(0);
+  const gather = gatherer();
   const onReadable = () => {
-    const chunk = socket.read() as Buffer | null;
-    if (!chunk) return;
-    bytes = Buffer.concat([bytes, chunk]);
     try {
-      const value = look(bytes);
-      if (!value) return;
-      socket.off('readable', onReadable);
-      if (bytes.length > value.length) socket.unshift(bytes.subarray(value.length));
-      resolve(value);
+      for (let chunk: Buffer | null; (chunk = socket.read() as Buffer | null);) {
+        const bytes = gather(chunk);
+        const value = look(bytes);
+        if (!value) continue;
+        socket.off('readable', onReadable);
+        if (bytes.length > value.length) socket.unshift(bytes.subarray(value.length));
+        return resolve(value);
+      }
     } catch (error) {
       reject(error);
     }
@@ -71,4 +71,23 @@ export function peekSocket<T extends { length: number }>(
     socket.off('end', onDisconnect);
     socket.off('close', onDisconnect);
   });
+}
+
+const FIRST_BYTES = 512;
+
+/** Puts chunks together; room doubles, so that each byte is copied a few times at most, however small the chunks are. */
+function gatherer(): (chunk: Buffer) => Buffer {
+  let room: Buffer = Buffer.alloc(0);
+  let length = 0;
+  return (chunk) => {
+    const needed = length + chunk.length;
+    if (needed > room.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, needed, 2 * length));
+      room.copy(larger, 0, 0, length);
+      room = larger;
+    }
+    chunk.copy(room, length);
+    length = needed;
+    return room.subarray(0, length);
+  };
 }

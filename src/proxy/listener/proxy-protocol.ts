@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /**
  * The PROXY protocol (versions 1 and 2, HAProxy's specification): a load balancer that ends the client's connection
  * says before anything else whose it was. Unknown address families and LOCAL connections carry no address.
@@ -36,8 +38,10 @@ function parseV1(bytes: Buffer): ProxyHeader {
   if (end < 0 && bytes.length < V1_LONGEST) return { found: 'more' };
   if (end < 0 || end + 2 > V1_LONGEST) return { found: 'bad', why: 'a version 1 header without an end' };
   const match = V1_PATTERN.exec(bytes.toString('latin1', 0, end + 2));
-  if (!match) return { found: 'bad', why: 'a version 1 header that cannot be read' };
-  return { found: 'header', length: end + 2, source: match[2] };
+  const [, family, source] = match ?? [];
+  const isAddress = family === undefined || isIP(source ?? '') === Number(family.slice(-1));
+  if (!match || !isAddress) return { found: 'bad', why: 'a version 1 header that cannot be read' };
+  return { found: 'header', length: end + 2, source };
 }
 
 function parseV2(bytes: Buffer): ProxyHeader {

@@ -49,7 +49,7 @@ export function describeBytes(bytes: Buffer, at: number): string {
   if (bytes[at] === 0x16 && bytes[at + 1] === 3) return 'this looks like TLS, and the port takes plaintext';
   if (HTTP.test(text)) return 'this looks like HTTP';
   if (text.startsWith('PROXY ') || text.startsWith('\r\n\r\n\0\r\nQ'))
-    return 'this looks like the PROXY protocol, which is not enabled';
+    return 'this looks like the PROXY protocol, which is not enabled, or not for this source';
   return 'this is no Kafka request';
 }
 

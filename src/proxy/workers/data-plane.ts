@@ -7,6 +7,7 @@ import type { Address, ProxyConfig } from '../config/model.ts';
 import { portBindings } from '../config/ports.ts';
 import type { PortBinding } from '../config/ports.ts';
 import { accept, acceptContexts } from '../listener/accept.ts';
+import type { AcceptContext } from '../listener/accept.ts';
 import { createConnectionLimit } from '../listener/connection-limit.ts';
 import { createListeners } from '../listener/listeners.ts';
 import type { Listeners } from '../listener/listeners.ts';
@@ -66,14 +67,14 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const router = createRouter(deps, ticketKeys);
   const limit = createConnectionLimit();
   const contextOf = acceptContexts((destination) => router.find(destination), limit, stats, log);
-  let config: ProxyConfig | undefined;
+  let context: AcceptContext | undefined;
   let bindings: ReadonlyMap<string, PortBinding> = new Map();
   let startProblems: Problem[] = [];
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
   const listeners = createListeners(shared, (key, socket) => {
     const binding = bindings.get(key);
-    if (binding && config) accept(socket, binding, contextOf(config));
+    if (binding && context) accept(socket, binding, context);
     else socket.destroy();
   });
   const stopSweeping = sweepPeriodically(router, listeners);
@@ -82,7 +83,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     if (stopped) return;
     const { difference, problems } = await router.change(next);
     startProblems = problems;
-    config = next;
+    context = contextOf(next);
     ({ bindings } = portBindings(next.virtualClusters.filter(({ name }) => router.has(name))));
     if (!stopped) await listeners.set([...bindings].map(([key, { host, port }]) => ({ key, host, port })));
     log.info({ ...difference }, 'configuration applied');
