@@ -1,13 +1,22 @@
 import { discoverSettings } from '../control/discover/settings.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import { CLUSTERSET_ZONE } from '../control/discover/names.ts';
-import { dnsConfigSchema } from '../dns/server/config.ts';
+import type { Configured } from '../control/discover/records/reserved.ts';
+import { dnsConfigSchema, zoneSpecOf } from '../dns/server/config.ts';
 import type { DnsConfig } from '../dns/server/config.ts';
 import { formatName, parseName } from '../dns/wire/name.ts';
+import type { Name } from '../dns/wire/name.ts';
+import type { DnsRecord } from '../dns/wire/record.ts';
+import { parseRecord } from '../dns/zone/source-record.ts';
 import { loadConfig } from '../ops/config.ts';
 
 /** The document that `isthmus dns` reads: the DNS server's, and which clusters to follow. */
 export const dnsCommandSchema = dnsConfigSchema.extend({ kubernetes: discoverSettings.optional() });
+
+/** The names of the configuration, and how the DNS server says which. */
+export interface ConfiguredNames extends Configured {
+  readonly set: (source: string, records: readonly DnsRecord[]) => void;
+}
 
 export interface DnsCommandConfig {
   dns: DnsConfig;
@@ -27,5 +36,32 @@ export function loadDnsCommandConfig(
 
 /** Names of zones as they are written in other programs' configuration. */
 export function zoneTexts(zones: DnsConfig['zones']): string[] {
-  return zones.map(({ name }) => formatName(name).replace(/(?<=.)\.$/, '')).toSorted();
+  return zones.map(({ name }) => nameText(name)).toSorted();
+}
+
+function nameText(name: Name): string {
+  return formatName(name).replace(/(?<=.)\.$/, '');
+}
+
+/** Collects what the DNS server is configured with, for those who decide whose a name is. */
+export function collectConfigured(zones: DnsConfig['zones']): ConfiguredNames {
+  const nameservers = zones.flatMap((zone) => zoneSpecOf(zone).nameservers.map(nameText));
+  const sources = new Map<string, readonly string[]>([['zones', nameservers]]);
+  const listeners = new Set<() => void>();
+  return {
+    zones: zoneTexts(zones),
+    *names() {
+      for (const names of sources.values()) yield* names;
+    },
+    subscribe(notify) {
+      listeners.add(notify);
+      return () => void listeners.delete(notify);
+    },
+    set(source, records) {
+      const parsed = records.map((record) => parseRecord(source, record));
+      const owned = parsed.flatMap((one) => ('value' in one ? one.value : []));
+      sources.set(source, [...new Set(owned.map(({ name }) => nameText(name)))]);
+      for (const notify of listeners) notify();
+    },
+  };
 }

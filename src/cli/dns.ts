@@ -27,16 +27,23 @@ export function dnsCommand(terminal: Terminal): Command {
     .addCommand(dnsManifestsCommand(terminal))
     .addCommand(dnsUndelegateCommand(terminal))
     .action(async (flags: DnsFlags) => {
-      const { loadDnsCommandConfig, zoneTexts } = await import('./dns-config.ts');
+      const { collectConfigured, loadDnsCommandConfig } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server/server.ts');
       const { dns: config, kubernetes } = loadDnsCommandConfig(flags.config, process.env);
       const stopped = untilStopped();
       const log = createLog(flags.logLevel, { role: 'dns' });
       const metrics = createMetrics();
-      const server = await startDns(config, { log, metrics, ready: !kubernetes });
-      const zones = zoneTexts(config.zones);
+      const configured = kubernetes && collectConfigured(config.zones);
+      const server = await startDns(config, {
+        log,
+        metrics,
+        ready: !kubernetes,
+        onConfigured: configured?.set,
+      });
       const road =
-        kubernetes && (await startRoad({ settings: kubernetes, zones, sink: server, log, metrics }));
+        kubernetes &&
+        configured &&
+        (await startRoad({ settings: kubernetes, configured, sink: server, log, metrics }));
       const health = createHealth();
       health.ready('dns', () => server.problem());
       const management =

@@ -26,6 +26,8 @@ import { localRecords } from './records/local-names.ts';
 import { VERSION_RECORD } from './records/mcs-records.ts';
 import { createPublisher } from './records/publisher.ts';
 import type { ObjectRecords, Publisher } from './records/publisher.ts';
+import { NOTHING_CONFIGURED } from './records/reserved.ts';
+import type { Configured } from './records/reserved.ts';
 
 export interface DiscoveryOptions {
   /** The cluster that the DNS server serves; its name is its id in the set. */
@@ -41,6 +43,8 @@ export interface DiscoveryOptions {
   /** The Secret of a joined cluster, for events about it. */
   objectOf?: (cluster: string) => KubeObject | undefined;
   sink: RecordSink;
+  /** What the configuration of the DNS server has, which is no object's; nothing if left out. */
+  configured?: Configured;
   /** Where problems are reported; as Events in the local cluster if left out. */
   events?: EventRecorder;
   log: Log;
@@ -69,7 +73,9 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { reachModes = BY_PODS, reach = 'pods', objectOf = () => undefined } = options;
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
-  const publisher = createPublisher({ sink, events, log });
+  const { configured = NOTHING_CONFIGURED } = options;
+  const publisher = createPublisher({ sink, configured, events, log });
+  const endConfigured = configured.subscribe(() => publisher.reconsider());
   const records = createController({
     name: 'dns-records',
     log,
@@ -119,6 +125,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     },
     async stop() {
       stopped.abort();
+      endConfigured();
       set.close();
       await records.stop();
       await health;

@@ -12,12 +12,13 @@ import { DNS_NAME } from './install.ts';
 import { joinClusters } from './members/join.ts';
 import type { JoinedClusters } from './members/join.ts';
 import type { RecordSink } from './records/dns-record.ts';
+import type { Configured } from './records/reserved.ts';
 import type { DiscoverSettings } from './settings.ts';
 
 export interface DiscoverRoadOptions {
   settings: DiscoverSettings;
-  /** The zones that the DNS server serves. */
-  zones: readonly string[];
+  /** The zones of the DNS server, and what else its configuration has. */
+  configured: Configured;
   sink: RecordSink;
   log: Log;
   metrics: Metrics;
@@ -29,11 +30,19 @@ export interface DiscoverRoad {
 
 /** Joins the clusters, serves their records, and takes part in the election of the leader if there is anything to write. */
 export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
-  const { settings, sink, log, metrics } = options;
+  const { settings, configured, sink, log, metrics } = options;
   const joined = joinClusters(settings, log);
   const { local: cluster, namespace } = joined;
   const joinWaitMs = settings.joinWaitSeconds * 1000;
-  const discovery = startDiscovery({ ...joined, reach: settings.reach, sink, log, metrics, joinWaitMs });
+  const discovery = startDiscovery({
+    ...joined,
+    reach: settings.reach,
+    configured,
+    sink,
+    log,
+    metrics,
+    joinWaitMs,
+  });
   const work: Work[] = [
     ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
     ...delegationWork(options, joined, discovery.ready),
@@ -57,7 +66,7 @@ function delegationWork(
 ): Work[] {
   const { delegation } = settings;
   if (delegation === undefined) return [];
-  const zones = delegation === false ? [] : options.zones;
+  const zones = delegation === false ? [] : options.configured.zones;
   // Every replica serves the probe records, since any of them may be asked.
   sink.upsert('delegation', probeRecords(zones, cluster.name));
   return [

@@ -34,6 +34,8 @@ export interface DnsParts {
   metrics: Metrics;
   /** False: SERVFAIL until setReady(true), for a caller that adds records later. */
   ready?: boolean;
+  /** Gets the records of the configuration, and of the file that it names each time that changes. */
+  onConfigured?: ((source: string, records: readonly DnsRecord[]) => void) | undefined;
 }
 
 /** A running DNS server. */
@@ -67,7 +69,7 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
     workers.post(update);
   };
   const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
-  const stopWatching = addConfiguredRecords(config, store, log);
+  const stopWatching = addConfiguredRecords(config, store, parts);
   store.setReady(parts.ready ?? true);
 
   const counters = createCounters();
@@ -115,11 +117,12 @@ function handle(
 }
 
 /** Serves the records of the configuration and of the file it names, and watches that file; returns how to stop. */
-function addConfiguredRecords(config: DnsConfig, store: Store, log: Log): () => void {
+function addConfiguredRecords(config: DnsConfig, store: Store, { log, onConfigured }: DnsParts): () => void {
   const add = (source: string, records: readonly DnsRecord[]) => {
     for (const { record, reason } of store.upsert(source, records)) {
       log.warn({ source, record, reason }, 'record rejected');
     }
+    onConfigured?.(source, records);
   };
   add('config records', config.records);
   const { recordsFile } = config;

@@ -24,7 +24,10 @@ suite('names of one cluster', () => {
     plane = await startControlPlane();
     await apply(plane, service('early', 'early.xcc.test', { clusterIP: '10.96.7.10' }));
     await apply(plane, service('plain', undefined));
-    site = await startSite({ west: plane });
+    site = await startSite(
+      { west: plane },
+      { records: [{ name: 'a.vault.xcc.test', type: 'A', data: '192.0.2.99' }] },
+    );
   });
   after(async () => {
     await site?.[Symbol.asyncDispose]();
@@ -125,6 +128,17 @@ suite('names of one cluster', () => {
     await apply(plane, { apiVersion: 'externaldns.k8s.io/v1alpha1', kind: 'DNSEndpoint', metadata, spec });
     await site.expect('0.kafka.xcc.test', ['192.0.2.50']);
     assert.equal(site.dns.explain('0.kafka.xcc.test', 'A')?.answer[0]?.ttl, 7);
+  });
+
+  test('what the configuration has is nobody else’s: not its name, nor a delegation above it', async () => {
+    await apply(plane, service('thief', 'a.vault.xcc.test', { clusterIP: '10.96.7.70' }));
+    const endpoints = [{ dnsName: 'vault.xcc.test', recordType: 'NS', targets: ['ns.evil.test'] }];
+    const metadata = { name: 'cut', namespace: 'default' };
+    const apiVersion = 'externaldns.k8s.io/v1alpha1';
+    await apply(plane, { apiVersion, kind: 'DNSEndpoint', metadata, spec: { endpoints } });
+    await expectEvent(plane, 'thief', 'NameReserved');
+    await expectEvent(plane, 'cut', 'NameReserved');
+    assert.deepEqual(await site.ask('a.vault.xcc.test'), ['192.0.2.99']);
   });
 
   test('a server that is gone keeps its names, and says so', async () => {

@@ -1,6 +1,7 @@
 /** A DNS server that follows real API servers, in this process, and a client that asks it. */
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
+import { collectConfigured } from '../../../src/cli/dns-config.ts';
 import { startDiscovery } from '../../../src/control/discover/discovery.ts';
 import type { Discovery } from '../../../src/control/discover/discovery.ts';
 import type { ReachMode } from '../../../src/control/discover/members/nodes.ts';
@@ -40,12 +41,15 @@ export async function startSite(
     imports = false,
     wait = true,
     reach = 'pods',
+    records = [],
     ...options
   }: {
     imports?: boolean;
     wait?: boolean;
     joinWaitMs?: number;
     reach?: ReachMode;
+    /** Those of the configuration. */
+    records?: { name: string; type: string; data: string }[];
     objectOf?: (cluster: string) => KubeObject | undefined;
   } = {},
 ): Promise<Site> {
@@ -54,8 +58,10 @@ export async function startSite(
   const config = dnsConfigSchema.parse({
     listen: ['127.0.0.1:0'],
     zones: [{ name: 'xcc.test' }, { name: 'clusterset.local' }],
+    records,
   });
-  const dns = await startDns(config, { log, metrics, ready: false });
+  const configured = collectConfigured(config.zones);
+  const dns = await startDns(config, { log, metrics, ready: false, onConfigured: configured.set });
   const connection = connectionOf(parseKubeconfig(plane.kubeconfigText, 'test'));
   const local = createCluster({ name: id, connection, log });
   const clusters = createClusters({ log });
@@ -68,6 +74,7 @@ export async function startSite(
     reach,
     reachModes,
     sink: dns,
+    configured,
     log,
     metrics,
     ...options,

@@ -8,7 +8,7 @@ import type { DnsRecord } from '../records/dns-record.ts';
 
 const TIMEOUT_MS = 2000;
 /** A wildcard record makes every name below it exist. */
-const PROBE_LABEL = '_isthmus';
+export const PROBE_LABEL = '_isthmus';
 
 /** The answer to a probe. */
 export type Probe = { answer: 'ours' } | { answer: 'other'; what: string } | { answer: 'none'; what: string };

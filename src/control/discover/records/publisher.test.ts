@@ -6,10 +6,12 @@ import { createPublisher } from './publisher.ts';
 import type { DnsRecord } from './dns-record.ts';
 import { service } from '../../../../test/support/discover/objects.ts';
 
-function setup() {
+function setup(reserved: string[] = []) {
+  const configured = { zones: ['test'], names: () => reserved, subscribe: () => () => {} };
   const served = new Map<string, readonly DnsRecord[]>();
   const notices: (Notice & { about: string })[] = [];
   const publisher = createPublisher({
+    configured,
     sink: {
       upsert(source, records) {
         served.set(source, records);
@@ -79,6 +81,22 @@ suite('publisher', () => {
     assert.equal(notices.length, 21, 'once');
     set('wild', '2020', address, faults('b'));
     assert.equal(notices.length, 42);
+  });
+
+  test('what the configuration has is refused to everybody, until it has it no longer', () => {
+    const reserved = ['x.test'];
+    const { notices, set, served, publisher } = setup(reserved);
+    set('thief', '2020', address);
+    assert.deepEqual(served.get('Service default/thief'), []);
+    assert.deepEqual(
+      notices.map(({ reason, note }) => [reason, note]),
+      [['NameReserved', "x.test is reserved: x.test is in the DNS server's own configuration"]],
+    );
+    assert.equal(publisher.refusedObjects, 1);
+    reserved.pop();
+    publisher.reconsider();
+    assert.deepEqual(served.get('Service default/thief'), [address]);
+    assert.equal(publisher.refusedObjects, 0);
   });
 
   test('a malformed name is an event', () => {
