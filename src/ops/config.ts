@@ -22,11 +22,18 @@ export function loadConfig<S extends z.ZodObject>(schema: S, source: ConfigSourc
 export function checkConfig<S extends z.ZodType>(schema: S, document: unknown, where: string): z.output<S> {
   const result = schema.safeParse(document ?? {});
   if (result.success) return result.data;
-  const lines = result.error.issues.map(({ path, code, message }) => {
-    const isMissing = code === 'invalid_type' && valueAt(document, path) === undefined;
-    return `${path.join('.') || '(top level)'}: ${isMissing ? 'is required' : message}`;
+  const lines = configProblems(result.error, document).map(({ path, message }) => {
+    return `${path || '(top level)'}: ${message}`;
   });
   throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${lines.join('\n  ')}`);
+}
+
+/** What a schema found wrong with a document: the key, and what it must be. */
+export function configProblems(error: z.ZodError, document: unknown): { path: string; message: string }[] {
+  return error.issues.map(({ path, code, message }) => {
+    const isMissing = code === 'invalid_type' && valueAt(document, path) === undefined;
+    return { path: path.join('.'), message: isMissing ? 'is required' : message };
+  });
 }
 
 function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {

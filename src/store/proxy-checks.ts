@@ -1,8 +1,8 @@
 /** Lends the proxy's own checks to the operator, which must not know the proxy. */
 import type { ProxyChecks } from '../control/proxy/config/checks.ts';
 import { messageOf } from '../ops/errors.ts';
-import { checkUsable } from '../proxy/config/check.ts';
-import { checkProxyConfig } from '../proxy/config/load.ts';
+import { usableClusters } from '../proxy/config/check.ts';
+import { checkProxyConfig, problemLines } from '../proxy/config/load.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
 
 /** A module of the user's is in the proxy's image, not in the operator's, and is not run here. */
@@ -27,6 +27,7 @@ export const proxyChecks: ProxyChecks = {
         ...cluster,
         filters: cluster.filters.filter(({ type }) => !isForeign(type)),
       }));
-      await checkUsable({ ...config, virtualClusters }, 'the configuration for the proxy');
+      const { rejected } = await usableClusters(virtualClusters);
+      if (rejected.length > 0) throw new Error(problemLines(rejected));
     }),
 };

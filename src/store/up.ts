@@ -9,8 +9,7 @@ import type { ProxySnapshot } from '../control/proxy/snapshot.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
-import { checkUsable } from '../proxy/config/check.ts';
-import { checkProxyConfig } from '../proxy/config/load.ts';
+import { loadDocument } from '../proxy/config/load.ts';
 import { createProxy } from '../proxy/workers/proxy.ts';
 import { EMBEDDED } from '../resources/common/names.ts';
 import { locateFaults } from './analyze.ts';
@@ -74,8 +73,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     if (JSON.stringify(planned.allocation) !== JSON.stringify(allocation))
       writeAllocation(state, planned.allocation);
     ({ allocation } = planned);
-    const { config } = checkProxyConfig(JSON.parse(planned.config.text), folder);
-    await proxy.apply({ config, hash: '', certificates: await checkUsable(config, folder) });
+    const loaded = await loadDocument(JSON.parse(planned.config.text), folder);
+    await proxy.apply({ ...loaded, hash: '' });
     const unbound = (proxy.status()?.virtualClusters ?? []).flatMap(({ name, problems }) =>
       problems.map((message) => ({
         reason: 'NotSupported' as const,

@@ -168,14 +168,14 @@ suite('plans of the proxy road', () => {
     );
   });
 
-  test('the proxy computes the same hash of the configuration as the plan', () => {
+  test('the proxy computes the same hash of the configuration as the plan', async () => {
     const { config } = start([{ name: 'a', ingresses: ['inside'], target: 'one', filters: ['log'] }]).plan(
       PROXY,
       NOW,
     );
     const file = join(workspace('plan'), 'proxy.yaml');
     writeFileSync(file, config.text);
-    assert.equal(loadProxyConfig(file).hash, config.hash);
+    assert.equal((await loadProxyConfig(file)).hash, config.hash);
   });
 
   test('who uses a certificate that is renewed gets the new one, and nobody else notices', async () => {
@@ -199,15 +199,15 @@ suite('plans of the proxy road', () => {
       });
     }
     const directory = workspace('renewed');
-    const load = ({ config }: ProxyPlan) => {
+    const load = async ({ config }: ProxyPlan) => {
       writeFileSync(join(directory, 'proxy.yaml'), config.text);
-      return loadProxyConfig(join(directory, 'proxy.yaml')).config;
+      return (await loadProxyConfig(join(directory, 'proxy.yaml'))).config;
     };
     const before = settle(memory);
     memory.put(await issue('wildcard'));
     const after = settle(memory);
     assert.notEqual(after.config.hash, before.config.hash);
-    const { certificates, untouched, ...others } = diffConfigs(load(before), load(after));
+    const { certificates, untouched, ...others } = diffConfigs(await load(before), await load(after));
     assert.deepEqual(
       [certificates, untouched],
       [

@@ -1,8 +1,8 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { IsthmusError, messageOf } from '../../ops/errors.ts';
+import { messageOf } from '../../ops/errors.ts';
 import { checkFilter } from '../filters/registry.ts';
-import type { ProxyConfig } from './model.ts';
+import type { Problem, VirtualClusterConfig } from './model.ts';
 import { contextOptions, serverCertificates } from './tls-context.ts';
 
 /** A certificate of ours, and when it expires. */
@@ -14,13 +14,33 @@ export interface CertificateFact {
   expires: Date;
 }
 
+/** Virtual clusters, each found to be of use or not. */
+export interface UsableClusters {
+  usable: VirtualClusterConfig[];
+  rejected: Problem[];
+  certificates: CertificateFact[];
+}
+
 /**
- * Tries out what a schema cannot tell: that keys and certificates can be used, and that the filters' configurations are
- * right. Throws with all that is wrong, so that a configuration is either good or not used at all.
+ * Tries out what a schema cannot tell: that keys and certificates can be used, and that the filters can be loaded and take
+ * their configurations. What cannot be used is the problem of its own virtual cluster.
  */
-export async function checkUsable(config: ProxyConfig, where: string): Promise<CertificateFact[]> {
+export async function usableClusters(clusters: readonly VirtualClusterConfig[]): Promise<UsableClusters> {
+  const found: UsableClusters = { usable: [], rejected: [], certificates: [] };
+  for (const cluster of clusters) {
+    const { problems, certificates } = await tryOut(cluster);
+    if (problems.length === 0) {
+      found.usable.push(cluster);
+      found.certificates.push(...certificates);
+    }
+    for (const problem of problems) found.rejected.push({ cluster: cluster.name, problem, stage: 'load' });
+  }
+  return found;
+}
+
+async function tryOut({ name, gateways, filters, target }: VirtualClusterConfig) {
   const problems: string[] = [];
-  const facts: CertificateFact[] = [];
+  const certificates: CertificateFact[] = [];
   const attempt = async (key: string, work: () => void | Promise<void>) => {
     try {
       await work();
@@ -28,33 +48,23 @@ export async function checkUsable(config: ProxyConfig, where: string): Promise<C
       problems.push(`${key}: ${messageOf(error)}`);
     }
   };
-  for (const { name, gateways, filters, target } of config.virtualClusters) {
-    const here = `virtualClusters[${name}]`;
-    for (const { name: gateway, tls } of gateways) {
-      await attempt(`${here}.gateways[${gateway}].tls.trust`, () => checkTrust(tls?.trust));
-      await attempt(`${here}.gateways[${gateway}].tls`, () => {
-        for (const { certificate } of tls ? serverCertificates(tls, randomBytes(48)) : []) {
-          const { subject, validToDate: expires } = certificate;
-          facts.push({
-            virtualCluster: name,
-            usedBy: gateway,
-            subject: subject.replaceAll('\n', ','),
-            expires,
-          });
-        }
-      });
-    }
-    await attempt(`${here}.targetCluster.tls.trust`, () => checkTrust(target.tls?.trust));
-    await attempt(`${here}.targetCluster.tls`, () => {
-      if (target.tls) createSecureContext(contextOptions(target.tls.key, target.tls.trust, target.tls.rules));
+  for (const { name: gateway, tls } of gateways) {
+    await attempt(`gateways[${gateway}].tls.trust`, () => checkTrust(tls?.trust));
+    await attempt(`gateways[${gateway}].tls`, () => {
+      for (const { certificate } of tls ? serverCertificates(tls, randomBytes(48)) : []) {
+        const { subject, validToDate: expires } = certificate;
+        const shown = subject.replaceAll('\n', ',');
+        certificates.push({ virtualCluster: name, usedBy: gateway, subject: shown, expires });
+      }
     });
-    for (const filter of filters)
-      await attempt(`filterDefinitions[${filter.name}]`, () =>
-        checkFilter(filter.type, filter.config, 'config'),
-      );
   }
-  if (problems.length > 0) throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${problems.join('\n  ')}`);
-  return facts;
+  await attempt('targetCluster.tls.trust', () => checkTrust(target.tls?.trust));
+  await attempt('targetCluster.tls', () => {
+    if (target.tls) createSecureContext(contextOptions(target.tls.key, target.tls.trust, target.tls.rules));
+  });
+  for (const { name: filter, type, config } of filters)
+    await attempt(`filterDefinitions[${filter}]`, () => checkFilter(type, config, 'config'));
+  return { problems, certificates };
 }
 
 /** OpenSSL takes anything, and trusts nobody where it finds no certificate. */

@@ -140,10 +140,10 @@ suite('configuration', () => {
   });
 
   const WRONG: [string, unknown, RegExp][] = [
-    ['a misspelt key', only({ gatways: [] }), /virtualClusters\.0: .*gatways/],
+    ['a misspelt key', only({ gatways: [] }), /virtualClusters\[a\]: .*gatways/],
     ['no port', only({ targetCluster: { bootstrapServers: 'k' } }), /bootstrapServers\.0: must be host:port/],
     ['port 0', port({ bootstrapAddress: 'h:0' }), /bootstrapAddress: must be host:port/],
-    ['no target', only({ targetCluster: undefined }), /virtualClusters\.0: exactly one of target/],
+    ['no target', only({ targetCluster: undefined }), /virtualClusters\[a\]: exactly one of target/],
     [
       'an unknown target',
       only({ targetCluster: undefined, target: { cluster: 'x' } }),
@@ -157,7 +157,7 @@ suite('configuration', () => {
     [
       'a key that is not in pem',
       { pem: { c: 'C' }, ...only({ gateways: [{ ...gateway, tls: { key: PEM_NAMES } }] }) },
-      /gateways\.0\.tls\.key\.privateKey: nothing in pem is named "k"/,
+      /gateways\.0\.tls\.key\.privateKey: is not the name of anything in pem/,
     ],
     [
       'what every object inherits for a name in pem',
@@ -167,7 +167,7 @@ suite('configuration', () => {
           gateways: [{ ...gateway, tls: { key, trust: { certificates: { pem: 'constructor' } } } }],
         }),
       },
-      /tls\.trust\.certificates: nothing in pem is named "constructor"/,
+      /tls\.trust\.certificates: is not the name of anything in pem/,
     ],
     [
       'names without TLS',

@@ -107,7 +107,8 @@ function trustOf(document: TrustDocument, place: Place): string | undefined {
 function pemOf(document: PemDocument, key: string, place: Place): string {
   if (typeof document === 'string') return document;
   const found = place.pem(document.pem);
-  if (found === undefined) place.problem(key, `nothing in pem is named "${document.pem}"`);
+  // Not quoted: whoever takes one for the other writes the key itself here.
+  if (found === undefined) place.problem(key, 'is not the name of anything in pem');
   return found ?? '';
 }
 

@@ -8,6 +8,14 @@ export interface Address {
   port: number;
 }
 
+/** What keeps a virtual cluster from being served as the configuration asks. Never quotes a value of the configuration. */
+export interface Problem {
+  cluster: string;
+  problem: string;
+  /** `load`: the newest version cannot be used; one that ran before goes on. `listen`: a port cannot be bound. */
+  stage: 'load' | 'listen';
+}
+
 export interface ProxyConfig {
   management: Address | undefined;
   workers: number;

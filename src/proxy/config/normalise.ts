@@ -1,67 +1,101 @@
 import { availableParallelism } from 'node:os';
+import { configProblems } from '../../ops/config.ts';
 import { clientTls, serverTls } from './key-material.ts';
 import type { Place, ReadFile } from './key-material.ts';
 import type {
   FilterSpec,
   GatewayConfig,
   Limits,
-  NodeIdRange,
-  PortRouting,
+  Problem,
   ProxyConfig,
   ProxyProtocol,
-  SniRouting,
   TargetConfig,
   VirtualClusterConfig,
 } from './model.ts';
 import { portBindings } from './ports.ts';
-import type { ConfigDocument, GatewayDocument } from './schema.ts';
+import { inside, routingOf } from './routing.ts';
+import { virtualClusterSchema } from './schema.ts';
+import type { ClusterDocument, ConfigDocument, GatewayDocument } from './schema.ts';
 
 /** The outcome of folding a document into a configuration; usable only where there are no problems. */
 export interface Normalised {
+  /** With those virtual clusters that can be used. */
   config: ProxyConfig;
-  /** Each names the key and what is wrong with it. */
+  /** What is wrong with the whole: each names the key and what is wrong with it. */
   problems: string[];
+  /** What is wrong with single virtual clusters, which the configuration is without. */
+  rejected: Problem[];
   /** Accepted, but without effect. */
   warnings: string[];
 }
 
-const DEFAULT_RANGES: NodeIdRange[] = [{ start: 0, end: 2 }];
-const NODE_ID = '$(nodeId)';
-
 /** One core is left to the kernel's share of the work and to the neighbours; a process that has no core only costs memory. */
 const defaultWorkers = () => Math.max(1, availableParallelism() - 1);
 
-type ClusterDocument = ConfigDocument['virtualClusters'][number];
 type TargetDocument = NonNullable<ClusterDocument['targetCluster']>;
 
 /** Fills in defaults, resolves names, reads key material, and checks what a schema cannot. */
 export function normalise(document: ConfigDocument, readFile: ReadFile): Normalised {
   const problems: string[] = [];
   const pems = new Map(Object.entries(document.pem ?? {}));
-  const place = (path: string): Place => ({
+  const placeIn = (found: string[]): Place => ({
     readFile,
     pem: (name) => pems.get(name),
-    problem: (key, message) => void problems.push(`${path}${path && key ? '.' : ''}${key}: ${message}`),
+    problem: (key, message) => void found.push(problemText(key, message)),
   });
-  const virtualClusters = document.virtualClusters.map((cluster, i) =>
-    virtualCluster(cluster, document, place(`virtualClusters.${i}`)),
+  const { clusters, malformed } = readClusters(document);
+  const { usable, rejected } = clustersWithoutProblems(clusters, (cluster, found) =>
+    virtualCluster(cluster, document, placeIn(found)),
   );
-  duplicates(document.virtualClusters, 'virtualClusters', place(''));
-  duplicates(document.filterDefinitions ?? [], 'filterDefinitions', place(''));
-  duplicates(document.clusterDefinitions ?? [], 'clusterDefinitions', place(''));
-  unusedFilters(document, place(''));
-  if (problems.length === 0) problems.push(...portBindings(virtualClusters).conflicts);
+  const whole = placeIn(problems);
+  duplicates(document.virtualClusters, 'virtualClusters', whole);
+  duplicates(document.filterDefinitions ?? [], 'filterDefinitions', whole);
+  duplicates(document.clusterDefinitions ?? [], 'clusterDefinitions', whole);
+  // Which filters those want that cannot be read is anybody's guess.
+  if (malformed.length === 0) unusedFilters(document, clusters, whole);
+  const conflicts = portBindings(usable).conflicts;
+  const virtualClusters = usable.filter(({ name }) => !conflicts.some(({ cluster }) => cluster === name));
   const { management } = document;
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
     workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers(),
-    proxyProtocol: proxyProtocolOf(document, place('proxyProtocol')),
+    proxyProtocol: proxyProtocolOf(document, inside('proxyProtocol', whole)),
     unknownApis: document.unknownApis ?? 'pass',
     limits: limitsOf(document),
     shutdownTimeoutMs: document.network?.proxy?.shutdownTimeout ?? 15_000,
     virtualClusters,
   };
-  return { config, problems, warnings: warningsOf(document) };
+  const all = [...malformed, ...rejected, ...conflicts];
+  return { config, problems, rejected: all, warnings: warningsOf(document, clusters) };
+}
+
+const problemText = (key: string, message: string) => (key === '' ? message : `${key}: ${message}`);
+
+function readClusters({ virtualClusters }: ConfigDocument) {
+  const clusters: ClusterDocument[] = [];
+  const malformed: Problem[] = [];
+  for (const written of virtualClusters) {
+    const { success, data, error } = virtualClusterSchema.safeParse(written);
+    if (success) clusters.push(data);
+    for (const { path, message } of error ? configProblems(error, written) : [])
+      malformed.push({ cluster: written.name, problem: problemText(path, message), stage: 'load' });
+  }
+  return { clusters, malformed };
+}
+
+function clustersWithoutProblems(
+  clusters: readonly ClusterDocument[],
+  normalised: (cluster: ClusterDocument, found: string[]) => VirtualClusterConfig,
+) {
+  const usable: VirtualClusterConfig[] = [];
+  const rejected: Problem[] = [];
+  for (const cluster of clusters) {
+    const found: string[] = [];
+    const config = normalised(cluster, found);
+    if (found.length === 0) usable.push(config);
+    for (const problem of found) rejected.push({ cluster: cluster.name, problem, stage: 'load' });
+  }
+  return { usable, rejected };
 }
 
 /** What a timer can wait; it would take more, and also "no limit", for no time at all. */
@@ -89,11 +123,11 @@ function proxyProtocolOf({ proxyProtocol }: ConfigDocument, place: Place): Proxy
   return { mode, trustedSources };
 }
 
-function warningsOf(document: ConfigDocument): string[] {
+function warningsOf(document: ConfigDocument, clusters: readonly ClusterDocument[]): string[] {
   const ignored: string[] = [];
   if (document.micrometer !== undefined) ignored.push('micrometer');
   if (document.useIoUring) ignored.push('useIoUring');
-  for (const { name, logNetwork, logFrames, topicNameCache, subjectBuilder } of document.virtualClusters) {
+  for (const { name, logNetwork, logFrames, topicNameCache, subjectBuilder } of clusters) {
     const where = `virtualClusters[${name}]`;
     if (logNetwork) ignored.push(`${where}.logNetwork`);
     if (logFrames) ignored.push(`${where}.logFrames (the protocol-logger filter logs messages)`);
@@ -111,10 +145,10 @@ function duplicates(named: { name: string }[], key: string, place: Place): void 
   }
 }
 
-function unusedFilters(document: ConfigDocument, place: Place): void {
+function unusedFilters(document: ConfigDocument, clusters: readonly ClusterDocument[], place: Place): void {
   const used = new Set([
     ...(document.defaultFilters ?? []),
-    ...document.virtualClusters.flatMap(({ filters = [] }) => filters),
+    ...clusters.flatMap(({ filters = [] }) => filters),
   ]);
   for (const { name } of document.filterDefinitions ?? [])
     if (!used.has(name)) place.problem('filterDefinitions', `"${name}" is used nowhere`);
@@ -164,11 +198,6 @@ function target(document: TargetDocument | undefined, place: Place): TargetConfi
   };
 }
 
-const inside = (path: string, place: Place): Place => ({
-  ...place,
-  problem: (key, message) => place.problem(`${path}${key ? '.' : ''}${key}`, message),
-});
-
 function gatewayOf(document: GatewayDocument, index: number, cluster: string, parent: Place): GatewayConfig {
   const place = inside(`gateways.${index}`, parent);
   return {
@@ -177,83 +206,4 @@ function gatewayOf(document: GatewayDocument, index: number, cluster: string, pa
     routing: routingOf(document, cluster, place),
     tls: document.tls && serverTls(document.tls, place),
   };
-}
-
-function routingOf(document: GatewayDocument, cluster: string, place: Place): PortRouting | SniRouting {
-  const { portIdentifiesNode: port, sniHostIdentifiesNode: sni } = document;
-  if ((port === undefined) === (sni === undefined))
-    place.problem('', 'exactly one of portIdentifiesNode and sniHostIdentifiesNode is needed');
-  if (sni) {
-    if (!document.tls) place.problem('tls', 'is needed with sniHostIdentifiesNode');
-    return sniRouting(sni, cluster, inside('sniHostIdentifiesNode', place));
-  }
-  return portRouting(
-    port ?? { bootstrapAddress: { host: '', port: 1 } },
-    cluster,
-    inside('portIdentifiesNode', place),
-  );
-}
-
-function portRouting(
-  document: NonNullable<GatewayDocument['portIdentifiesNode']>,
-  cluster: string,
-  place: Place,
-): PortRouting {
-  const { bootstrapAddress: bootstrap } = document;
-  const nodeStartPort = document.nodeStartPort ?? document.brokerStartPort ?? bootstrap.port + 1;
-  const pattern = named(document.advertisedBrokerAddressPattern ?? bootstrap.host, cluster);
-  if (/:\d+$/.test(pattern) && !pattern.includes(']'))
-    place.problem('advertisedBrokerAddressPattern', 'has a port; the ports count up from nodeStartPort');
-  const ranges = (document.nodeIdRanges ?? DEFAULT_RANGES).map(({ start, end }) => ({ start, end }));
-  overlaps(ranges, place);
-  const listen = document.listen ?? { bootstrapPort: bootstrap.port, nodeStartPort };
-  const last = Math.max(nodeStartPort, listen.nodeStartPort) + countNodes(ranges) - 1;
-  if (last > 65_535) place.problem('nodeIdRanges', `the last node would need port ${last}`);
-  return {
-    by: 'port',
-    bootstrap: named(bootstrap, cluster),
-    brokerHost: pattern,
-    nodeStartPort,
-    listen,
-    nodeIdRanges: ranges,
-  };
-}
-
-const countNodes = (ranges: NodeIdRange[]) =>
-  ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0);
-
-function overlaps(ranges: NodeIdRange[], place: Place): void {
-  const sorted = ranges.toSorted((a, b) => a.start - b.start);
-  for (const [i, range] of sorted.entries()) {
-    const next = sorted[i + 1];
-    if (next && next.start <= range.end)
-      place.problem('nodeIdRanges', `${range.start}-${range.end} and ${next.start}-${next.end} overlap`);
-  }
-}
-
-function sniRouting(
-  document: NonNullable<GatewayDocument['sniHostIdentifiesNode']>,
-  cluster: string,
-  place: Place,
-): SniRouting {
-  const bootstrap = named(document.bootstrapAddress, cluster);
-  const pattern = named(document.advertisedBrokerAddressPattern, cluster);
-  const [, host = pattern, port] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? [];
-  if (host.split(NODE_ID).length !== 2)
-    place.problem('advertisedBrokerAddressPattern', `must contain ${NODE_ID} once`);
-  return {
-    by: 'sni',
-    bootstrap,
-    brokerHostPattern: host,
-    brokerPort: port === undefined ? bootstrap.port : Number(port),
-    listenPort: document.listenPort ?? document.bootstrapAddress.port,
-  };
-}
-
-/** Puts the virtual cluster's name where the text asks for it. */
-function named(text: string, cluster: string): string;
-function named(address: { host: string; port: number }, cluster: string): { host: string; port: number };
-function named(value: string | { host: string; port: number }, cluster: string) {
-  const fill = (text: string) => text.replaceAll('$(virtualClusterName)', cluster);
-  return typeof value === 'string' ? fill(value) : { ...value, host: fill(value.host) };
 }

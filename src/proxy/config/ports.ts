@@ -1,4 +1,4 @@
-import type { GatewayConfig, NodeIdRange, VirtualClusterConfig } from './model.ts';
+import type { GatewayConfig, NodeIdRange, Problem, VirtualClusterConfig } from './model.ts';
 
 /** Which broker of which virtual cluster a connection is for, by the gateway that it came through. */
 export interface Destination {
@@ -25,24 +25,29 @@ export function* nodeIds(ranges: readonly NodeIdRange[]): Generator<number> {
   for (const { start, end } of ranges) for (let id = start; id <= end; id++) yield id;
 }
 
-/** Every local port of the virtual clusters. Two of them may share a port only if server names tell them apart. */
+/**
+ * Every local port of the virtual clusters. Two of them may share a port only if server names tell them apart; where they
+ * do not, the first has it, and the conflict is the other's.
+ */
 export function portBindings(clusters: readonly VirtualClusterConfig[]): {
   bindings: Map<string, PortBinding>;
-  conflicts: string[];
+  conflicts: Problem[];
 } {
   const bindings = new Map<string, PortBinding>();
-  const conflicts: string[] = [];
+  const conflicts: Problem[] = [];
   for (const cluster of clusters) {
     for (const gateway of cluster.gateways) {
       for (const binding of bindingsOf(cluster.name, gateway)) {
         const problem = addBinding(bindings, binding);
-        if (problem) conflicts.push(`virtualClusters[${cluster.name}].gateways[${gateway.name}]: ${problem}`);
+        if (problem) conflicts.push(conflict(cluster.name, `gateways[${gateway.name}]: ${problem}`));
       }
     }
   }
   conflicts.push(...wildcardConflicts(bindings), ...nameConflicts(bindings));
   return { bindings, conflicts };
 }
+
+const conflict = (cluster: string, problem: string): Problem => ({ cluster, problem, stage: 'load' });
 
 function bindingsOf(cluster: string, gateway: GatewayConfig): PortBinding[] {
   const { routing, name, bindAddress: host } = gateway;
@@ -78,16 +83,15 @@ function addBinding(bindings: Map<string, PortBinding>, binding: PortBinding): s
 }
 
 /** Listening on every address of a port and on one of them at once does not go together. */
-function wildcardConflicts(bindings: Map<string, PortBinding>): string[] {
+function wildcardConflicts(bindings: Map<string, PortBinding>): Problem[] {
   return [...bindings.values()]
     .filter((binding) => binding.host !== undefined && bindings.has(bindingKey(undefined, binding.port)))
-    .map(
-      (binding) =>
-        `virtualClusters[${owner(binding)}]: port ${binding.port} is bound to ${binding.host} and to every address`,
+    .map((binding) =>
+      conflict(owner(binding), `port ${binding.port} is bound to ${binding.host} and to every address`),
     );
 }
 
-function nameConflicts(bindings: Map<string, PortBinding>): string[] {
+function nameConflicts(bindings: Map<string, PortBinding>): Problem[] {
   return [...bindings.values()].flatMap(({ sni, port }) => {
     const seen = new Map<string, string>();
     return sni.flatMap(({ cluster, gateway: { routing } }) => {
@@ -96,9 +100,7 @@ function nameConflicts(bindings: Map<string, PortBinding>): string[] {
         const name = pattern.toLowerCase();
         const other = seen.get(name);
         seen.set(name, cluster);
-        return other === undefined
-          ? []
-          : [`virtualClusters[${cluster}]: ${name} on port ${port} is also of ${other}`];
+        return other === undefined ? [] : [conflict(cluster, `${name} on port ${port} is also of ${other}`)];
       });
     });
   });

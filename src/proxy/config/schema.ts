@@ -14,7 +14,7 @@ export const address = z.string().transform((text, context) => {
   const number = Number(match?.[2]);
   if (match && number >= 1 && number <= 65_535)
     return { host: match[1]!.replace(/^\[|\]$/g, ''), port: number };
-  context.addIssue({ code: 'custom', message: `must be host:port with a port of 1 to 65535, not "${text}"` });
+  context.addIssue({ code: 'custom', message: 'must be host:port with a port of 1 to 65535' });
   return z.NEVER;
 });
 
@@ -129,7 +129,7 @@ const name = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i, 'must be a DNS label: letters, digits and -, at most 63');
 
-const virtualCluster = z.strictObject({
+export const virtualClusterSchema = z.strictObject({
   name,
   targetCluster: z.strictObject(target).optional(),
   target: z.strictObject({ cluster: z.string() }).optional(),
@@ -174,7 +174,8 @@ export const configSchema = z.strictObject({
     )
     .optional(),
   defaultFilters: z.array(z.string()).optional(),
-  virtualClusters: z.array(virtualCluster),
+  // Each is looked at by itself, so that a mistake in one is not all others' problem.
+  virtualClusters: z.array(z.looseObject({ name })),
   network: z
     .strictObject({ proxy: networkOptions.optional(), management: networkOptions.optional() })
     .optional(),
@@ -195,6 +196,7 @@ export const configSchema = z.strictObject({
 });
 
 export type ConfigDocument = z.output<typeof configSchema>;
+export type ClusterDocument = z.output<typeof virtualClusterSchema>;
 export type GatewayDocument = z.output<typeof gateway>;
 export type ServerTlsDocument = z.output<typeof serverTls>;
 export type ClientTlsDocument = z.output<typeof clientTls>;

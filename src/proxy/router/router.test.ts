@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createStats } from '../cluster/stats.ts';
 import { targetKey } from '../config/canonical.ts';
-import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
+import type { Address, PortRouting, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import { createRouter } from './router.ts';
 
 const log = pino({ level: 'silent' });
@@ -47,10 +47,35 @@ test('a virtual cluster that could not be started is tried again at the next cha
   ]);
   const first = await running.change(config(wanted));
   assert.match(first.problems[0]!.problem, /not yet/);
-  assert.equal(running.has('c'), false);
+  assert.deepEqual(running.configs(), []);
   const second = await running.change(config(wanted));
   assert.deepEqual(second.problems, []);
-  assert.equal(running.has('c'), true);
+  assert.deepEqual(running.configs(), [wanted]);
+});
+
+test('a new version that cannot be started, or whose certificates cannot be used, leaves the running one as it is', async () => {
+  const running = router();
+  const good = cluster(1);
+  const rules = { minVersion: undefined, maxVersion: undefined, ciphers: undefined };
+  const keys = [{ certificate: 'none', privateKey: 'none', passphrase: undefined }];
+  const tls = { keys, trust: undefined, clientAuth: 'none' as const, rules };
+  const routing = { by: 'port', bootstrap: { host: 'h', port: 1 } } as PortRouting;
+  const gateways = [{ name: 'g', bindAddress: undefined, routing, tls: undefined }];
+  await running.change(config(good, { ...good, name: 'd', gateways }));
+  const next = [
+    cluster(2, [own('throw new Error("no");')]),
+    { ...good, name: 'd', gateways: [{ ...gateways[0]!, tls }] },
+    { ...good, name: 'e' },
+  ];
+  const { problems } = await running.change(config(...next));
+  assert.deepEqual(
+    problems.map((one) => [one.cluster, one.stage]),
+    [
+      ['c', 'load'],
+      ['d', 'load'],
+    ],
+  );
+  assert.deepEqual(running.configs(), [good, { ...good, name: 'd', gateways }, next[2]]);
 });
 
 test('what is learned of a target of before leads nobody there', async () => {

@@ -5,16 +5,10 @@ import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
 import { canonical, targetKey } from '../config/canonical.ts';
 import { diffConfigs } from '../config/diff.ts';
 import type { Difference } from '../config/diff.ts';
-import type { Address, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
+import type { Address, Problem, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import type { Destination } from '../config/ports.ts';
 import { createGateways } from './gateway.ts';
 import type { Gateway } from './gateway.ts';
-
-/** What is not as the configuration asks. */
-export interface Problem {
-  cluster: string;
-  problem: string;
-}
 
 /** Where a connection goes: a virtual cluster, by one of its gateways. */
 export interface Route {
@@ -26,7 +20,8 @@ export interface Route {
 export interface Router {
   /** Goes over to a configuration; what cannot be started is a problem of its own, and tried again at the next. */
   change(after: ProxyConfig): Promise<{ difference: Difference; problems: Problem[] }>;
-  has(name: string): boolean;
+  /** Of the virtual clusters that run: where the newest could not be started, still the version of before. */
+  configs(): VirtualClusterConfig[];
   find(destination: Destination): Route | undefined;
   /** Takes in where brokers are of the cluster with this `targetKey`. */
   learn(key: string, nodes: [number, Address][]): void;
@@ -74,16 +69,14 @@ export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
     const gatewaysOf = (config: VirtualClusterConfig) => createGateways(config, ticketKeys, after);
     const problems: Problem[] = [];
     for (const name of removed) retire(name);
-    for (const name of certificates) {
-      const config = configs.get(name)!;
-      Object.assign(running.get(name)!, { gateways: gatewaysOf(config), config });
-    }
-    for (const name of [...added, ...changed]) {
+    for (const name of [...certificates, ...added, ...changed]) {
       const config = configs.get(name)!;
       try {
-        await start(config, gatewaysOf(config));
+        const gateways = gatewaysOf(config);
+        if (certificates.includes(name)) Object.assign(running.get(name)!, { gateways, config });
+        else await start(config, gateways);
       } catch (error) {
-        problems.push({ cluster: name, problem: messageOf(error) });
+        problems.push({ cluster: name, problem: messageOf(error), stage: 'load' });
         deps.log.error({ virtualCluster: name, why: messageOf(error) }, 'virtual cluster failed to start');
       }
     }
@@ -93,7 +86,7 @@ export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
   const all = () => [...[...running.values()].map(({ cluster }) => cluster), ...retired];
   return {
     change,
-    has: (name) => running.has(name),
+    configs: () => [...running.values()].map(({ config }) => config),
     find({ cluster, gateway }) {
       const found = running.get(cluster);
       const route = found?.gateways.get(gateway);

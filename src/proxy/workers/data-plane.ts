@@ -3,7 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { createStats, sharedFamilies } from '../cluster/stats.ts';
 import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
-import type { Address, ProxyConfig } from '../config/model.ts';
+import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { portBindings } from '../config/ports.ts';
 import type { PortBinding } from '../config/ports.ts';
 import { accept, acceptContexts } from '../listener/accept.ts';
@@ -12,7 +12,7 @@ import { createConnectionLimit } from '../listener/connection-limit.ts';
 import { createListeners } from '../listener/listeners.ts';
 import type { Listeners } from '../listener/listeners.ts';
 import { createRouter } from '../router/router.ts';
-import type { Problem, Router } from '../router/router.ts';
+import type { Router } from '../router/router.ts';
 
 /** Connections of one process. */
 export interface Counts {
@@ -84,7 +84,13 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     const { difference, problems } = await router.change(next);
     startProblems = problems;
     context = contextOf(next);
-    ({ bindings } = portBindings(next.virtualClusters.filter(({ name }) => router.has(name))));
+    // By what runs: a virtual cluster that could not be started anew goes on as it was, with its own ports, unless
+    // they are another's now.
+    const isOld = new Set(problems.map(({ cluster }) => cluster));
+    const running = router
+      .configs()
+      .toSorted((a, b) => Number(isOld.has(a.name)) - Number(isOld.has(b.name)));
+    ({ bindings } = portBindings(running));
     if (!stopped) await listeners.set([...bindings].map(([key, { host, port }]) => ({ key, host, port })));
     log.info({ ...difference }, 'configuration applied');
   }
@@ -135,6 +141,6 @@ function bindProblems(listeners: Listeners, bindings: ReadonlyMap<string, PortBi
   return [...listeners.failures()].map(([key, why]) => {
     const binding = bindings.get(key);
     const cluster = binding?.destination?.cluster ?? binding?.sni[0]?.cluster ?? '';
-    return { cluster, problem: `port ${binding?.port} cannot be bound: ${why}` };
+    return { cluster, problem: `port ${binding?.port} cannot be bound: ${why}`, stage: 'listen' };
   });
 }

@@ -1,6 +1,5 @@
 import type { Snapshot } from '../../ops/metrics.ts';
-import type { Address, ProxyConfig } from '../config/model.ts';
-import type { Problem } from '../router/router.ts';
+import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 
 /** Messages from the supervisor to a worker. `id` ties a response to its request. */

@@ -4,16 +4,15 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { createTargetWatch } from '../cluster/target-watch.ts';
 import { addressText } from '../cluster/topology.ts';
 import type { CertificateFact } from '../config/check.ts';
-import type { ProxyConfig } from '../config/model.ts';
-import type { Problem } from '../router/router.ts';
+import { withRunning } from '../config/keep-running.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Problem, VirtualClusterConfig } from '../config/model.ts';
 import { createWorkerPool } from './supervisor.ts';
 import { createLocalPool } from './worker-pool.ts';
 
-/** A configuration that has been found good. */
-export interface GoodConfig {
-  config: ProxyConfig;
+/** A configuration that has been loaded as far as it can be used. */
+export interface GoodConfig extends Omit<LoadedConfig, 'warnings'> {
   hash: string;
-  certificates: CertificateFact[];
 }
 
 /** What the proxy says of itself, without secrets. */
@@ -31,6 +30,8 @@ export interface VirtualClusterStatus {
   name: string;
   gateways: { name: string; bootstrap: string; tls: boolean }[];
   filters: { name: string; type: string }[];
+  /** Whether this is the newest version of it; if not, what it says here is of the version before, if there is one. */
+  loaded: boolean;
   /** Undefined until it has been checked. */
   targetReachable?: boolean;
   problems: string[];
@@ -73,16 +74,19 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
   };
   const refresher = setInterval(() => void refresh(), REPORT_INTERVAL_MS);
   refresher.unref();
+  const allProblems = () => [...(current?.rejected ?? []), ...problems];
   metrics.beforeReport(() => {
     for (const [cluster, why] of targets.results()) gauges.reachable(cluster, why === undefined);
+    if (current) gauges.loaded(current, allProblems());
   });
 
   return {
     async apply(good) {
-      await pool.apply(good.config);
-      targets.set(good.config);
-      gauges.config(current, good);
-      current = { ...good, loadedAt: new Date() };
+      const next = keepRunning(current, good);
+      await pool.apply(next.config);
+      targets.set(next.config);
+      gauges.config(current, next);
+      current = { ...next, loadedAt: new Date() };
       error = undefined;
       await refresh();
     },
@@ -91,15 +95,15 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
     },
     status() {
       if (!current) return undefined;
-      const { hash, loadedAt, config } = current;
-      const virtualClusters = config.virtualClusters.map((cluster) =>
-        statusOf(cluster, targets.results(), problems),
+      const { hash, loadedAt } = current;
+      const virtualClusters = clustersOf(current).map((cluster) =>
+        statusOf(cluster, targets.results(), allProblems()),
       );
       const base = { hash, loadedAt: loadedAt.toISOString(), workers, virtualClusters };
       return error === undefined ? base : { ...base, error };
     },
     notReady() {
-      const why = whyNotReady(current?.config, targets.results(), problems, everReady);
+      const why = whyNotReady(current, targets.results(), problems, everReady);
       everReady ||= why === undefined;
       return why;
     },
@@ -116,15 +120,38 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
   };
 }
 
+/** The new configuration, with what runs now of the virtual clusters that were rejected. */
+function keepRunning(before: GoodConfig | undefined, next: GoodConfig): GoodConfig {
+  const running = before?.config.virtualClusters ?? [];
+  const { clusters, kept } = withRunning(next.config.virtualClusters, next.rejected, running);
+  const certificates = before?.certificates.filter(({ virtualCluster }) => kept.has(virtualCluster)) ?? [];
+  return {
+    ...next,
+    config: { ...next.config, virtualClusters: clusters },
+    certificates: [...next.certificates, ...certificates],
+  };
+}
+
+type KnownCluster = Pick<VirtualClusterConfig, 'name' | 'gateways' | 'filters'>;
+
+/** Those that run, and those that never could. */
+function clustersOf({ config, rejected }: GoodConfig): KnownCluster[] {
+  const names = new Set(rejected.map(({ cluster }) => cluster));
+  for (const { name } of config.virtualClusters) names.delete(name);
+  return [...config.virtualClusters, ...[...names].map((name) => ({ name, gateways: [], filters: [] }))];
+}
+
 function statusOf(
-  { name, gateways, filters }: ProxyConfig['virtualClusters'][number],
+  { name, gateways, filters }: KnownCluster,
   results: ReadonlyMap<string, string | undefined>,
   problems: readonly Problem[],
 ): VirtualClusterStatus {
   const unreachable = results.get(name);
-  const own = problems.filter(({ cluster }) => cluster === name).map(({ problem }) => problem);
+  const ofThis = problems.filter(({ cluster }) => cluster === name);
+  const own = ofThis.map(({ problem }) => problem);
   return {
     name,
+    loaded: !ofThis.some(({ stage }) => stage === 'load'),
     gateways: gateways.map((gateway) => ({
       name: gateway.name,
       bootstrap: addressText(gateway.routing.bootstrap),
@@ -138,19 +165,21 @@ function statusOf(
 
 /**
  * Ready is: every port bound, and a target that can be reached. What goes wrong for one virtual cluster later does not
- * take the others off the network with it, so after that only a proxy that is of no use to anyone is not ready.
+ * take the others off the network with it, so after that only a proxy that is of no use to anyone is not ready. The same
+ * goes for virtual clusters that cannot be loaded: new pods come up with the rest.
  */
 function whyNotReady(
-  config: ProxyConfig | undefined,
+  current: GoodConfig | undefined,
   results: ReadonlyMap<string, string | undefined>,
   problems: readonly Problem[],
   everReady: boolean,
 ): string | undefined {
-  if (!config) return 'no configuration is in effect yet';
-  const names = config.virtualClusters.map(({ name }) => name);
-  if (names.length === 0) return undefined;
-  if (!everReady && problems.length > 0)
-    return problems.map(({ cluster, problem }) => `${cluster}: ${problem}`).join('; ');
+  if (!current) return 'no configuration is in effect yet';
+  const names = current.config.virtualClusters.map(({ name }) => name);
+  if (names.length === 0) return current.rejected.length > 0 ? 'no virtual cluster can be loaded' : undefined;
+  const unbound = problems.filter(({ stage }) => stage === 'listen');
+  if (!everReady && unbound.length > 0)
+    return unbound.map(({ cluster, problem }) => `${cluster}: ${problem}`).join('; ');
   if (names.some((name) => results.has(name) && results.get(name) === undefined)) return undefined;
   return results.size === 0 ? 'no target has been looked at yet' : 'no target can be reached';
 }
@@ -163,6 +192,10 @@ function createGauges(metrics: Metrics) {
   );
   const info = metrics.gauge(`${prefix}config_info`, 'The configuration in use, by its SHA-256');
   const reachable = metrics.gauge(`${prefix}target_reachable`, 'Whether the target cluster can be reached');
+  const loaded = metrics.gauge(
+    `${prefix}virtual_cluster_loaded`,
+    'Whether the newest configuration of a virtual cluster is in use; if not, the one before is',
+  );
   const labelsOf = ({ virtualCluster, usedBy, subject }: CertificateFact) => ({
     virtual_cluster: virtualCluster,
     used_by: usedBy,
@@ -174,7 +207,15 @@ function createGauges(metrics: Metrics) {
       info.of({ hash: after.hash }).value = 1;
       for (const fact of before?.certificates ?? []) expiry.drop(labelsOf(fact));
       for (const fact of after.certificates) expiry.of(labelsOf(fact)).value = fact.expires.getTime() / 1000;
-      for (const { name } of before?.config.virtualClusters ?? []) reachable.drop({ virtual_cluster: name });
+      for (const { name } of before ? clustersOf(before) : []) {
+        reachable.drop({ virtual_cluster: name });
+        loaded.drop({ virtual_cluster: name });
+      }
+    },
+    loaded(current: GoodConfig, problems: readonly Problem[]) {
+      const not = new Set(problems.flatMap(({ cluster, stage }) => (stage === 'load' ? cluster : [])));
+      for (const { name } of clustersOf(current))
+        loaded.of({ virtual_cluster: name }).value = not.has(name) ? 0 : 1;
     },
     reachable(cluster: string, yes: boolean) {
       reachable.of({ virtual_cluster: cluster }).value = yes ? 1 : 0;

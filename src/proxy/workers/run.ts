@@ -6,11 +6,9 @@ import { serveManagement } from '../../ops/management.ts';
 import type { ManagementServer } from '../../ops/management.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { canonical } from '../config/canonical.ts';
-import { checkUsable } from '../config/check.ts';
 import { loadProxyConfig } from '../config/load.ts';
 import type { ProxyConfig } from '../config/model.ts';
 import { watchFiles } from '../config/watch-files.ts';
-import type { FileWatch } from '../config/watch-files.ts';
 import { createProxy } from './proxy.ts';
 import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
 
@@ -35,7 +33,7 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
   const watch = watchFiles([resolve(configFile)], () => {
     working = working.then(async () => (await running.promise)?.());
   });
-  const load = () => loadGood(configFile, watch);
+  const load = () => loadProxyConfig(configFile, watch);
   try {
     const good = await load();
     const metrics = createMetrics();
@@ -72,11 +70,6 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
   }
 }
 
-async function loadGood(configFile: string, watch: FileWatch): Promise<Good> {
-  const { config, hash, warnings } = loadProxyConfig(configFile, watch);
-  return { config, hash, warnings, certificates: await checkUsable(config, configFile) };
-}
-
 async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<ManagementServer | undefined> {
   const health = createHealth();
   health.ready('proxy', () => proxy.notReady());
@@ -91,13 +84,13 @@ async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<Manage
   );
 }
 
-/** Loads the configuration again and applies it; a bad one changes nothing. */
+/** Loads the configuration again and applies it; one that means nothing as a whole changes nothing. */
 function follower(
   load: () => Promise<Good>,
   proxy: Proxy,
   first: ProxyConfig,
   log: Log,
-): () => Promise<'applied' | 'unchanged' | 'refused'> {
+): () => Promise<'applied' | 'unchanged' | 'partial' | 'refused'> {
   let config = first;
   return async () => {
     try {
@@ -106,6 +99,7 @@ function follower(
       const same = canonical(config) === canonical(good.config);
       await proxy.apply(good);
       config = good.config;
+      if (good.rejected.length > 0) return 'partial';
       return same ? 'unchanged' : 'applied';
     } catch (error) {
       proxy.refuse(messageOf(error));
@@ -115,8 +109,10 @@ function follower(
   };
 }
 
-/** Says what of a configuration has no effect, or not yet. */
-function report(before: ProxyConfig | undefined, { config, warnings }: Good, log: Log): void {
+/** Says what of a configuration cannot be used, or has no effect, or not yet. */
+function report(before: ProxyConfig | undefined, { config, rejected, warnings }: Good, log: Log): void {
+  for (const { cluster, problem } of rejected)
+    log.error({ virtualCluster: cluster, why: problem }, 'virtual cluster cannot be loaded');
   for (const warning of warnings) log.warn({ warning }, 'configuration setting has no effect');
   for (const key of ['workers', 'management'] as const)
     if (before && canonical(before[key] ?? null) !== canonical(config[key] ?? null))

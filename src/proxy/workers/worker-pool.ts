@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
-import type { Address, ProxyConfig } from '../config/model.ts';
-import type { Problem } from '../router/router.ts';
+import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { createDataPlane } from './data-plane.ts';
 
 /** The processes that carry connections: this one, or several workers that it supervises. */

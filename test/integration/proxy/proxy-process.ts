@@ -51,7 +51,7 @@ export interface Status {
   hash: string;
   error?: string;
   workers: number;
-  virtualClusters: { name: string; targetReachable?: boolean; problems: string[] }[];
+  virtualClusters: { name: string; loaded: boolean; targetReachable?: boolean; problems: string[] }[];
 }
 
 export interface ProxyProcess extends AsyncDisposable {

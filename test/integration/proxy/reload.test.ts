@@ -67,22 +67,71 @@ describe('reload', () => {
     await assert.rejects(askKafka(block.first + 8));
   });
 
-  test('a bad configuration changes nothing, and is told', async () => {
+  test('a configuration that means nothing changes nothing, and is told', async () => {
     const client = await askKafka(block.first);
     const { hash } = await proxy.status();
-    const broken = {
-      ...one,
-      gateways: [{ ...portGateway(block.first), tls: { key: { certificate: 'x', privateKey: 'y' } } }],
-    };
-    const status = await proxy.reload({ workers: 2, virtualClusters: [broken, two] });
-    assert.match(status.error ?? '', /virtualClusters\[one\]\.gateways\[ports\]\.tls/);
+    const status = await proxy.reload({ virtualClusters: 5 });
+    assert.match(status.error ?? '', /virtualClusters/);
     assert.equal(status.hash, hash);
-    assert.match((await proxy.reload({ virtualClusters: 5 })).error ?? '', /virtualClusters/);
     assert.ok(await isAlive(client));
     assert.ok(await proxy.ready());
-    assert.equal(await proxy.metric('isthmus_proxy_reloads_total', { outcome: 'refused' }), 2);
+    assert.equal(await proxy.metric('isthmus_proxy_reloads_total', { outcome: 'refused' }), 1);
     client.close();
     assert.equal((await proxy.reload({ workers: 2, virtualClusters: [one, two] })).error, undefined);
+  });
+
+  test('a virtual cluster that cannot be loaded goes on as it was, and the others get what is new', async () => {
+    const client = await askKafka(block.first);
+    const tls = { key: { certificate: 'x', privateKey: 'y' } };
+    const broken = { ...one, gateways: [{ ...portGateway(block.first), tls }] };
+    const missing = { name: 'missing', type: 'module:no-such-filter-module', config: {} };
+    const document = {
+      workers: 2,
+      filterDefinitions: [missing],
+      virtualClusters: [
+        broken,
+        { ...two, filters: ['missing'] },
+        cluster('never', block.first + 12, { filters: ['missing'] }),
+        cluster('three', block.first + 8),
+      ],
+    };
+    const status = await proxy.reload(document);
+    assert.equal(status.error, undefined);
+    const loaded = status.virtualClusters.map(({ name, loaded }) => [name, loaded]).toSorted();
+    assert.deepEqual(loaded, [
+      ['never', false],
+      ['one', false],
+      ['three', true],
+      ['two', false],
+    ]);
+    const problemOf = (name: string) =>
+      String(status.virtualClusters.find((each) => each.name === name)?.problems);
+    assert.match(problemOf('one'), /gateways\[ports\]\.tls/);
+    assert.match(problemOf('two'), /filterDefinitions\[missing\].*no-such-filter-module/);
+    assert.ok(await isAlive(client));
+    client.close();
+    for (const port of [block.first, block.first + 4, block.first + 8]) (await askKafka(port)).close();
+    await assert.rejects(askKafka(block.first + 12));
+    assert.equal(await proxy.metric('isthmus_proxy_virtual_cluster_loaded', { virtual_cluster: 'two' }), 0);
+    assert.equal(await proxy.metric('isthmus_proxy_virtual_cluster_loaded', { virtual_cluster: 'three' }), 1);
+    await proxy.reload({ workers: 2, virtualClusters: [one, two] });
+  });
+
+  test('a new proxy starts with those that can be loaded', async () => {
+    const missing = { name: 'missing', type: 'module:no-such-filter-module', config: {} };
+    await using other = await startProxyProcess({
+      filterDefinitions: [missing],
+      virtualClusters: [
+        cluster('bad', block.first + 12, { filters: ['missing'] }),
+        cluster('good', block.first + 8),
+      ],
+    });
+    (await askKafka(block.first + 8)).close();
+    const { virtualClusters } = await other.status();
+    assert.deepEqual(virtualClusters.map(({ name, loaded }) => [name, loaded]).toSorted(), [
+      ['bad', false],
+      ['good', true],
+    ]);
   });
 
   test('a port that is taken is a problem of its own virtual cluster, until it is free', async () => {
