@@ -34,6 +34,7 @@ const CONDITION_OF = {
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
   /** As the pods find out. */
+  ConfigRefused: 'Ready',
   TargetUnreachable: 'Ready',
   PodProblem: 'Ready',
   ConfigPending: 'Ready',

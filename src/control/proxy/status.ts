@@ -10,6 +10,7 @@ import type { Evaluation } from './evaluate/evaluate.ts';
 import { podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
+import type { PodProblem } from './pods/pod-client.ts';
 import type { EvaluatedIngress } from './evaluate/platform.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
@@ -102,9 +103,14 @@ function pendingFault({ cluster }: EvaluatedCluster, known: Known, isNewest: boo
 function podFaults(name: string, { observed, evaluation: { config } }: Known): Fault[] {
   const current = observed.live.pods.filter(({ configVersion }) => configVersion === config.hash);
   const found = current.flatMap(({ problems }) => problems?.get(name) ?? []);
-  const [first] = found.toSorted((a, b) => Number(b.isTarget) - Number(a.isTarget));
+  const weight = ({ isLoad, isTarget }: PodProblem) => (isLoad ? 2 : isTarget ? 1 : 0);
+  const [first] = found.toSorted((a, b) => weight(b) - weight(a));
   if (!first) return [];
   const which = current.length > 1 ? `${found.length} of ${current.length} pods: ` : '';
+  if (first.isLoad) {
+    const message = `${which}its newest configuration cannot be loaded; the one before goes on, if there was one: ${first.message}`;
+    return [{ reason: 'ConfigRefused', path: ['spec'], message }];
+  }
   const reason = first.isTarget ? 'TargetUnreachable' : 'PodProblem';
   return [{ reason, path: ['spec', 'targetCluster'], message: `${which}${first.message}` }];
 }

@@ -12,7 +12,7 @@ import type { KafkaCluster } from '../../support/kafka.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { askKafka, portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
-import type { PortBlock, ProxyProcess } from './proxy-process.ts';
+import type { PortBlock, ProxyProcess, Status } from './proxy-process.ts';
 
 describe('reload', () => {
   let kafka: KafkaCluster;
@@ -27,6 +27,8 @@ describe('reload', () => {
     gateways: [portGateway(first)],
     ...more,
   });
+  const loadedOf = ({ virtualClusters }: Status) =>
+    Object.fromEntries(virtualClusters.map(({ name, loaded }) => [name, loaded]));
   const isAlive = (client: KafkaClient) =>
     client.metadata([]).then(
       () => true,
@@ -97,13 +99,7 @@ describe('reload', () => {
     };
     const status = await proxy.reload(document);
     assert.equal(status.error, undefined);
-    const loaded = status.virtualClusters.map(({ name, loaded }) => [name, loaded]).toSorted();
-    assert.deepEqual(loaded, [
-      ['never', false],
-      ['one', false],
-      ['three', true],
-      ['two', false],
-    ]);
+    assert.deepEqual(loadedOf(status), { never: false, one: false, three: true, two: false });
     const problemOf = (name: string) =>
       String(status.virtualClusters.find((each) => each.name === name)?.problems);
     assert.match(problemOf('one'), /gateways\[ports\]\.tls/);
@@ -127,11 +123,7 @@ describe('reload', () => {
       ],
     });
     (await askKafka(block.first + 8)).close();
-    const { virtualClusters } = await other.status();
-    assert.deepEqual(virtualClusters.map(({ name, loaded }) => [name, loaded]).toSorted(), [
-      ['bad', false],
-      ['good', true],
-    ]);
+    assert.deepEqual(loadedOf(await other.status()), { bad: false, good: true });
   });
 
   test('a port that is taken is a problem of its own virtual cluster, until it is free', async () => {

@@ -10,13 +10,15 @@ suite('what pods answer', () => {
       { name: 'new', problems: [] },
       { name: 'ill', targetReachable: false, problems: ['a', 'b'] },
       { name: 'odd', targetReachable: true, problems: ['port 1 is taken'] },
+      { name: 'old', loaded: false, targetReachable: true, problems: ['filters: no'] },
     ];
     assert.deepEqual(readAnswer({ hash: 'h', error: 'e', virtualClusters }), {
       hash: 'h',
       error: 'e',
       problems: new Map([
-        ['ill', { isTarget: true, message: 'a; b' }],
-        ['odd', { isTarget: false, message: 'port 1 is taken' }],
+        ['ill', { isLoad: false, isTarget: true, message: 'a; b' }],
+        ['odd', { isLoad: false, isTarget: false, message: 'port 1 is taken' }],
+        ['old', { isLoad: true, isTarget: false, message: 'filters: no' }],
       ]),
     });
   });

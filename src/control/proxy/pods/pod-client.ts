@@ -12,6 +12,8 @@ export interface PodAnswer {
 }
 
 export interface PodProblem {
+  /** Whether it cannot load the newest version of the virtual cluster; then it serves the one before, or none. */
+  isLoad: boolean;
   /** Whether the cluster behind it is what is missing. */
   isTarget: boolean;
   message: string;
@@ -76,10 +78,11 @@ export function readAnswer(answer: unknown): PodAnswer | undefined {
 
 function problemOf(cluster: unknown): [string, PodProblem] | undefined {
   if (!isJsonObject(cluster)) return undefined;
-  const { name, targetReachable, problems } = cluster;
+  const { name, loaded, targetReachable, problems } = cluster;
   const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
   const isTarget = targetReachable === false;
-  if (typeof name !== 'string' || (said.length === 0 && !isTarget)) return undefined;
-  const message = said.join('; ') || 'the target cannot be reached';
-  return [name, { isTarget, message: message.slice(0, MAX_PROBLEM) }];
+  const isLoad = loaded === false;
+  if (typeof name !== 'string' || (said.length === 0 && !isTarget && !isLoad)) return undefined;
+  const message = said.join('; ') || (isLoad ? 'it cannot be loaded' : 'the target cannot be reached');
+  return [name, { isLoad, isTarget, message: message.slice(0, MAX_PROBLEM) }];
 }

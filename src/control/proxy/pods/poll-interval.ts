@@ -23,7 +23,7 @@ export function observePods(
   const states = pods.map(({ problems, ...pod }) => ({
     ...pod,
     // Their words may differ each time.
-    problems: [...(problems ?? [])].map(([cluster, { isTarget }]) => [cluster, isTarget]),
+    problems: [...(problems ?? [])].map(([cluster, { isLoad, isTarget }]) => [cluster, isLoad, isTarget]),
   }));
   const seen = canonicalJson([generation, configVersion, states]);
   return before?.seen === seen ? before : { seen, since: now };
