@@ -31,7 +31,9 @@ export function loadDnsCommandConfig(
   const { kubernetes, ...dns } = loadConfig(dnsCommandSchema, { file, env, envPrefix: 'ISTHMUS_DNS' });
   const hasZone = dns.zones.some(({ name }) => name === parseName(CLUSTERSET_ZONE));
   const more = kubernetes && !hasZone ? dnsConfigSchema.shape.zones.parse([{ name: CLUSTERSET_ZONE }]) : [];
-  return { dns: { ...dns, zones: [...dns.zones, ...more] }, kubernetes };
+  // Services with a host name instead of an address, and load balancers of some clouds, lead outside.
+  const resolver = dns.resolver ?? (kubernetes ? 'system' : 'none');
+  return { dns: { ...dns, resolver, zones: [...dns.zones, ...more] }, kubernetes };
 }
 
 /** Names of zones as they are written in other programs' configuration. */

@@ -21,10 +21,16 @@ test('the zone with the longest matching name answers', () => {
   assert.match(ask('x.other.test', 'A').authority.join(), /^other.test 10 SOA/);
 });
 
-test('an alias is not followed into another zone', () => {
+test('an alias is followed into another of our zones, which then gives the response code', () => {
   const reply = ask('to.example.test', 'A');
-  assert.deepEqual([reply.rcode, reply.answer.length, reply.authority.length], ['NOERROR', 1, 0]);
-  assert.equal(ask('gone.sub.example.test', 'A').rcode, 'NOERROR');
+  assert.deepEqual(reply.answer, [
+    'to.example.test 30 CNAME a.sub.example.test',
+    'a.sub.example.test 30 A 10.0.0.2',
+  ]);
+  assert.deepEqual([reply.rcode, reply.authoritative], ['NOERROR', true]);
+  const gone = ask('gone.sub.example.test', 'A');
+  assert.equal(gone.rcode, 'NXDOMAIN');
+  assert.match(gone.authority.join(), /^example.test 10 SOA/);
 });
 
 test('outside of every zone: REFUSED, not authoritative', () => {

@@ -43,6 +43,15 @@ const listenAddress = z.string().transform((text, context) => {
   return { address, port: Number(parts?.[3]) };
 });
 
+/** The address of a resolver, with or without its port. */
+const resolverAddress = z.string().transform((text, context) => {
+  if (isIP(text) !== 0) return { address: text, port: 53 };
+  const parsed = listenAddress.safeParse(text);
+  if (parsed.success) return parsed.data;
+  context.addIssue('is not an address such as 10.96.0.10, 10.96.0.10:5353 or [fd00::10]:53');
+  return z.NEVER;
+});
+
 const zone = z.strictObject({
   name: domainName,
   /** Host names of this zone's name servers; `ns.<zone>` if none are given. Their addresses are ordinary records. */
@@ -85,6 +94,11 @@ export const dnsConfigSchema = z.strictObject({
       maxConnectionsPerClient: z.int().min(1).max(100_000).default(128),
     })
     .prefault({}),
+  /**
+   * Whom to ask for the addresses of an alias's target outside of our zones: those in /etc/resolv.conf (`system`), those listed,
+   * or nobody (`none`), which leaves it to clients. Nothing else is ever asked for.
+   */
+  resolver: z.union([z.enum(['system', 'none']), z.array(resolverAddress).min(1).max(8)]).optional(),
   /** Who may transfer whole zones (AXFR); nobody unless listed. */
   transferAllow: z.array(network).default([]),
   /** 32 hexadecimal digits each; the first signs, all are accepted. Random if absent: give one to replicas behind one address. */

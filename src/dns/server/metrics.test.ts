@@ -20,6 +20,7 @@ test('the metrics have the sums of all threads, and the state of the server', as
     counters: () => [one, two],
     store,
     tcp: [{ connections: 2 }, { connections: 3 }],
+    resolver: undefined,
   });
   countResponse(one, false, 1, 0);
   countResponse(two, false, 1, 0);

@@ -2,6 +2,7 @@ import { BOUNDS_MS, totalOf } from './counters.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Store } from '../zone/store.ts';
 import type { Counters } from './counters.ts';
+import type { Resolver } from '../resolver/resolver.ts';
 import type { TcpListener } from './tcp.ts';
 
 export interface MetricSources {
@@ -9,6 +10,8 @@ export interface MetricSources {
   counters: () => readonly Counters[];
   store: Pick<Store, 'ready' | 'counts'>;
   tcp: readonly Pick<TcpListener, 'connections'>[];
+  /** Undefined where there is no resolver. */
+  resolver: Pick<Resolver, 'counts'> | undefined;
 }
 
 /** Reports the DNS server in the process's metrics. */
@@ -16,6 +19,24 @@ export function reportMetrics(metrics: Metrics, sources: MetricSources): void {
   reportResponses(metrics, sources.counters);
   reportLatency(metrics, sources.counters);
   reportState(metrics, sources);
+  if (sources.resolver) reportResolver(metrics, sources.resolver);
+}
+
+function reportResolver(metrics: Metrics, resolver: Pick<Resolver, 'counts'>): void {
+  const asked = metrics.counter(
+    'isthmus_dns_resolver_questions_total',
+    'Questions to the resolver about targets of aliases outside of our zones, by result.',
+  );
+  const outstanding = metrics.gauge(
+    'isthmus_dns_resolver_outstanding',
+    'Questions the resolver has not answered yet.',
+  );
+  metrics.beforeReport(() => {
+    const { counts } = resolver;
+    for (const result of ['answered', 'failed', 'overload'] as const)
+      asked.of({ result }).value = counts[result];
+    outstanding.of().value = counts.outstanding;
+  });
 }
 
 function reportResponses(metrics: Metrics, counters: MetricSources['counters']): void {

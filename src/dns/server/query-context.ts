@@ -3,6 +3,7 @@ import { RCODE } from '../wire/constants.ts';
 import { createMessage } from '../wire/message.ts';
 import { createQuery } from '../wire/query.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
+import type { Name } from '../wire/name.ts';
 import type { EdnsContext, EdnsOptions } from '../wire/edns.ts';
 
 /** What responses depend on besides the zones. */
@@ -21,6 +22,8 @@ export interface QueryContext extends EdnsContext {
   answers: number;
   authorities: number;
   additionals: number;
+  /** The name outside of our zones that must be resolved first. */
+  unresolved: Name | undefined;
 }
 
 /** Makes the context of one responder. */
@@ -41,6 +44,7 @@ export function createQueryContext(options: ResponderOptions): QueryContext {
     authorities: 0,
     additionals: 0,
     extendedError: 0,
+    unresolved: undefined,
   };
 }
 
@@ -63,4 +67,5 @@ export function resetQueryContext(
   context.authorities = 0;
   context.additionals = 0;
   context.extendedError = 0;
+  context.unresolved = undefined;
 }

@@ -6,6 +6,7 @@ import { beginMessage, set16, SLACK } from '../wire/message.ts';
 import { DROP, parseQuery } from '../wire/query.ts';
 import type { ResponderOptions, QueryContext } from './query-context.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
+import type { Name } from '../wire/name.ts';
 import type { Query } from '../wire/query.ts';
 import type { Zone } from '../zone/zone.ts';
 import type { Zones } from '../zone/zones.ts';
@@ -21,12 +22,14 @@ export interface Outcome {
   questionEnd: number;
   /** The zone to transfer, when the call returned TRANSFER. */
   transfer: Zone | undefined;
+  /** The name to resolve with `type`, when the call returned UNRESOLVED. */
+  unresolved: Name | undefined;
 }
 
 export interface Responder {
   /**
    * Answers the query at query[start, start+length) into `out` at `at`, which must have MAX_RESPONSE bytes over TCP,
-   * `maxUdpPayload + SLACK` over UDP. Returns the length of the response, 0 for none, or TRANSFER.
+   * `maxUdpPayload + SLACK` over UDP. Returns the length of the response, 0 for none, TRANSFER, or UNRESOLVED.
    * Pure but for its reused buffers: the same query, zones and second give the same bytes on every transport.
    */
   respond(
@@ -41,10 +44,14 @@ export interface Responder {
   readonly outcome: Outcome;
   /** The time in seconds, for cookies; the caller keeps it current. */
   now: number;
+  /** Whether the caller can respond later; if not, what is not resolved yet gets SERVFAIL. */
+  mayWait: boolean;
 }
 
 /** Returned for a zone transfer, whose messages the caller makes from `outcome.transfer`. */
 export const TRANSFER = -2;
+/** Returned, if `mayWait` is set, for a query to respond to when `outcome.unresolved` has been asked for. */
+export const UNRESOLVED = -3;
 /** Size of a buffer for responses over TCP. */
 export const MAX_RESPONSE = 65_535 + SLACK;
 
@@ -59,11 +66,13 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
     addressProven: false,
     questionEnd: 0,
     transfer: undefined,
+    unresolved: undefined,
   };
 
   const responder: Responder = {
     outcome,
     now: 0,
+    mayWait: false,
     respond(bytes, start, length, out, at, client, tcp) {
       const parsed = parseQuery(query, bytes, start, length);
       if (parsed === DROP) return 0;
@@ -81,6 +90,8 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
         outcome.transfer = transferredZone(zones, context);
         if (outcome.transfer) return TRANSFER;
       } else putSections(zones, context);
+      outcome.unresolved = context.unresolved;
+      if (context.unresolved !== undefined && responder.mayWait) return UNRESOLVED;
 
       finish(context, at);
       outcome.rcode = context.rcode;

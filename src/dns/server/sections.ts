@@ -1,5 +1,5 @@
 import { putAdditional } from './additional.ts';
-import { TYPE } from '../wire/constants.ts';
+import { RCODE, TYPE } from '../wire/constants.ts';
 import { lookup, RCODE_OF } from '../zone/lookup.ts';
 import { putRRset, putRecords } from '../wire/message.ts';
 import { soaOf } from '../zone/zone.ts';
@@ -9,16 +9,24 @@ import type { Message } from '../wire/message.ts';
 import type { Zone } from '../zone/zone.ts';
 import type { Zones } from '../zone/zones.ts';
 
-/** Extended errors (RFC 8914): 14 "not ready", 20 "not authoritative". */
-const EDE: Partial<Record<Lookup['kind'], number>> = { notReady: 14, refused: 20 };
+/** Extended errors (RFC 8914): 14 "not ready", 20 "not authoritative", 22 "no reachable authority". */
+const EDE: Partial<Record<Lookup['kind'], number>> = {
+  notReady: 14,
+  refused: 20,
+  unresolved: 22,
+  failed: 22,
+};
 
 /** Looks the question up and writes the sections of the response; sets TC if something required does not fit. */
 export function putSections(zones: Zones, context: QueryContext): void {
   const { query, message } = context;
-  const found = lookup(zones, query.name, query.type);
+  const found = lookup(zones, query.name, query.type, context.now);
   context.rcode = RCODE_OF[found.kind];
   context.extendedError = EDE[found.kind] ?? 0;
-  if (found.kind === 'refused' || found.kind === 'notReady') return;
+  if (context.rcode === RCODE.SERVFAIL || found.kind === 'refused') {
+    context.unresolved = found.kind === 'unresolved' ? found.owner : undefined;
+    return;
+  }
   context.authoritative = found.kind !== 'delegation' || found.aliases.length > 0;
   context.truncated = !putAnswer(context, found);
   const afterAnswer = message.at;
@@ -52,8 +60,10 @@ function putAnswer(context: QueryContext, found: Lookup): boolean {
 function putAuthorityAndAdditional(context: QueryContext, found: Lookup): boolean {
   const { message } = context;
   if (found.kind === 'nodata' || found.kind === 'nxdomain') {
+    const { zone, outsideSoa } = found;
+    if (!zone && !outsideSoa) return true;
     context.authorities = 1;
-    return putSoa(message, found.zone!);
+    return zone ? putSoa(message, zone) : putRRset(message, outsideSoa!.owner, outsideSoa!.rrset);
   }
   if (found.kind === 'delegation') {
     if (!putRRset(message, found.owner, found.rrset!)) return false;

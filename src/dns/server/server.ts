@@ -12,11 +12,14 @@ import { createCounters } from './counters.ts';
 import { listen } from './listen.ts';
 import { reportMetrics } from './metrics.ts';
 import { inNetworks } from './networks.ts';
+import { createHeldQueries } from './held-queries.ts';
+import { openResolver } from './open-resolver.ts';
 import { serveTcp } from './tcp.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
+import type { Name } from '../wire/name.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Explanation } from '../zone/explain.ts';
 import type { RejectedRecord } from '../zone/source-record.ts';
@@ -63,11 +66,17 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const { log, metrics } = parts;
   const zones = createZones();
   const cookies = cookieSecrets(config);
-  const workers = createWorkerPool({ config, cookies, snapshot: () => store.snapshot(), log });
   const emit = (update: Update) => {
     applyUpdate(zones, update);
     workers.post(update);
   };
+  const held = createHeldQueries<() => void>((name, type) => void resolver?.ask(name, type));
+  const resolver = openResolver(config, zones, log, (answers) => {
+    emit({ kind: 'outside', answers });
+    for (const respond of held.release(answers)) respond();
+  });
+  const ask = resolver && ((name: Name, type: number) => void resolver.ask(name, type));
+  const workers = createWorkerPool({ config, cookies, snapshot: () => store.snapshot(), ask, log });
   const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
   const stopWatching = addConfiguredRecords(config, store, parts);
   store.setReady(parts.ready ?? true);
@@ -75,10 +84,10 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const counters = createCounters();
   const tcpOptions = tcpOptionsOf(config, cookies);
   const { tcp, endpoints } = await listen(config, {
-    openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters),
+    openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters, held),
     openUdp: (all) => workers.start(all),
   });
-  reportMetrics(metrics, { counters: () => [counters, ...workers.counters()], store, tcp });
+  reportMetrics(metrics, { counters: () => [counters, ...workers.counters()], store, tcp, resolver });
   log.info({ endpoints, udp: workers.mode, workers: config.workers }, 'DNS server listening');
 
   const close = async () => {

@@ -1,9 +1,11 @@
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import { transferMessages } from '../zone/transfer.ts';
 import { CELL, count, countLatency, countResponse } from './counters.ts';
-import { TRANSFER } from './responder.ts';
+import { MAX_WAITS } from './held-queries.ts';
+import { TRANSFER, UNRESOLVED } from './responder.ts';
 import type { Socket } from 'node:net';
 import type { Counters } from './counters.ts';
+import type { HeldQueries } from './held-queries.ts';
 import type { Responder } from './responder.ts';
 
 /** What the connections of a listener share. */
@@ -12,6 +14,8 @@ export interface ConnectionDeps {
   /** Scratch memory for one response and its length. */
   out: Buffer;
   counters: Counters;
+  /** Queries that wait for the resolver. */
+  held: HeldQueries<() => void>;
 }
 
 /** Bytes of responses that a client may leave unread before its next queries wait. */
@@ -59,14 +63,21 @@ export function serveConnection(socket: Socket, idleMs: number, deps: Connection
   socket.on('close', () => clearTimeout(idle));
 }
 
-function answerQuery(connection: Connection, query: Buffer, start: number, length: number): void {
-  const { socket, responder, out, counters } = connection;
+function answerQuery(connection: Connection, query: Buffer, start: number, length: number, waits = 0): void {
+  const { socket, responder, out, counters, held } = connection;
+  if (!socket.writable) return;
   const began = performance.now();
   responder.now = Math.floor(Date.now() / 1000);
   const client = createClientAddress();
   setAddressText(client, socket.remoteAddress ?? '');
+  responder.mayWait = waits < MAX_WAITS && held.hasRoom;
   const size = responder.respond(query, start, length, out, 2, client, true);
   const { outcome } = responder;
+  if (size === UNRESOLVED) {
+    const copy = Buffer.from(query.subarray(start, start + length));
+    held.hold(outcome.unresolved!, outcome.type, () => answerQuery(connection, copy, 0, length, waits + 1));
+    return;
+  }
   if (size === TRANSFER) {
     countResponse(counters, true, outcome.type, 0);
     const header = Uint8Array.prototype.slice.call(query, start, start + outcome.questionEnd);

@@ -5,6 +5,7 @@ import { serveConnection } from './tcp-connection.ts';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Zones } from '../zone/zones.ts';
 import type { Counters } from './counters.ts';
+import type { HeldQueries } from './held-queries.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { ResponderOptions } from './query-context.ts';
 
@@ -23,12 +24,16 @@ export interface TcpListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Serves DNS over TCP (RFC 7766): any number of queries a connection, answered in order of arrival. */
+/**
+ * Serves DNS over TCP (RFC 7766): any number of queries a connection, answered in order of arrival, except for those that
+ * wait for the resolver.
+ */
 export async function serveTcp(
   endpoint: Endpoint,
   zones: Zones,
   options: TcpOptions,
   counters: Counters,
+  held: HeldQueries<() => void>,
 ): Promise<TcpListener> {
   const responder = createResponder(zones, options);
   const out = Buffer.allocUnsafeSlow(MAX_RESPONSE + 2);
@@ -51,7 +56,7 @@ export async function serveTcp(
       if (left > 0) perClient.set(address, left);
       else perClient.delete(address);
     });
-    serveConnection(socket, options.idleMs, { responder, out, counters });
+    serveConnection(socket, options.idleMs, { responder, out, counters, held });
   });
   await listen(server, endpoint);
   return {

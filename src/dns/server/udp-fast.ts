@@ -3,7 +3,10 @@ import { createClientAddress, setAddress6 } from '../wire/client-address.ts';
 import * as mmsg from './mmsg.ts';
 import { AF_INET, setReplyControl } from './udp-socket.ts';
 import { MAX_QUERY } from '../wire/constants.ts';
+import { MAX_WAITS } from './held-queries.ts';
+import { UNRESOLVED } from './responder.ts';
 import type { Counters } from './counters.ts';
+import type { HeldQueries } from './held-queries.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { UdpResponder } from './udp-responder.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
@@ -15,6 +18,18 @@ export interface FastLoop {
   counters: Counters;
   /** Called between batches, and at least every WAIT_MS; applies updates. `poll`: do not wait, there are more of them. */
   betweenBatches: () => 'wait' | 'poll' | 'stop';
+  held: HeldQueries<HeldDatagram>;
+  /** Takes the queries whose wait for the resolver is over. */
+  released: () => HeldDatagram[];
+}
+
+/** A query that waits for the resolver: the datagram, and how to respond to it. Its memory is its own. */
+export interface HeldDatagram {
+  socket: number;
+  query: Buffer;
+  address: Buffer;
+  control: Buffer;
+  waits: number;
 }
 
 /** How long a wait for queries may last, and so how late an update can take effect on an idle server. */
@@ -25,6 +40,8 @@ const ROUNDS = 8;
 /** Receive errors in a row after which the thread exits; its handle starts another. */
 const MAX_FAILURES = 100;
 const POLLIN = 1;
+/** How long a wait for queries may last while some wait for the resolver. */
+const HELD_WAIT_MS = 1;
 
 /**
  * Serves DNS over UDP in a loop that blocks its thread: receive a batch, answer it, send the batch. Meant for a worker
@@ -32,18 +49,22 @@ const POLLIN = 1;
  * sockets stay open, for the thread that started this one to close.
  */
 export function runFastLoop(loop: FastLoop): void {
-  const { calls, sockets, betweenBatches } = loop;
-  const serveBatch = createServeBatch(loop);
+  const { calls, sockets, betweenBatches, held, released } = loop;
+  const { serveBatch, serveHeld } = createServeBatch(loop);
   const polled = pollList(calls, sockets);
   const [only] = sockets.length === 1 ? sockets : [];
   let failures = 0;
   for (let next = betweenBatches(); next !== 'stop'; next = betweenBatches()) {
-    if (only !== undefined) {
+    for (const query of released()) serveHeld(query);
+    if (only !== undefined && held.size === 0) {
       // With one socket the receive call itself can wait.
       const flags = next === 'poll' ? mmsg.MSG_DONTWAIT : mmsg.MSG_WAITFORONE;
       failures = serveBatch(only, flags) < 0 && isFailure(calls) ? failures + 1 : 0;
       if (failures > MAX_FAILURES) throw new Error(`recvmmsg failed: errno ${calls.errno()}`);
-    } else if (calls.poll(polled.pointer, BigInt(sockets.length), next === 'poll' ? 0 : WAIT_MS) > 0) {
+      continue;
+    }
+    const waitMs = held.size > 0 ? HELD_WAIT_MS : WAIT_MS;
+    if (calls.poll(polled.pointer, BigInt(sockets.length), next === 'poll' ? 0 : waitMs) > 0) {
       sockets.forEach((socket, i) => polled.isReadable(i) && drain(serveBatch, socket));
     }
   }
@@ -73,8 +94,14 @@ function pollList(calls: SystemCalls, sockets: readonly number[]) {
   return { pointer: calls.pointer(list), isReadable: (i: number) => list[8 * i + 6] !== 0 };
 }
 
-/** Makes the function that receives, answers and sends one batch; it returns how many datagrams came in. */
-function createServeBatch({ calls, responder, counters }: FastLoop): ServeBatch {
+/**
+ * Makes the function that receives, answers and sends one batch and returns how many datagrams came in, and the one that
+ * responds to a query that was held.
+ */
+function createServeBatch({ calls, responder, counters, held }: FastLoop): {
+  serveBatch: ServeBatch;
+  serveHeld: (query: HeldDatagram) => void;
+} {
   const received = mmsg.createBatch(calls, MAX_QUERY);
   const sent = mmsg.createBatch(calls, responder.bufferSize);
   const client = createClientAddress();
@@ -94,7 +121,39 @@ function createServeBatch({ calls, responder, counters }: FastLoop): ServeBatch 
     setReplyControl(received.controls, from * mmsg.CONTROL, controlLength);
   }
 
-  return (socket, flags) => {
+  /** Copies query `i`, whose memory the next batch takes, to respond to it later. */
+  function holdQuery(socket: number, i: number, addressLength: number, controlLength: number): void {
+    const { unresolved, type } = responder.outcome;
+    setReplyControl(received.controls, i * mmsg.CONTROL, controlLength);
+    held.hold(unresolved!, type, {
+      socket,
+      query: copyOf(received.data, i * received.stride, received.words[16 * i + 14]!),
+      address: copyOf(received.addresses, i * mmsg.SOCKADDR, addressLength),
+      control: copyOf(received.controls, i * mmsg.CONTROL, controlLength),
+      waits: 1,
+    });
+  }
+
+  function serveHeld(query: HeldDatagram): void {
+    readClient(client, query.address, 0);
+    responder.setTime(performance.timeOrigin + performance.now());
+    const mayWait = query.waits < MAX_WAITS && held.hasRoom;
+    const bytes = query.query;
+    const size = responder.respond(bytes, 0, bytes.length, sent.data, 0, client, mayWait);
+    if (size === UNRESOLVED) {
+      const { unresolved, type } = responder.outcome;
+      held.hold(unresolved!, type, { ...query, waits: query.waits + 1 });
+    }
+    if (size <= 0) return;
+    sent.words[2] = query.address.length;
+    sent.words[10] = query.control.length;
+    pointers[0] = calls.pointer(query.address);
+    pointers[4] = query.control.length > 0 ? calls.pointer(query.control) : 0n;
+    sent.lengths[2] = size;
+    sendAll(calls, query.socket, sent, 1, counters);
+  }
+
+  const serveBatch: ServeBatch = (socket, flags) => {
     const n = calls.recvmmsg(socket, received.headers, mmsg.BATCH, flags, 0n);
     if (n <= 0) return n;
     const began = performance.now();
@@ -117,8 +176,10 @@ function createServeBatch({ calls, responder, counters }: FastLoop): ServeBatch 
         sent.data,
         ready * sent.stride,
         client,
+        held.hasRoom,
       );
-      if (size === 0) continue;
+      if (size === UNRESOLVED) holdQuery(socket, i, addressLength, controlLength);
+      if (size <= 0) continue;
       address(i, ready, addressLength, controlLength);
       sent.lengths[4 * ready + 2] = size;
       ready += 1;
@@ -127,6 +188,13 @@ function createServeBatch({ calls, responder, counters }: FastLoop): ServeBatch 
     countLatency(counters, performance.now() - began);
     return n;
   };
+  return { serveBatch, serveHeld };
+}
+
+function copyOf(memory: Uint8Array, at: number, length: number): Buffer {
+  const copy = mmsg.newMemory(length);
+  copy.set(memory.subarray(at, at + length));
+  return copy;
 }
 
 /** False for a source port of 0, to which nothing can be sent. */

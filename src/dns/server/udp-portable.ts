@@ -2,8 +2,11 @@ import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import type { Socket } from 'node:dgram';
 import { CELL, count, countLatency } from './counters.ts';
+import { MAX_WAITS } from './held-queries.ts';
+import { UNRESOLVED } from './responder.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import type { Counters } from './counters.ts';
+import type { HeldQueries } from './held-queries.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { UdpResponder } from './udp-responder.ts';
 
@@ -20,6 +23,7 @@ export async function serveUdpPortable(
   endpoint: Endpoint,
   responder: UdpResponder,
   counters: Counters,
+  held: HeldQueries<() => void>,
 ): Promise<UdpListener> {
   const family = isIPv6(endpoint.address) ? 6 : 4;
   const socket = createSocket({
@@ -34,13 +38,18 @@ export async function serveUdpPortable(
   let clientText = '';
   let sample = 0;
 
-  socket.on('message', (query, from) => {
-    if (from.port === 0) return;
+  function respond(query: Buffer, from: { address: string; port: number }, waits = 0): void {
     const began = performance.now();
     responder.setTime(performance.timeOrigin + began);
     if (from.address !== clientText) setAddressText(client, (clientText = from.address));
-    const size = responder.respond(query, 0, query.length, scratch, 0, client);
+    const mayWait = waits < MAX_WAITS && held.hasRoom;
+    const size = responder.respond(query, 0, query.length, scratch, 0, client, mayWait);
     if (size === 0) return;
+    if (size === UNRESOLVED) {
+      const { unresolved, type } = responder.outcome;
+      held.hold(unresolved!, type, () => respond(query, from, waits + 1));
+      return;
+    }
     const reply = Buffer.allocUnsafe(size); // the socket may keep it until it can send
     scratch.copy(reply, 0, 0, size);
     try {
@@ -50,6 +59,10 @@ export async function serveUdpPortable(
     }
     sample = (sample + 1) % SAMPLE_EVERY;
     if (sample === 0) countLatency(counters, performance.now() - began);
+  }
+
+  socket.on('message', (query, from) => {
+    if (from.port !== 0) respond(query, from);
   });
   await bind(socket, endpoint);
   socket.on('error', () => count(counters, CELL.sendErrors)); // e.g. the network of a client is unreachable

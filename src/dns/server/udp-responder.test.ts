@@ -16,7 +16,7 @@ const answering = (rateLimit: Parameters<typeof createUdpResponder>[1]['rateLimi
   responder.setTime(1_000_000);
   const send = (query: Buffer) => {
     const out = Buffer.alloc(responder.bufferSize);
-    return out.subarray(0, responder.respond(query, 0, query.length, out, 0, client));
+    return out.subarray(0, responder.respond(query, 0, query.length, out, 0, client, false));
   };
   return { send, counters };
 };

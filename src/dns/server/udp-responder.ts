@@ -1,9 +1,10 @@
 import { CELL, count, countResponse } from './counters.ts';
 import { createRateLimit } from './rate-limit.ts';
-import { createResponder } from './responder.ts';
+import { createResponder, UNRESOLVED } from './responder.ts';
 import { SLACK } from '../wire/message.ts';
 import type { Counters } from './counters.ts';
 import type { ResponderOptions } from './query-context.ts';
+import type { Outcome } from './responder.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 import type { Zones } from '../zone/zones.ts';
@@ -15,7 +16,10 @@ export interface UdpOptions extends ResponderOptions {
   seed: number;
 }
 
-/** Responds to one datagram: answer, limit the rate, count. Both UDP loops call it, so they cannot differ. */
+/**
+ * Responds to one datagram: answer, limit the rate, count. Both UDP loops call it, so they cannot differ. Returns the size,
+ * 0 for no response, or UNRESOLVED, if it may wait.
+ */
 export type UdpRespond = (
   query: Uint8Array,
   start: number,
@@ -23,10 +27,12 @@ export type UdpRespond = (
   out: Uint8Array,
   at: number,
   client: ClientAddress,
+  mayWait: boolean,
 ) => number;
 
 export interface UdpResponder {
   respond: UdpRespond;
+  readonly outcome: Pick<Outcome, 'type' | 'unresolved'>;
   /** Sets the time, in milliseconds; once a batch is enough. */
   setTime(ms: number): void;
   /** Size of the buffer that a response needs. */
@@ -40,13 +46,16 @@ export function createUdpResponder(zones: Zones, options: UdpOptions, counters: 
   let now = 0;
 
   return {
+    outcome,
     bufferSize: options.maxUdpPayload + SLACK,
     setTime(ms) {
       now = ms;
       responder.now = Math.floor(ms / 1000);
     },
-    respond(query, start, length, out, at, client) {
+    respond(query, start, length, out, at, client, mayWait) {
+      responder.mayWait = mayWait;
       const size = responder.respond(query, start, length, out, at, client, false);
+      if (size === UNRESOLVED) return UNRESOLVED;
       if (size === 0) {
         count(counters, CELL.dropped);
         return 0;

@@ -5,12 +5,15 @@ import { APPLIED, CONTROL_CELLS, POSTED } from './worker-protocol.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Counters } from './counters.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
+import type { Name } from '../wire/name.ts';
 import type { Update } from '../zone/update.ts';
 
 export interface WorkerOptions {
   start: Omit<WorkerStart, 'updates' | 'control' | 'counters'>;
   /** All updates so far, for a worker that starts. */
   snapshot: () => Update[];
+  /** Has a name outside of our zones resolved; the answer comes as an update. */
+  ask: (name: Name, type: number) => void;
   log: Log;
 }
 
@@ -86,7 +89,7 @@ interface Thread {
   settled(): Promise<void>;
 }
 
-function launch({ start, snapshot }: WorkerOptions, counters: Counters): Thread {
+function launch({ start, snapshot, ask }: WorkerOptions, counters: Counters): Thread {
   const control = new Int32Array(new SharedArrayBuffer(4 * CONTROL_CELLS));
   const { port1, port2 } = new MessageChannel();
   port1.unref();
@@ -121,6 +124,7 @@ function launch({ start, snapshot }: WorkerOptions, counters: Counters): Thread 
   });
   const serving = new Promise<UdpMode>((resolve, reject) => {
     worker.on('message', (report: WorkerReport) => {
+      if (report.kind === 'ask') return ask(report.name, report.type);
       ({ sockets } = report);
       resolve(report.mode);
     });

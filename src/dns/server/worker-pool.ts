@@ -16,6 +16,8 @@ export interface WorkerPoolOptions {
   cookies: CookieSecrets;
   /** All updates so far, for a worker that starts. */
   snapshot: () => Update[];
+  /** Has a name outside of our zones resolved; undefined where there is no resolver. */
+  ask: WorkerOptions['ask'] | undefined;
   log: Log;
 }
 
@@ -70,7 +72,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 }
 
 function workerOptionsOf(
-  { config, cookies, snapshot, log }: WorkerPoolOptions,
+  { config, cookies, snapshot, ask, log }: WorkerPoolOptions,
   endpoints: readonly Endpoint[],
 ): WorkerOptions {
   const start = {
@@ -80,8 +82,9 @@ function workerOptionsOf(
     cookies,
     rateLimit: rateLimitOf(config),
     seed: randomBytes(4).readInt32LE(),
+    resolves: ask !== undefined,
   };
-  return { start, snapshot, log };
+  return { start, snapshot, ask: ask ?? (() => undefined), log };
 }
 
 function rateLimitOf({ rateLimit }: DnsConfig): RateLimitOptions | undefined {

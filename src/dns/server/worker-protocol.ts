@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Endpoint } from './endpoint.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
+import type { Name } from '../wire/name.ts';
 import type { Update } from '../zone/update.ts';
 
 export type UdpMode = 'fast' | 'portable';
@@ -14,6 +15,8 @@ export interface WorkerStart {
   cookies: CookieSecrets;
   rateLimit: RateLimitOptions | undefined;
   seed: number;
+  /** Whether the main thread can resolve names outside of our zones. */
+  resolves: boolean;
   updates: MessagePort;
   /** Int32 cells by the indices below. */
   control: SharedArrayBuffer;
@@ -27,8 +30,10 @@ export const CONTROL_CELLS = 2;
 
 export type WorkerMessage = Update | { kind: 'stop' };
 
-/** A worker's message that it serves, and how. A worker that cannot start throws. */
-export interface WorkerReport {
+/** A worker's message: that it serves, or what is to be resolved. A worker that cannot start throws. */
+export type WorkerReport = ServingReport | { kind: 'ask'; name: Name; type: number };
+
+export interface ServingReport {
   kind: 'serving';
   mode: UdpMode;
   /**

@@ -1,19 +1,25 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCounters } from './counters.ts';
+import { createHeldQueries } from './held-queries.ts';
 import { loadSystemCalls } from './mmsg.ts';
 import { openSocket } from './udp-socket.ts';
 import { runFastLoop, WAIT_MS } from './udp-fast.ts';
 import { serveUdpPortable } from './udp-portable.ts';
 import { createUdpResponder } from './udp-responder.ts';
 import { APPLIED, POSTED } from './worker-protocol.ts';
+import { createOutsideAnswers } from '../zone/outside.ts';
 import { applyUpdate } from '../zone/update.ts';
 import { createZones } from '../zone/zones.ts';
+import type { HeldQueries } from './held-queries.ts';
 import type { SystemCalls } from './mmsg.ts';
-import type { WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
+import type { HeldDatagram } from './udp-fast.ts';
+import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
+import type { OutsideAnswer } from '../zone/outside.ts';
 
 // A UDP worker: a thread with its own copy of the zones and its own sockets on the shared port.
 const start = workerData as WorkerStart;
 const zones = createZones();
+if (start.resolves) zones.outside = createOutsideAnswers();
 const counters = createCounters(start.counters);
 const control = new Int32Array(start.control);
 const { updates } = start;
@@ -24,9 +30,17 @@ const MESSAGES_PER_BATCH = 4;
 
 let stopped = false;
 
+/** Answers that came since the queries that wait for them were looked at. */
+let resolved: OutsideAnswer[] = [];
+
+function ask(name: string, type: number): void {
+  parentPort!.postMessage({ kind: 'ask', name, type } satisfies WorkerReport, []);
+}
+
 function apply(message: WorkerMessage): void {
   if (message.kind === 'stop') stopped = true;
   else applyUpdate(zones, message);
+  if (message.kind === 'outside') resolved.push(...message.answers);
   Atomics.add(control, APPLIED, 1);
   Atomics.notify(control, APPLIED);
 }
@@ -45,7 +59,14 @@ function applyPosted(most: number): void {
   }
 }
 
-function report(mode: WorkerReport['mode'], sockets: number[]): void {
+function release<T>(held: HeldQueries<T>): T[] {
+  if (resolved.length === 0) return [];
+  const answers = resolved;
+  resolved = [];
+  return held.release(answers);
+}
+
+function report(mode: UdpMode, sockets: number[]): void {
   parentPort!.postMessage({ kind: 'serving', mode, sockets } satisfies WorkerReport, []);
 }
 
@@ -69,16 +90,20 @@ function serveFast(calls: SystemCalls): void {
     if (stopped) return 'stop';
     return hasPosted() ? 'poll' : 'wait';
   };
-  runFastLoop({ calls, sockets, responder, counters, betweenBatches });
+  const held = createHeldQueries<HeldDatagram>(ask);
+  const released = () => release(held);
+  runFastLoop({ calls, sockets, responder, counters, betweenBatches, held, released });
   updates.close();
 }
 
 async function servePortable(): Promise<void> {
+  const held = createHeldQueries<() => void>(ask);
   const listeners = await Promise.all(
-    start.endpoints.map((endpoint) => serveUdpPortable(endpoint, responder, counters)),
+    start.endpoints.map((endpoint) => serveUdpPortable(endpoint, responder, counters, held)),
   );
   updates.on('message', (message: WorkerMessage) => {
     apply(message);
+    for (const respond of release(held)) respond();
     if (!stopped) return;
     updates.close();
     for (const listener of listeners) void listener.close();

@@ -40,8 +40,8 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   const authority: ExplainedRRset[] = [];
   if (found.rrset)
     (found.kind === 'delegation' ? authority : answer).push(describe(found.owner ?? name, found.rrset));
-  if (found.kind === 'nodata' || found.kind === 'nxdomain') {
-    authority.push(describe(found.zone!.name, soaOf(found.zone!)));
+  if (found.zone && (found.kind === 'nodata' || found.kind === 'nxdomain')) {
+    authority.push(describe(found.zone.name, soaOf(found.zone)));
   }
   return {
     kind: found.kind,

@@ -1,15 +1,27 @@
 import { RCODE, TYPE } from '../wire/constants.ts';
-import { isSubdomain, parentOf } from '../wire/name.ts';
+import { parentOf } from '../wire/name.ts';
 import { createSearchName, setSearchName, toName } from '../wire/search-name.ts';
+import { findOutside, isResolvedOutside } from './outside.ts';
 import { rrsetOf } from './zone.ts';
 import { findZone } from './zones.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
 import type { SearchName } from '../wire/search-name.ts';
+import type { OutsideSoa } from './outside.ts';
 import type { Zone, ZoneNode } from './zone.ts';
 import type { Zones } from './zones.ts';
 
-export type LookupKind = 'answer' | 'nodata' | 'nxdomain' | 'delegation' | 'refused' | 'notReady';
+export type LookupKind =
+  | 'answer'
+  | 'nodata'
+  | 'nxdomain'
+  | 'delegation'
+  | 'refused'
+  | 'notReady'
+  /** An alias leads to a name outside of our zones, which the resolver has not been asked for yet. */
+  | 'unresolved'
+  /** The resolver could not resolve such a name. */
+  | 'failed';
 
 /** The response code of each result. */
 export const RCODE_OF: Record<LookupKind, number> = {
@@ -19,6 +31,8 @@ export const RCODE_OF: Record<LookupKind, number> = {
   delegation: RCODE.NOERROR,
   refused: RCODE.REFUSED,
   notReady: RCODE.SERVFAIL,
+  unresolved: RCODE.SERVFAIL,
+  failed: RCODE.SERVFAIL,
 };
 
 /** One CNAME that was followed. `owner` undefined means the question's own name. */
@@ -30,13 +44,15 @@ export interface Alias {
 /** The result of a lookup, apart from how it is written into a message. */
 export interface Lookup {
   kind: LookupKind;
-  /** The zone that was searched; undefined when refused or not ready. */
+  /** The zone that was searched last; undefined when refused, not ready, or outside of our zones. */
   zone: Zone | undefined;
   aliases: readonly Alias[];
   /** The owner name of `rrset`; undefined means the question's own name. */
   owner: Name | undefined;
   /** The answer, or the NS records of a delegation. */
   rrset: RRset | undefined;
+  /** For a negative answer about a name outside of our zones: the SOA of its zone, if the resolver gave one. */
+  outsideSoa?: OutsideSoa | undefined;
 }
 
 /** As many as BIND follows. A longer chain is answered with what was found so far. */
@@ -55,10 +71,10 @@ const REFUSED: Lookup = { ...NOT_READY, kind: 'refused' };
  * Answers one question from the zones (RFC 1034 section 4.3.2, with the wildcards of RFC 4592):
  * find the zone; find the name, or else the closest ancestor of it that exists (the closest encloser); a zone cut on
  * the path there gives a delegation; an existing name gives an answer or NODATA; for one that does not exist, the
- * wildcard below the closest encloser is the source of synthesis. A CNAME restarts the search while its target is in
- * the zone.
+ * wildcard below the closest encloser is the source of synthesis. A CNAME restarts the search at its target, in whichever
+ * of our zones that is, or in what the resolver has found at `now`, in seconds.
  */
-export function lookup(zones: Zones, name: SearchName, type: number): Lookup {
+export function lookup(zones: Zones, name: SearchName, type: number, now = 0): Lookup {
   if (!zones.ready) return NOT_READY;
   let zone = findZone(zones, name);
   if (!zone) return REFUSED;
@@ -70,25 +86,48 @@ export function lookup(zones: Zones, name: SearchName, type: number): Lookup {
   if (first.kind !== 'answer' || first.rrset!.type !== TYPE.CNAME) return first;
   return type === TYPE.CNAME || type === TYPE.ANY
     ? first
-    : followAliases(zones, zone, name, first.rrset!, type);
+    : followAliases(zones, zone, name, first.rrset!, type, now);
 }
 
-function followAliases(zones: Zones, zone: Zone, name: SearchName, first: RRset, type: number): Lookup {
+function followAliases(
+  zones: Zones,
+  zone: Zone,
+  name: SearchName,
+  first: RRset,
+  type: number,
+  now: number,
+): Lookup {
   const aliases: Alias[] = [{ owner: undefined, rrset: first }];
   const seen = new Set<Name>([toName(name)]);
   const search = createSearchName();
   for (;;) {
-    const owner = aliases.at(-1)!.rrset.data[0]!;
-    setSearchName(search, owner);
-    const leaves = !isSubdomain(owner, zone.name) || findZone(zones, search) !== zone;
-    if (leaves || seen.has(owner) || aliases.length >= MAX_ALIASES) {
-      return { kind: 'answer', zone, aliases, owner: undefined, rrset: undefined };
-    }
-    seen.add(owner);
-    const next = searchZone(zone, search, type, owner);
+    const target = aliases.at(-1)!.rrset.data[0]!;
+    setSearchName(search, target);
+    const next =
+      seen.has(target) || aliases.length >= MAX_ALIASES
+        ? undefined
+        : searchTarget(zones, search, target, type, now);
+    if (!next) return { kind: 'answer', zone, aliases, owner: undefined, rrset: undefined };
+    seen.add(target);
     if (next.kind !== 'answer' || next.rrset!.type !== TYPE.CNAME) return { ...next, aliases };
-    aliases.push({ owner, rrset: next.rrset! });
+    aliases.push({ owner: target, rrset: next.rrset! });
   }
+}
+
+/** Searches our zones, or else what the resolver has found; undefined if the client has to go on by itself. */
+function searchTarget(
+  zones: Zones,
+  search: SearchName,
+  target: Name,
+  type: number,
+  now: number,
+): Lookup | undefined {
+  const zone = findZone(zones, search);
+  if (zone) return searchZone(zone, search, type, target);
+  if (!zones.outside || !isResolvedOutside(type)) return undefined;
+  const found = findOutside(zones.outside, target, type, now);
+  const { kind, rrset, soa } = found ?? { kind: 'unresolved' as const };
+  return { kind, zone: undefined, aliases: NO_ALIASES, owner: target, rrset, outsideSoa: soa };
 }
 
 /** Searches one zone for one name. A CNAME found instead of the wanted type is an `answer` with that CNAME. */

@@ -1,6 +1,8 @@
+import { outsideKey } from './outside.ts';
 import { createZone, setRRset } from './zone.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
+import type { OutsideAnswer } from './outside.ts';
 import type { Zones } from './zones.ts';
 
 /** A change of one RRset; `rrset: undefined` removes it. */
@@ -18,7 +20,8 @@ export interface RRsetChange {
 export type Update =
   | { kind: 'zone'; name: Name; soa: RRset }
   | { kind: 'rrsets'; changes: RRsetChange[] }
-  | { kind: 'ready'; ready: boolean };
+  | { kind: 'ready'; ready: boolean }
+  | { kind: 'outside'; answers: OutsideAnswer[] };
 
 /** Changes in one update: so few that a thread which applies them between two queries is not delayed. */
 const CHANGES_PER_UPDATE = 256;
@@ -37,6 +40,9 @@ export function applyUpdate(zones: Zones, update: Update): void {
       return;
     case 'ready':
       zones.ready = update.ready;
+      return;
+    case 'outside':
+      for (const answer of update.answers) zones.outside?.set(outsideKey(answer.name, answer.type), answer);
   }
 }
 

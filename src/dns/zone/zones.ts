@@ -1,6 +1,7 @@
 import { createNameTable } from './name-table.ts';
 import type { SearchName } from '../wire/search-name.ts';
 import type { NameTable } from './name-table.ts';
+import type { OutsideAnswers } from './outside.ts';
 import type { Zone } from './zone.ts';
 
 /** Everything that one thread answers from. */
@@ -8,10 +9,12 @@ export interface Zones {
   readonly table: NameTable<Zone>;
   /** False until the records are complete: an early NXDOMAIN would be cached by the whole cluster. */
   ready: boolean;
+  /** What the resolver has found; undefined where there is none: then an alias that leaves our zones is answered alone. */
+  outside: OutsideAnswers | undefined;
 }
 
 export function createZones(): Zones {
-  return { table: createNameTable<Zone>(), ready: false };
+  return { table: createNameTable<Zone>(), ready: false, outside: undefined };
 }
 
 /** The zone with the longest name that the searched name, or its ancestor from a label on, lies in. */

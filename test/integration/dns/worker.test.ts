@@ -22,8 +22,10 @@ for (const mode of ['fast', 'portable'] as const) {
         cookies: { current: new Uint8Array(16), previous: [] },
         rateLimit: undefined,
         seed: 1,
+        resolves: false,
       },
       snapshot: () => store.snapshot(),
+      ask: () => {},
       log: createLog('silent'),
     });
     t.after(() => worker.close());

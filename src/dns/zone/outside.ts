@@ -1,0 +1,61 @@
+import { BoundedMap } from '../../ops/bounded-map.ts';
+import { TYPE } from '../wire/constants.ts';
+import type { Name } from '../wire/name.ts';
+import type { RRset } from '../wire/record.ts';
+
+/** The SOA record of a zone that is not ours. */
+export interface OutsideSoa {
+  owner: Name;
+  rrset: RRset;
+}
+
+/**
+ * What the resolver has found at one name outside of our zones: the records of a type, or the one CNAME that stands there.
+ * One step of a chain, not a chain: each has a TTL of its own, and may be shared by several.
+ */
+export interface OutsideAnswer {
+  name: Name;
+  type: number;
+  kind: 'answer' | 'nodata' | 'nxdomain' | 'failed';
+  rrset: RRset | undefined;
+  soa: OutsideSoa | undefined;
+  /** When it must be asked for again, in seconds. */
+  expires: number;
+  /** When it would have expired, if it is kept because no resolver responds. */
+  goodUntil?: number;
+}
+
+/** The answers about names outside that one thread has; bounded, so that no number of aliases fills its memory. */
+export type OutsideAnswers = BoundedMap<string, OutsideAnswer>;
+
+const MAX_ANSWERS = 20_000;
+
+export function createOutsideAnswers(): OutsideAnswers {
+  return new BoundedMap(MAX_ANSWERS);
+}
+
+/** Only addresses are asked for outside: they are what clients of an alias want, and two questions a target are few. */
+export function isResolvedOutside(type: number): boolean {
+  return type === TYPE.A || type === TYPE.AAAA;
+}
+
+export function outsideKey(name: Name, type: number): string {
+  return `${type} ${name}`;
+}
+
+/** The answer that is still valid at `now`, with the TTL that is left; undefined if there is none. */
+export function findOutside(
+  answers: OutsideAnswers,
+  name: Name,
+  type: number,
+  now: number,
+): OutsideAnswer | undefined {
+  const found = answers.get(outsideKey(name, type));
+  if (!found || found.expires <= now) return undefined;
+  const ttl = found.expires - now;
+  return {
+    ...found,
+    rrset: found.rrset && { ...found.rrset, ttl },
+    soa: found.soa && { ...found.soa, rrset: { ...found.soa.rrset, ttl } },
+  };
+}
