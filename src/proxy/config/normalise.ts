@@ -60,7 +60,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
     workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers(),
     proxyProtocol: proxyProtocolOf(document, inside('proxyProtocol', whole)),
-    unknownApis: document.unknownApis ?? 'pass',
+    unknownApis: document.unknownApis ?? 'refuse',
     limits: limitsOf(document),
     shutdownTimeoutMs: document.network?.proxy?.shutdownTimeout ?? 15_000,
     virtualClusters,

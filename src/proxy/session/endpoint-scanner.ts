@@ -87,9 +87,11 @@ export class EndpointScanner implements FrameScanner {
   /** Within tagged fields: how many are left (-1 is "not counted yet"), and the tag whose size comes next. */
   #tagsLeft = -1;
   #tag = -1;
-  /** Bytes to put over those that come by. */
+  /** Bytes to put over those that come by next. */
   #patch: Buffer | undefined;
   #patched = 0;
+  /** What is skipped is overwritten: it is what was hidden. */
+  #wiping = false;
 
   /** `neutralised` counts the responses whose endpoints were hidden. */
   constructor(neutralised: Cell) {
@@ -103,16 +105,15 @@ export class EndpointScanner implements FrameScanner {
     this.#open.length = 0;
     this.#tagsLeft = this.#tag = -1;
     this.#patch = undefined;
+    this.#wiping = false;
     return this;
   }
 
   feed(chunk: Buffer, at: number, end: number): number {
-    if (this.#patch) this.#overwrite(chunk, at, end);
-    while (at < end && this.#step < this.#program.length) {
+    if (this.#patch) at = this.#overwrite(chunk, at, end);
+    while (at < end && (this.#skip > 0 || this.#step < this.#program.length)) {
       if (this.#skip > 0) {
-        const bytes = Math.min(this.#skip, end - at);
-        at += bytes;
-        this.#skip -= bytes;
+        at = this.#skipTo(chunk, at, Math.min(at + this.#skip, end));
         continue;
       }
       const operation = this.#program[this.#step]!;
@@ -135,6 +136,13 @@ export class EndpointScanner implements FrameScanner {
       }
     }
     return -1;
+  }
+
+  #skipTo(chunk: Buffer, at: number, end: number): number {
+    if (this.#wiping) chunk.fill(0, at, end);
+    this.#skip -= end - at;
+    if (this.#skip === 0) this.#wiping = false;
+    return end;
   }
 
   #repeat(): void {
@@ -187,20 +195,29 @@ export class EndpointScanner implements FrameScanner {
   }
 
   /**
-   * Makes the endpoints that were found at `at` unreadable in place, when the frame's head has been sent already and
-   * its length cannot change any more. As a tagged field they get another tag; as an array they become an empty one,
-   * and their bytes the content of an unknown tagged field. `left` is what the frame has from `at` on.
+   * Takes the endpoints that were found at `at` out in place, when the frame's head has been sent already and its length
+   * cannot change any more. As a tagged field they get another tag; as an array they become an empty one, and their
+   * bytes the content of an unknown tagged field. That content becomes zeros. `left` is what the frame has from `at` on.
    */
   neutralise(chunk: Buffer, at: number, end: number, left: number): void {
     const tagged = this.#program.at(-2) === ENDPOINTS_TAG;
-    this.#patch = Buffer.from(tagged ? [UNUSED_TAG] : [1, 1, UNUSED_TAG, ...sizeBytes(left - 3)]);
-    this.#overwrite(chunk, at, end);
-    this.#step = this.#program.length;
+    const patch = Buffer.from(tagged ? [UNUSED_TAG] : [1, 1, UNUSED_TAG, ...sizeBytes(left - 3)]);
+    this.#patch = patch;
+    this.#patched = 0;
+    this.#wiping = true;
+    if (!tagged) {
+      this.#step = this.#program.length;
+      this.#skip = left - patch.length;
+    }
     this.#neutralised.value += 1;
+    const next = this.feed(chunk, at, end);
+    if (next >= 0) this.neutralise(chunk, next, end, left - (next - at)); // no honest broker sends them twice
   }
 
-  #overwrite(chunk: Buffer, at: number, end: number): void {
+  #overwrite(chunk: Buffer, at: number, end: number): number {
     while (at < end && this.#patched < this.#patch!.length) chunk[at++] = this.#patch![this.#patched++]!;
+    if (this.#patched === this.#patch!.length) this.#patch = undefined;
+    return at;
   }
 }
 

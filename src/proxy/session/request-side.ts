@@ -7,6 +7,7 @@ import type { FrameOutcome, Side } from './direction.ts';
 import { BadTraffic, GATHER, MORE, PASS } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
 import { API, describeBytes, peekAcks, REQUEST_HEAD } from './request-head.ts';
+import { isServed } from './served-apis.ts';
 import type { SessionState } from './session-state.ts';
 
 /** A client with so many unanswered requests has to wait. */
@@ -46,8 +47,8 @@ export class RequestSide implements Side {
     const state = this.#state;
     const apiKey = bytes.readInt16BE(at + 4);
     const apiVersion = bytes.readInt16BE(at + 6);
-    if (!apiOf(apiKey) && (state.rules.unknownApis === 'refuse' || apiKey < 0))
-      throw new BadTraffic(`request has the unknown API key ${apiKey}`);
+    if (!isServed(apiKey, apiVersion, state.rules.unknownApis) && apiKey !== API.apiVersions)
+      throw new BadTraffic(`request of an API that is not served: ${describeApi(apiKey, apiVersion)}`);
     if (!isLogin(apiKey)) {
       state.authenticated = true;
       if (state.guessed) return GATHER;
@@ -100,6 +101,8 @@ export class RequestSide implements Side {
     return `a frame of ${length} bytes is announced: ${describeBytes(bytes, at)}`;
   }
 }
+
+const describeApi = (apiKey: number, version: number) => `${apiOf(apiKey)?.name ?? apiKey} v${version}`;
 
 /**
  * Requests that are answered here. An ApiVersions request that is newer than we know gets what a broker would say, the

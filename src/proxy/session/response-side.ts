@@ -12,7 +12,7 @@ import { BadTraffic, GATHER, PASS } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
 import type { InFlightRequest } from './in-flight.ts';
 import { API, RESPONSE_HEAD } from './request-head.ts';
-import { restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
+import { REWRITTEN, restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
 import type { Seen } from './rewrite.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -29,8 +29,7 @@ const SLACK = 1024;
 
 /** Which responses are always decoded, by API key. */
 const DECODED: boolean[] = [];
-for (const api of ['Metadata', 'FindCoordinator', 'DescribeCluster', 'ApiVersions'] as const)
-  DECODED[apiOf(api).key] = true;
+for (const api of [...REWRITTEN, 'ApiVersions'] as const) DECODED[apiOf(api).key] = true;
 
 /** The direction from the broker to the client. */
 export class ResponseSide implements Side {
@@ -105,11 +104,7 @@ export class ResponseSide implements Side {
     const { chain, rules, info } = this.#state;
     const { cluster, addressing } = info;
     if (api === 'ApiVersions') {
-      const isDecoded = (key: number) =>
-        DECODED[key] ||
-        chain.wantsRequest(key) ||
-        chain.wantsResponse(key) ||
-        scanProgram(key, apiOf(key)!.max).length > 0;
+      const isDecoded = (key: number) => DECODED[key] || chain.wantsRequest(key) || chain.wantsResponse(key);
       restrictVersions(body as Responses['ApiVersions'], isDecoded, rules.unknownApis);
       return true;
     }
@@ -119,7 +114,7 @@ export class ResponseSide implements Side {
     }
     const seen = rewriteAddresses(api, body, addressing);
     this.#learn(seen);
-    return seen.nodes.length > 0;
+    return REWRITTEN.includes(api) || seen.nodes.length > 0;
   }
 
   #withEndpoints(frame: Buffer, { apiKey, apiVersion }: InFlightRequest): FrameOutcome {

@@ -8,6 +8,7 @@ import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
 import type { Addressing } from '../cluster/addressing.ts';
 import { restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
+import { isServed } from './served-apis.ts';
 
 const addressing: Addressing = {
   bootstrap: { host: 'proxy', port: 9000 },
@@ -109,25 +110,43 @@ suite('addresses', () => {
   }
 });
 
-test('versions end where we can still read them, if we have to; everything else passes', () => {
+test('versions end where we know them; by choice, those without addresses that nobody here reads do not', () => {
   const { max } = apiOf('Metadata');
   const apiKeys = [
     { apiKey: 3, minVersion: 0, maxVersion: max + 5 },
-    { apiKey: 0, minVersion: 0, maxVersion: 99 },
+    { apiKey: apiOf('Fetch').key, minVersion: 0, maxVersion: 99 },
+    { apiKey: apiOf('ListOffsets').key, minVersion: 0, maxVersion: 99 },
     { apiKey: 17, minVersion: 0, maxVersion: 1 },
     { apiKey: 12_345, minVersion: 0, maxVersion: 3 },
     { apiKey: 10, minVersion: 90, maxVersion: 95 },
+    { apiKey: apiOf('AddRaftVoter').key, minVersion: 0, maxVersion: 0 },
+    { apiKey: apiOf('Vote').key, minVersion: 0, maxVersion: 0 },
+    { apiKey: apiOf('UpdateMetadata').key, minVersion: 0, maxVersion: 0 },
   ];
   const restricted = (unknownApis: 'pass' | 'refuse') => {
     const response = made('ApiVersions', 0, { apiKeys });
     restrictVersions(response, (key) => key === 3 || key === 10, unknownApis);
     return response.apiKeys.map(({ apiKey, minVersion, maxVersion }) => [apiKey, minVersion, maxVersion]);
   };
-  const kept = [
+  const kept = (newest: number) => [
     [3, 0, max],
-    [0, 0, 99],
+    [1, 0, apiOf('Fetch').max],
+    [2, 0, newest],
     [17, 0, 1],
   ];
-  assert.deepEqual(restricted('pass'), [...kept, [12_345, 0, 3]]);
-  assert.deepEqual(restricted('refuse'), kept);
+  assert.deepEqual(restricted('pass'), [...kept(99), [12_345, 0, 3]]);
+  assert.deepEqual(restricted('refuse'), kept(apiOf('ListOffsets').max));
+});
+
+test('what is not in ApiVersions responses is not served either', () => {
+  const { key, max } = apiOf('ListOffsets');
+  for (const choice of ['pass', 'refuse'] as const) {
+    assert.ok(isServed(key, max, choice) && isServed(key, 0, choice));
+    assert.equal(isServed(key, max + 1, choice), choice === 'pass');
+    assert.equal(isServed(12_345, 0, choice), choice === 'pass');
+    assert.equal(isServed(apiOf('Fetch').key, apiOf('Fetch').max + 1, choice), false);
+    for (const api of ['AddRaftVoter', 'Vote', 'UpdateMetadata', 'WriteShareGroupState'] as const)
+      assert.equal(isServed(apiOf(api).key, 0, choice), false, api);
+    assert.equal(isServed(-1, 0, choice), false);
+  }
 });

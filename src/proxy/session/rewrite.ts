@@ -1,4 +1,3 @@
-import { apiOf } from '../../kafka/apis.ts';
 import type { ApiName } from '../../kafka/apis.ts';
 import { ERRORS } from '../../kafka/errors.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
@@ -6,6 +5,7 @@ import { findNodeEndpoints, readNodeEndpoints, writeNodeEndpoints } from '../../
 import type { NodeEndpoint } from '../../kafka/skim.ts';
 import type { Addressing } from '../cluster/addressing.ts';
 import type { Address } from '../config/model.ts';
+import { newestServed } from './served-apis.ts';
 
 /** Puts the gateway's addresses in place of the brokers' own, in every response that has any. */
 
@@ -18,6 +18,12 @@ export interface Seen {
 }
 
 const COORDINATOR_NOT_AVAILABLE = ERRORS.COORDINATOR_NOT_AVAILABLE.code;
+/** A type of endpoint (KIP-919). */
+const CONTROLLERS = 2;
+/** A type of resource that has settings. */
+const BROKER = 4;
+/** Settings of brokers whose values are addresses, also those of plugins and of brokers before Kafka 4. */
+const ADDRESS_SETTING = /(^|\.)(listeners|voters|bootstrap\.servers|zookeeper\.connect|host\.name|port)$/;
 
 interface Broker {
   host: string;
@@ -52,6 +58,8 @@ const REWRITES: Rewrites = {
     );
   },
   DescribeCluster(response, addressing, seen) {
+    // Controllers have no address here, and their ids are not those of brokers.
+    if (response.endpointType === CONTROLLERS) response.brokers = [];
     response.brokers = response.brokers.filter((broker) =>
       readdress(broker, broker.brokerId, addressing, seen),
     );
@@ -59,13 +67,33 @@ const REWRITES: Rewrites = {
   FindCoordinator(response, addressing, seen) {
     const all = response.coordinators.length > 0 ? response.coordinators : [response];
     for (const coordinator of all) {
-      if (coordinator.errorCode !== 0 || readdress(coordinator, coordinator.nodeId, addressing, seen))
-        continue;
-      coordinator.errorCode = COORDINATOR_NOT_AVAILABLE;
+      if (coordinator.errorCode === 0) {
+        if (readdress(coordinator, coordinator.nodeId, addressing, seen)) continue;
+        coordinator.errorCode = COORDINATOR_NOT_AVAILABLE;
+      }
       Object.assign(coordinator, { nodeId: -1, host: '', port: -1 });
     }
   },
+  /** The quorum's listeners are for brokers and controllers. */
+  DescribeQuorum(response) {
+    for (const node of response.nodes) node.listeners = [];
+  },
+  DescribeConfigs(response) {
+    for (const { resourceType, configs } of response.results)
+      if (resourceType === BROKER)
+        configs.filter(({ name }) => ADDRESS_SETTING.test(name)).forEach(hideValue);
+  },
 };
+
+/** As brokers hide passwords. */
+function hideValue(config: Responses['DescribeConfigs']['results'][0]['configs'][0]): void {
+  config.value = null;
+  config.isSensitive = true;
+  for (const synonym of config.synonyms) synonym.value = null;
+}
+
+/** The APIs whose responses are always decoded, because they may have addresses in the midst of them. */
+export const REWRITTEN = Object.keys(REWRITES) as ApiName[];
 
 type Rewrite = (response: unknown, addressing: Addressing, seen: Seen) => void;
 
@@ -101,8 +129,8 @@ export function rewriteEndpoints(
 }
 
 /**
- * Takes what we cannot carry out of an ApiVersions response. APIs that are decoded here end at the newest version that
- * we know; all others pass as they are, known or not. The lower ends stay, also where we refuse what they promise:
+ * Takes what we cannot carry out of an ApiVersions response, and ends every API at the newest version that may be used;
+ * APIs that are decoded here, at the newest that we know. The lower ends stay, also where we refuse what they promise:
  * old clients conclude from them what a broker can do (KAFKA-18659; librdkafka and SaslHandshake v0).
  */
 export function restrictVersions(
@@ -111,9 +139,9 @@ export function restrictVersions(
   unknownApis: 'pass' | 'refuse',
 ): void {
   response.apiKeys = response.apiKeys.filter((entry) => {
-    const known = apiOf(entry.apiKey);
-    if (!known) return unknownApis === 'pass';
-    if (isDecoded(entry.apiKey)) entry.maxVersion = Math.min(entry.maxVersion, known.max);
+    const newest = newestServed(entry.apiKey, isDecoded(entry.apiKey) ? 'refuse' : unknownApis);
+    if (newest === undefined) return false;
+    entry.maxVersion = Math.min(entry.maxVersion, newest);
     return entry.minVersion <= entry.maxVersion;
   });
 }

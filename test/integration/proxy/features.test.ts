@@ -4,11 +4,15 @@ import { after, before, describe, test } from 'node:test';
 import { Kafka, Partitioners } from 'kafkajs';
 import { consume, produce } from '../../support/clients.ts';
 import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
+import type { ApiName } from '../../../src/kafka/apis.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
+import type { Draft } from '../../../src/kafka/codec.ts';
+import type { Requests } from '../../../src/kafka/schemas/types.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import type { KafkaTool } from '../../support/kafka/tools.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+import { askKafka, portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
 import type { PortBlock, ProxyProcess } from './proxy-process.ts';
 
 describe('features through the proxy', () => {
@@ -57,7 +61,7 @@ describe('features through the proxy', () => {
     await tool('kafka-topics', '--delete', '--topic', 'admin');
   });
 
-  test('access rules, the quorum and the versions of a broker are seen, and only by our address', async () => {
+  test('access rules, the quorum and the versions of a broker are seen, but for what clients may not do', async () => {
     const rule = ['--allow-principal', 'User:alice', '--operation', 'Read', '--topic', 'x'];
     const added = await tool('kafka-acls', '--add', ...rule);
     assert.match(added, /User:alice/);
@@ -67,7 +71,70 @@ describe('features through the proxy', () => {
       '--bootstrap-server',
       kafka.bootstrap.plaintext,
     ]);
-    assert.equal(seen, direct.stdout.replace(kafka.bootstrap.plaintext, `127.0.0.1:${block.first + 1}`));
+    const apis = (text: string) =>
+      [...text.matchAll(/^\s+(\w+)\(\d+\): (?!UNSUPPORTED)/gm)].map(([, api]) => api);
+    const shown = apis(seen);
+    assert.ok(shown.length > 50 && seen.startsWith(`127.0.0.1:${block.first + 1}`), seen);
+    assert.deepEqual(
+      apis(direct.stdout).filter((api) => !shown.includes(api)),
+      [
+        'AddRaftVoter',
+        'RemoveRaftVoter',
+        'InitializeShareGroupState',
+        'ReadShareGroupState',
+        'WriteShareGroupState',
+        'DeleteShareGroupState',
+        'ReadShareGroupStateSummary',
+      ],
+    );
+  });
+
+  test('brokers are seen only by our address, in every field of every answer about them', async () => {
+    await kafka.createTopic('seen');
+    const [direct, proxied] = await Promise.all([
+      askKafka(Number(kafka.bootstrap.plaintext.split(':')[1])),
+      askKafka(block.first),
+    ]);
+    const questions: [api: ApiName, body: Draft<Requests[ApiName]>][] = [
+      ['Metadata', {}],
+      ['DescribeCluster', { endpointType: 1 }],
+      ['FindCoordinator', { coordinatorKeys: ['g'] }],
+      ['DescribeTopicPartitions', { topics: [{ name: 'seen' }], responsePartitionLimit: 9 }],
+      [
+        'DescribeQuorum',
+        { topics: [{ topicName: '__cluster_metadata', partitions: [{ partitionIndex: 0 }] }] },
+      ],
+      ['DescribeConfigs', { resources: [{ resourceType: 4, resourceName: '1', configurationKeys: null }] }],
+      ['DescribeLogDirs', { topics: null }],
+    ];
+    const answers = async (client: KafkaClient) => {
+      const values: [api: string, value: unknown][] = [];
+      for (const [api, body] of questions)
+        values.push(
+          ...[...everyValue(await client.request(api, body))].map(
+            (value) => [api, value] as [string, unknown],
+          ),
+        );
+      client.close();
+      return values;
+    };
+    const own = await answers(direct);
+    const listeners = own.flatMap(([, value]) => String(value).match(/(?<=:\/\/127\.0\.0\.1:)\d+/g) ?? []);
+    const isOwn = ([, value]: [string, unknown]) =>
+      listeners.some((port) => value === Number(port) || String(value).includes(`:${port}`));
+    const leaking = (values: [string, unknown][]) => [...new Set(values.filter(isOwn).map(([api]) => api))];
+    const withAddresses = [
+      'Metadata',
+      'DescribeCluster',
+      'FindCoordinator',
+      'DescribeQuorum',
+      'DescribeConfigs',
+    ];
+    await waitFor('answers of the broker itself', async () => {
+      const all = await answers(await askKafka(Number(kafka.bootstrap.plaintext.split(':')[1])));
+      return withAddresses.every((api) => leaking(all).includes(api));
+    });
+    assert.deepEqual(leaking(await answers(proxied)), []);
   });
 
   test('a consumer group of each protocol reads and commits', async () => {
@@ -144,3 +211,9 @@ describe('features through the proxy', () => {
     });
   });
 });
+
+/** Every value of a message, at any depth. */
+function* everyValue(of: unknown): Generator {
+  if (typeof of !== 'object' || of === null || Buffer.isBuffer(of)) yield of;
+  else for (const each of Object.values(of)) yield* everyValue(each);
+}

@@ -114,7 +114,7 @@ describe('odd brokers', () => {
             }
           : undefined;
       const bytes = await exchange(request('Fetch', 17), whole);
-      assert.equal(bytes.includes('secret-host'), !rewritten);
+      assert.ok(!bytes.includes('secret-host'));
       const response = responseCodec('Fetch', 17).decode(bytes, 9);
       assert.ok(response.responses[0]?.partitions[0]?.records?.equals(records));
       const shown = (response.nodeEndpoints ?? []).map(({ nodeId, host, port }) => [nodeId, host, port]);
