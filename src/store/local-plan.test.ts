@@ -89,7 +89,7 @@ suite('the local plan', () => {
       listings.map(({ virtualCluster, bootstrap, protocol }) => [virtualCluster, bootstrap, protocol]),
       [
         ['a', '127.0.0.1:9082', 'TCP'],
-        ['b', '127.0.0.1:9086', 'TCP'],
+        ['b', '127.0.0.1:9090', 'TCP'],
       ],
     );
   });
@@ -100,7 +100,7 @@ suite('the local plan', () => {
     const after = planLocally(readResources(folder).snapshot, before.allocation, 0);
     assert.deepEqual(
       after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
-      [['b', '127.0.0.1:9086']],
+      [['b', '127.0.0.1:9090']],
     );
     const [problem] = (await analyzeFolder(folder)).problems;
     assert.match(problem!.message, /VirtualKafkaCluster "a": no KafkaProtocolFilter is named "nowhere"/);
@@ -129,7 +129,7 @@ suite('the local plan', () => {
       config.virtualClusters.map(({ name, gateways }) => [name, gateways[0]!.routing.bootstrap.port]),
       [
         ['a', 9082],
-        ['b', 9086],
+        ['b', 9090],
       ],
     );
   });

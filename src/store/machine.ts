@@ -1,9 +1,10 @@
 /** A proxy served on this machine: what a Service would do in a cluster, a local port does here. */
 import type { EvaluatedIngress, IngressModel, Platform } from '../control/proxy/evaluate/platform.ts';
 import type { GatewayAddress } from '../control/proxy/config/document.ts';
+import { nodesServed } from '../control/proxy/evaluate/broker-ports.ts';
 import { blockOwner, namedPattern } from '../control/proxy/names.ts';
-import type { Allocation, PortRequest } from '../control/proxy/ports/ports.ts';
-import { countNodes } from '../resources/common/node-ids.ts';
+import type { Allocation, NodePorts, PortRequest } from '../control/proxy/ports/ports.ts';
+import { nodeIdsOf } from '../resources/common/node-ids.ts';
 import type { KafkaProxyIngress } from '../resources/kroxylicious/kafka-proxy-ingress.ts';
 
 const BIND_ADDRESS = '127.0.0.1';
@@ -24,23 +25,25 @@ export function machinePlatform(knownPorts: Allocation): Platform {
       clusters.flatMap(({ cluster, target, ingresses }) =>
         ingresses.flatMap(({ name, found }): PortRequest[] => {
           const { clusterIP } = found?.ingress.spec ?? {};
-          if (!clusterIP || !target) return [];
+          if (!clusterIP) return [];
           const owner = blockOwner(cluster.metadata.name, name);
-          return [{ owner, size: countNodes(target.nodeIdRanges) + 1, from: clusterIP.port }];
+          return [{ owner, nodes: target && nodeIdsOf(target.nodeIdRanges), from: clusterIP.port }];
         }),
       ),
     ports: PORTS,
     knownPorts,
     ingressFaults: () => [],
-    address({ cluster, ingress, model }, { allocation }) {
+    address({ cluster, ingress, model, nodeIdRanges }, { allocation }) {
       const nothing = { address: undefined, hosts: [], points: [], faults: [] };
       if (model.by === 'unavailable')
         return { ...nothing, faults: [{ reason: 'NotSupported', message: model.message }] };
       if (model.by === 'loadBalancer') return { ...nothing, address: namedAddress(cluster, model) };
       const block = allocation.held[blockOwner(cluster, ingress)];
-      if (!block)
+      const { nodes = [], without } = block ? nodesServed(nodeIdRanges, block) : {};
+      if (!block || nodes.length === 0)
         return { ...nothing, faults: [{ reason: 'NoFreePorts', message: 'no port is left for it' }] };
-      return { ...nothing, address: portAddress(hosts.get(ingress) ?? BIND_ADDRESS, block.start) };
+      const host = hosts.get(ingress) ?? BIND_ADDRESS;
+      return { ...nothing, address: portAddress(host, block.start, nodes), faults: without ?? [] };
     },
     proxySettings: { workers: 1 },
     maxConfigBytes: Infinity,
@@ -76,13 +79,14 @@ function namedAddress(
 }
 
 /** The others get a block of ports each. */
-function portAddress(host: string, port: number): GatewayAddress {
+function portAddress(host: string, port: number, nodes: readonly NodePorts[]): GatewayAddress {
   return {
     by: 'port',
     bootstrapHost: host,
     bootstrapPort: port,
     brokerHost: host,
     listenPort: port,
+    nodes,
     bindAddress: BIND_ADDRESS,
   };
 }

@@ -12,7 +12,10 @@ suite('the state of a folder that is served', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   test('is what was written, and nothing is left beside it', () => {
-    const allocation = { held: { 'a/b': { start: 9082, size: 4 } }, released: [] };
+    const allocation = {
+      held: { 'a/b': { start: 9082, size: 4, nodes: [{ start: 0, end: 2, offset: 0 }] } },
+      released: [],
+    };
     writeAllocation(folder, allocation);
     assert.deepEqual(readAllocation(folder), allocation);
     assert.deepEqual(readdirSync(folder), ['ports.json']);

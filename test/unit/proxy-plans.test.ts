@@ -9,7 +9,11 @@ import { NOTHING_LEARNED } from '../../src/control/kernel/reconcile.ts';
 import { planProxy } from '../../src/control/proxy/plan.ts';
 import type { ProxyPlan } from '../../src/control/proxy/plan.ts';
 import { configPartsOf } from '../../src/control/proxy/config/planned-config.ts';
-import { loadProxyConfig } from '../../src/proxy/config/load.ts';
+import { QUARANTINE_MS } from '../../src/control/proxy/ports/ports.ts';
+import { addressingOf } from '../../src/proxy/cluster/addressing.ts';
+import { checkProxyConfig, loadProxyConfig } from '../../src/proxy/config/load.ts';
+import type { VirtualClusterConfig } from '../../src/proxy/config/model.ts';
+import { portBindings } from '../../src/proxy/config/ports.ts';
 import { diffConfigs } from '../../src/proxy/config/diff.ts';
 import { createAuthority } from '../support/pki.ts';
 import { workspace } from '../support/workspace.ts';
@@ -98,6 +102,51 @@ function footprint(plan: ProxyPlan, name: string): string {
   return JSON.stringify([plan.config.parts.get(name), own, status, ports]);
 }
 
+const byNumber = (a: number, b: number) => a - b;
+
+interface NodePort {
+  port: number;
+  targetPort: number;
+}
+
+/** The ports of each node id in a Service. */
+function nodePortsOf(service: AnyObject): Map<number, NodePort> {
+  const { ports } = service['spec'] as { ports: (NodePort & { name: string })[] };
+  return new Map(
+    ports.flatMap(({ name, port, targetPort }) => {
+      const id = /^node-(\d+)$/.exec(name)?.[1];
+      return id === undefined ? [] : [[Number(id), { port, targetPort }]];
+    }),
+  );
+}
+
+/** Remembers who had which port, and fails where one changes hands too soon or a node id has to move. */
+function createPortHistory() {
+  const last = new Map<number, { id: number; until: number }>();
+  let before = new Map<number, NodePort>();
+  return {
+    check(ports: Map<number, NodePort>, now: number) {
+      for (const [id, { port }] of before) last.set(port, { id, until: now });
+      for (const [id, found] of ports) {
+        const was = last.get(found.port);
+        const isFree = !was || was.id === id || now - was.until >= QUARANTINE_MS;
+        assert.ok(isFree, `port ${found.port} of node ${was?.id} is now node ${id}'s`);
+        if (before.has(id)) assert.deepEqual(found, before.get(id), `node ${id} moved`);
+      }
+      before = ports;
+    },
+  };
+}
+
+/** Which node the proxy takes a local port for, and where it says that a node is. */
+function dataPlanePorts(cluster: VirtualClusterConfig) {
+  const { bindings } = portBindings([cluster]);
+  return {
+    destinations: new Map([...bindings.values()].map(({ port, destination }) => [port, destination?.node])),
+    advertised: (id: number) => addressingOf(cluster.gateways[0]!).advertise(id)?.port,
+  };
+}
+
 suite('plans of the proxy road', () => {
   test('the same input gives the same plan, in whatever order it is met', () => {
     fc.assert(
@@ -165,6 +214,35 @@ suite('plans of the proxy road', () => {
         }
       }),
       { numRuns: 40 },
+    );
+  });
+
+  test('over any sequence of node ids, a port is one node id’s, kept while it stays and empty for a while after it', () => {
+    const ids = fc.uniqueArray(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 6 });
+    const step = fc.record({ ids, afterMs: fc.integer({ min: 0, max: QUARANTINE_MS / 2_000 }) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 2, maxLength: 10 }), (steps) => {
+        const memory = start([{ name: 'a', ingresses: ['inside'], target: 'one', filters: [] }]);
+        const seen = createPortHistory();
+        let now = NOW;
+        for (const { ids, afterMs } of steps) {
+          now += afterMs * 1000;
+          const nodeIdRanges = ids.map((id) => ({ start: id, end: id }));
+          memory.put(resource('KafkaClusterRef', 'one', { bootstrap: 'one:9092', nodeIdRanges }));
+          const plan = settle(memory, now);
+          const ports = nodePortsOf(objectsIn(plan).find(({ kind }) => kind === 'Service')!);
+          assert.deepEqual([...ports.keys()].toSorted(byNumber), ids.toSorted(byNumber));
+          seen.check(ports, now);
+          // What the proxy makes of its configuration is the same.
+          const config = checkProxyConfig(JSON.parse(plan.config.text), 'plan').config;
+          const { destinations, advertised } = dataPlanePorts(config.virtualClusters[0]!);
+          for (const [id, { port, targetPort }] of ports) {
+            assert.equal(destinations.get(targetPort), id);
+            assert.equal(advertised(id), port);
+          }
+        }
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -23,6 +23,8 @@ const CONDITION_OF = {
   NoFreePorts: 'Accepted',
   ConfigTooLarge: 'Accepted',
   AddressPending: 'Ready',
+  /** It has ports, but has grown by more nodes than there are. */
+  BrokersWithoutPort: 'Ready',
   CertificateExpired: 'Ready',
   CertificateExpiring: 'Ready',
   CertificateNotYetValid: 'Ready',

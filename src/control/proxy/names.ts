@@ -7,7 +7,7 @@ export const MANAGEMENT_PORT = 9190;
  * Container ports that virtual clusters are given. Above the well-known ones, below those the kernel gives to clients; and in no
  * more blocks than the status of a KafkaProxy has room for.
  */
-export const CONTAINER_PORTS = { first: 10_000, last: 29_999, maxBlocks: 4096 };
+export const CONTAINER_PORTS = { first: 10_000, last: 29_999, maxBlocks: 4096, maxNodeRanges: 8192 };
 /** What the Services behind Routes and TLSRoutes listen on; nobody but the router sees it. */
 export const BACKEND_PORT = 9082;
 /** Where OpenShift's routers listen for TLS. */
@@ -52,6 +52,15 @@ export const serviceAccountName = (proxy: string) => `${proxy}-proxy`;
 export const clusterServiceName = (cluster: string, ingress: string) => `${cluster}-${ingress}`;
 /** The Service that all virtual clusters of an ingress share. */
 export const sharedServiceName = (ingress: string) => `${ingress}-service`;
+
+/** The port of a node in the Service of a clusterIP ingress. */
+export const nodePortName = (node: number) => `node-${node}`;
+
+/** The node whose port has that name. */
+export function nodeOfPort(name: string | undefined): number | undefined {
+  const digits = /^node-(\d+)$/.exec(name ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
 
 export const bootstrapRouteName = (cluster: string, ingress: string) => `${cluster}-${ingress}-bootstrap`;
 export const nodeRouteName = (cluster: string, ingress: string, node: number | '$(nodeId)') =>

@@ -54,7 +54,7 @@ export interface ServedKinds {
 }
 
 export interface LiveService extends KubeObject {
-  spec?: { ports?: { port: number; targetPort?: number | string }[] };
+  spec?: { ports?: { name?: string; port: number; targetPort?: number | string }[] };
   status?: { loadBalancer?: { ingress?: Point[] } };
 }
 

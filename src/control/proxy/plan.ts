@@ -25,7 +25,7 @@ import {
 import type { Observed, PlanSettings, ServedKinds } from './observed.ts';
 import { pollIntervalMs } from './pods/poll-interval.ts';
 import { portBlocksOf } from './ports/blocks.ts';
-import { QUARANTINE_MS } from './ports/ports.ts';
+import { nextFreeAt } from './ports/ports.ts';
 import type { Allocation, Block } from './ports/ports.ts';
 import { statusesOf } from './status.ts';
 import { dependsOnUndiscovered } from './undiscovered.ts';
@@ -103,13 +103,13 @@ function lookAgainInMs(
   pending: boolean,
 ): number | undefined {
   const unchangedMs = now - podsSince;
-  const { released } = evaluation.allocated.allocation;
+  const freeAt = nextFreeAt(evaluation.allocated.allocation);
   const times = [
     ...(pending ? [pollIntervalMs(unchangedMs, PENDING_MS)] : []),
     ...live.pods.map(({ problems }) => (problems ? pollIntervalMs(unchangedMs, PROBLEM_MS) : ASK_MS)),
     ...(taken.size > 0 || isHostTaken(evaluation) ? [TAKEN_MS] : []),
     ...(evaluation.changesAt === undefined ? [] : [evaluation.changesAt - now]),
-    ...released.map(({ at }) => at + QUARANTINE_MS - now),
+    ...(freeAt === undefined ? [] : [freeAt - now]),
   ];
   return times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
 }

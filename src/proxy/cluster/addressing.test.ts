@@ -19,14 +19,14 @@ test('ports count through the ranges in their order, and nodes outside have none
       nodeStartPort: 9193,
       listen: { bootstrapPort: 1, nodeStartPort: 2 },
       nodeIdRanges: [
-        { start: 0, end: 2 },
-        { start: 1000, end: 1001 },
+        { start: 0, end: 2, portOffset: 0 },
+        { start: 1000, end: 1001, portOffset: 5 },
       ],
     }),
   );
   assert.deepEqual(advertise(0), { host: 'broker-0.kafka', port: 9193 });
   assert.deepEqual(advertise(2), { host: 'broker-2.kafka', port: 9195 });
-  assert.deepEqual(advertise(1001), { host: 'broker-1001.kafka', port: 9197 });
+  assert.deepEqual(advertise(1001), { host: 'broker-1001.kafka', port: 9199 });
   assert.deepEqual([-1, 3, 999, 1002].map(advertise), [undefined, undefined, undefined, undefined]);
 });
 

@@ -18,13 +18,10 @@ function byPort({ bootstrap, brokerHost, nodeStartPort, nodeIdRanges }: PortRout
   return {
     bootstrap,
     advertise(node) {
-      let port = nodeStartPort;
-      for (const { start, end } of nodeIdRanges) {
-        if (node >= start && node <= end)
-          return { host: brokerHost.replace(NODE_ID, String(node)), port: port + node - start };
-        port += end - start + 1;
-      }
-      return undefined;
+      const range = nodeIdRanges.find(({ start, end }) => node >= start && node <= end);
+      if (!range) return undefined;
+      const port = nodeStartPort + range.portOffset + node - range.start;
+      return { host: brokerHost.replace(NODE_ID, String(node)), port };
     },
   };
 }

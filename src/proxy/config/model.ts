@@ -73,7 +73,7 @@ export interface GatewayConfig {
   tls: ServerTls | undefined;
 }
 
-/** Every broker has a port of its own, found by counting through the ranges. */
+/** Every broker has a port of its own. */
 export interface PortRouting {
   by: 'port';
   bootstrap: Address;
@@ -85,10 +85,11 @@ export interface PortRouting {
   nodeIdRanges: NodeIdRange[];
 }
 
-/** Inclusive. */
+/** Inclusive. The ports of its nodes begin so far behind the first of all. */
 export interface NodeIdRange {
   start: number;
   end: number;
+  portOffset: number;
 }
 
 /** One port for all; the TLS server name says which broker is meant. */

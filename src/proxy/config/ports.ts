@@ -20,9 +20,10 @@ export interface PortBinding {
 
 export const bindingKey = (host: string | undefined, port: number) => `${host ?? '*'}:${port}`;
 
-/** The node ids of the ranges, in the order in which they get their ports. */
-export function* nodeIds(ranges: readonly NodeIdRange[]): Generator<number> {
-  for (const { start, end } of ranges) for (let id = start; id <= end; id++) yield id;
+/** The nodes of the ranges, and how far each one's port is behind the first. */
+function* nodesWithOffset(ranges: readonly NodeIdRange[]): Generator<{ node: number; offset: number }> {
+  for (const { start, end, portOffset } of ranges)
+    for (let node = start; node <= end; node++) yield { node, offset: portOffset + node - start };
 }
 
 /**
@@ -60,11 +61,9 @@ function bindingsOf(cluster: string, gateway: GatewayConfig): PortBinding[] {
     destination: { cluster, gateway: name, node },
     sni: [],
   });
-  const nodes = [...nodeIds(routing.nodeIdRanges)];
-  return [
-    at(routing.listen.bootstrapPort, undefined),
-    ...nodes.map((node, i) => at(routing.listen.nodeStartPort + i, node)),
-  ];
+  const { bootstrapPort, nodeStartPort } = routing.listen;
+  const nodes = [...nodesWithOffset(routing.nodeIdRanges)];
+  return [at(bootstrapPort, undefined), ...nodes.map(({ node, offset }) => at(nodeStartPort + offset, node))];
 }
 
 const owner = (binding: PortBinding) => binding.destination?.cluster ?? binding.sni[0]?.cluster ?? '?';

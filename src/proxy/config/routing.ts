@@ -3,7 +3,7 @@ import type { Place } from './key-material.ts';
 import type { NodeIdRange, PortRouting, SniRouting } from './model.ts';
 import type { GatewayDocument } from './schema.ts';
 
-const DEFAULT_RANGES: NodeIdRange[] = [{ start: 0, end: 2 }];
+const DEFAULT_RANGES = [{ start: 0, end: 2 }];
 const NODE_ID = '$(nodeId)';
 
 /** A place further down in the configuration. */
@@ -41,10 +41,11 @@ function portRouting(
   const pattern = named(document.advertisedBrokerAddressPattern ?? bootstrap.host, cluster);
   if (/:\d+$/.test(pattern) && !pattern.includes(']'))
     place.problem('advertisedBrokerAddressPattern', 'has a port; the ports count up from nodeStartPort');
-  const ranges = (document.nodeIdRanges ?? DEFAULT_RANGES).map(({ start, end }) => ({ start, end }));
+  const ranges = withOffsets(document.nodeIdRanges ?? DEFAULT_RANGES);
   overlaps(ranges, place);
   const listen = document.listen ?? { bootstrapPort: bootstrap.port, nodeStartPort };
-  const last = Math.max(nodeStartPort, listen.nodeStartPort) + countNodes(ranges) - 1;
+  const lastOffset = Math.max(...ranges.map(({ start, end, portOffset }) => portOffset + end - start));
+  const last = Math.max(nodeStartPort, listen.nodeStartPort) + lastOffset;
   if (last > 65_535) place.problem('nodeIdRanges', `the last node would need port ${last}`);
   return {
     by: 'port',
@@ -56,8 +57,16 @@ function portRouting(
   };
 }
 
-const countNodes = (ranges: NodeIdRange[]) =>
-  ranges.reduce((sum, { start, end }) => sum + end - start + 1, 0);
+type RangeDocument = Omit<NodeIdRange, 'portOffset'> & { portOffset?: number | undefined };
+
+/** Ports count up from range to range, unless one says where its own begin. */
+function withOffsets(ranges: readonly RangeDocument[]): NodeIdRange[] {
+  let next = 0;
+  return ranges.map(({ start, end, portOffset = next }) => {
+    next = portOffset + end - start + 1;
+    return { start, end, portOffset };
+  });
+}
 
 function overlaps(ranges: NodeIdRange[], place: Place): void {
   const sorted = ranges.toSorted((a, b) => a.start - b.start);

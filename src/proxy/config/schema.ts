@@ -100,7 +100,13 @@ const portIdentifiesNode = z.strictObject({
   nodeIdRanges: z
     .array(
       z
-        .strictObject({ name: z.string().optional(), start: z.int().min(0), end: z.int().min(0) })
+        .strictObject({
+          name: z.string().optional(),
+          start: z.int().min(0),
+          end: z.int().min(0),
+          /** + where its ports begin, counted from nodeStartPort; else they follow those of the range before */
+          portOffset: z.int().min(0).max(65_535).optional(),
+        })
         .refine(({ start, end }) => start <= end, 'start must not be above end'),
     )
     .min(1)

@@ -5,7 +5,7 @@ import { text, withRules } from '../schema.ts';
 const MAX_RANGES = 32;
 const MAX_NODES = 1000;
 
-const nodeId = z.int().min(0).max(0x7fff_fffe);
+export const nodeId = z.int().min(0).max(0x7fff_fffe);
 
 const range = withRules(
   z.object({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { conditions, observedGeneration } from '../common/conditions.ts';
 import { infrastructure, normaliseInfrastructure } from '../common/infrastructure.ts';
 import { port } from '../common/names.ts';
+import { nodeId } from '../common/node-ids.ts';
 import { resourceRequirements } from '../common/quantity.ts';
 import { filterRefs } from '../common/refs.ts';
 import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
@@ -24,16 +25,31 @@ const spec = z.object({
     .exactOptional(),
 });
 
+const releasedAt = z
+  .string()
+  .max(64)
+  .describe('Since when nothing serves them; they are kept until nobody can be connected any more.')
+  .exactOptional();
+
+const nodePorts = z.object({
+  start: nodeId.describe('The first node id.'),
+  end: nodeId.describe('The last node id, which belongs to the range.'),
+  port: port.describe('The port of the first node; those of the others follow.'),
+  releasedAt,
+});
+
 const portBlock = z.object({
   virtualCluster: text(253).describe('The VirtualKafkaCluster that has these ports.'),
   ingress: text(253).describe('The ingress of it that has them.'),
   start: port.describe('The first port: the bootstrap address.'),
   count: z.int().min(1).max(65_535).describe('How many ports, one after another.'),
-  releasedAt: z
-    .string()
-    .max(64)
-    .describe('Since when nothing serves them; they are kept until nobody can be connected any more.')
+  nodes: z
+    .array(nodePorts)
+    .max(8192)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Which nodes have which of them; the rest is to spare.')
     .exactOptional(),
+  releasedAt,
 });
 
 const pod = z.object({

@@ -29,7 +29,7 @@ suite('isthmus up', () => {
       filter: (path) => !path.includes('.isthmus'),
     });
     // Its own ports would be anyone's who tries the quickstart, too.
-    block = await reserveBlock(8);
+    block = await reserveBlock(16);
     const proxy = join(folder, 'proxy.yaml');
     writeFileSync(proxy, readFileSync(proxy, 'utf8').replace(/port: 9082$/m, `port: ${block.first}`));
     program = spawn(process.execPath, [join(root, 'src/main.ts'), 'up', '-f', folder], {

@@ -1,6 +1,7 @@
 /** The configuration document of a proxy, from what it should serve. `isthmus proxy` reads it; docs/proxy.md describes it. */
 import { createHash } from 'node:crypto';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
+import type { NodePorts } from '../ports/ports.ts';
 import type {
   KeyPair,
   ResolvedCluster,
@@ -15,10 +16,12 @@ export type GatewayAddress =
   | {
       by: 'port';
       bootstrapHost: string;
-      /** What clients connect to; the nodes' ports count up from the next one. */
+      /** What clients connect to. */
       bootstrapPort: number;
       brokerHost: string;
       listenPort: number;
+      /** Which node has which port behind these two. */
+      nodes: readonly NodePorts[];
       bindAddress?: string;
     }
   | {
@@ -96,7 +99,7 @@ function virtualCluster({ cluster, target, ingresses, filters }: ServedCluster, 
   return {
     name: cluster.metadata.name,
     targetCluster: targetCluster(target, keep),
-    gateways: ingresses.map((served) => gateway(served, target, keep)),
+    gateways: ingresses.map((served) => gateway(served, keep)),
     filters: filters.map(({ name }) => name),
   };
 }
@@ -108,29 +111,36 @@ function targetCluster({ bootstrapServers, tls }: ResolvedTarget, keep: Keep): o
   return { bootstrapServers, tls: { ...key, ...trust, ...parameters(tls.parameters) } };
 }
 
-function gateway({ ingress, tls, address }: ServedIngress, target: ResolvedTarget, keep: Keep): object {
+function gateway({ ingress, tls, address }: ServedIngress, keep: Keep): object {
   return {
     name: ingress.metadata.name,
     ...(address.bindAddress === undefined ? {} : { bindAddress: address.bindAddress }),
-    ...(address.by === 'port' ? portIdentifiesNode(address, target) : sniHostIdentifiesNode(address)),
+    ...(address.by === 'port' ? portIdentifiesNode(address) : sniHostIdentifiesNode(address)),
     ...(tls ? { tls: serverTls(tls, keep) } : {}),
   };
 }
 
-function portIdentifiesNode(
-  address: Extract<GatewayAddress, { by: 'port' }>,
-  target: ResolvedTarget,
-): object {
-  const { bootstrapHost, bootstrapPort, brokerHost, listenPort } = address;
+function portIdentifiesNode(address: Extract<GatewayAddress, { by: 'port' }>): object {
+  const { bootstrapHost, bootstrapPort, brokerHost, listenPort, nodes } = address;
   return {
     portIdentifiesNode: {
       bootstrapAddress: `${bootstrapHost}:${bootstrapPort}`,
       advertisedBrokerAddressPattern: brokerHost,
       nodeStartPort: bootstrapPort + 1,
-      nodeIdRanges: target.nodeIdRanges,
+      nodeIdRanges: nodeIdRanges(nodes),
       listen: { bootstrapPort: listenPort, nodeStartPort: listenPort + 1 },
     },
   };
+}
+
+/** Ports count up from range to range, unless a range says where its own begin. */
+function nodeIdRanges(nodes: readonly NodePorts[]): object[] {
+  let next = 0;
+  return nodes.map(({ start, end, offset }) => {
+    const isNext = offset === next;
+    next = offset + end - start + 1;
+    return { start, end, ...(!isNext && { portOffset: offset }) };
+  });
 }
 
 function sniHostIdentifiesNode(address: Extract<GatewayAddress, { by: 'sni' }>): object {

@@ -13,21 +13,26 @@ import {
   serviceHost,
 } from '../names.ts';
 import type { Live, PlanSettings, Point } from '../observed.ts';
+import { extentOf } from '../ports/node-ports.ts';
+import type { HeldBlock } from '../ports/ports.ts';
+import { nodesServed } from './broker-ports.ts';
 import { waitsFor } from './ingress-models.ts';
 import type { AddressRequest, AddressResult, IngressModel } from './platform.ts';
+
+export const NO_PORTS_LEFT = 'no container ports are left; use another KafkaProxy';
 
 /** Decides the address, or says what it still waits for. */
 export function locate(
   request: AddressRequest,
-  /** The first port of its block, or the one port of its ingress; undefined where there was no room. */
-  containerPort: number | undefined,
+  /** Its block, or the one port of its ingress; undefined where there was no room. */
+  block: HeldBlock | undefined,
   live: Live,
   settings: PlanSettings,
 ): AddressResult {
   const { model } = request;
-  if (containerPort === undefined)
-    return nowhere('NoFreePorts', 'no container ports are left; use another KafkaProxy');
-  if (model.by === 'clusterIP') return byService(request, model.port, containerPort, settings);
+  if (!block) return nowhere('NoFreePorts', NO_PORTS_LEFT);
+  const { start: containerPort } = block;
+  if (model.by === 'clusterIP') return byService(request, model.port, block, settings);
   if (model.by === 'unavailable') return nowhere('NotSupported', model.message);
   if (model.by === 'route') return byRoutes(request, model.router, containerPort, live);
   const located =
@@ -46,10 +51,12 @@ function nowhere(reason: Reason, message: string): AddressResult {
 function byService(
   { cluster, ingress, namespace, nodeIdRanges }: AddressRequest,
   port: number,
-  listenPort: number,
+  block: HeldBlock,
   { clusterDomain }: PlanSettings,
 ): AddressResult {
-  const last = port + nodeIdsOf(nodeIdRanges).length;
+  const { nodes, without } = nodesServed(nodeIdRanges, block);
+  if (nodes.length === 0) return nowhere('NoFreePorts', NO_PORTS_LEFT);
+  const last = port + extentOf(nodes);
   if (last > 65_535)
     return nowhere('Invalid', `the last broker would need port ${last}; lower clusterIP.port`);
   const host = serviceHost(clusterServiceName(cluster, ingress), namespace, clusterDomain);
@@ -58,9 +65,10 @@ function byService(
     bootstrapHost: host,
     bootstrapPort: port,
     brokerHost: host,
-    listenPort,
+    listenPort: block.start,
+    nodes,
   };
-  return { address, hosts: [host], points: [], faults: [] };
+  return { address, hosts: [host], points: [], faults: without };
 }
 
 interface SniNames {

@@ -1,5 +1,5 @@
 /** A proxy served in a Kubernetes cluster: its ports are those of pods, and its addresses come from Services, routers and Gateways. */
-import { countNodes, nodeIdsOf } from '../../../resources/common/node-ids.ts';
+import { nodeIdsOf } from '../../../resources/common/node-ids.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { Learned } from '../../kernel/reconcile.ts';
 import type { ConfigRejections } from '../config/checks.ts';
@@ -10,7 +10,7 @@ import { allocationOf } from '../ports/blocks.ts';
 import { MAX_CONFIG_BYTES } from '../config/config-size.ts';
 import { podSettings } from '../config/planned-config.ts';
 import type { Allocation, PortRequest } from '../ports/ports.ts';
-import { locate } from './addresses.ts';
+import { NO_PORTS_LEFT, locate } from './addresses.ts';
 import { evaluateIngress } from './ingress-models.ts';
 import { objectFaults, sharedServiceFaults } from './object-faults.ts';
 import type { EvaluatedIngress, Platform, ResolvedReferences } from './platform.ts';
@@ -33,12 +33,10 @@ export function kubernetesPlatform(
       ...(ingress.spec.clusterIP ? [] : sharedFaults(ingress, namespace, learned)),
       ...(refused.includes(blockOwner(SHARED, ingress.metadata.name)) ? [NO_PORTS] : []),
     ],
-    address(request, { allocation, refused }) {
+    address(request, { allocation }) {
       const { cluster, ingress, model, nodeIdRanges } = request;
       const owner = blockOwner(model.by === 'clusterIP' ? cluster : SHARED, ingress);
-      // Growth that was refused leaves the old block, which is too small.
-      const block = refused.includes(owner) ? undefined : allocation.held[owner];
-      const located = locate(request, block?.start, live, settings);
+      const located = locate(request, allocation.held[owner], live, settings);
       const ofObjects = objectFaults(cluster, ingress, nodeIdsOf(nodeIdRanges), learned);
       return { ...located, faults: [...located.faults, ...ofObjects] };
     },
@@ -47,11 +45,7 @@ export function kubernetesPlatform(
   };
 }
 
-const NO_PORTS: Fault = {
-  reason: 'NoFreePorts',
-  path: ['spec'],
-  message: 'no container ports are left; use another KafkaProxy',
-};
+const NO_PORTS: Fault = { reason: 'NoFreePorts', path: ['spec'], message: NO_PORTS_LEFT };
 
 function sharedFaults(
   { metadata }: KafkaProxyIngress,
@@ -65,7 +59,7 @@ function sharedFaults(
 }
 
 /**
- * Who needs how many ports. Whatever is wrong with a virtual cluster, the ports it has stay its own: it may come back, and
+ * Who needs ports for which nodes. Whatever is wrong with a virtual cluster, the ports it has stay its own: it may come back, and
  * its clients with it.
  */
 function portRequests(
@@ -76,12 +70,11 @@ function portRequests(
 ): PortRequest[] {
   const requests = new Map<string, PortRequest>();
   const keep = (owner: string) => {
-    const block = held[owner];
-    if (block && !requests.has(owner)) requests.set(owner, { owner, size: block.size });
+    if (held[owner] && !requests.has(owner)) requests.set(owner, { owner, nodes: undefined });
   };
   for (const { ingress } of ingresses) {
     const owner = blockOwner(SHARED, ingress.metadata.name);
-    if (!ingress.spec.clusterIP) requests.set(owner, { owner, size: 1 });
+    if (!ingress.spec.clusterIP) requests.set(owner, { owner, nodes: [] });
   }
   for (const { cluster, target, ingresses: named } of clusters) {
     for (const { name } of named) {
@@ -89,7 +82,7 @@ function portRequests(
       const found = ingresses.find(({ ingress }) => ingress.metadata.name === name);
       if (!found || !target) keep(owner);
       else if (found.ingress.spec.clusterIP)
-        requests.set(owner, { owner, size: countNodes(target.nodeIdRanges) + 1 });
+        requests.set(owner, { owner, nodes: nodeIdsOf(target.nodeIdRanges) });
     }
   }
   for (const { object } of unreadable) {

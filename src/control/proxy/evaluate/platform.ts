@@ -63,7 +63,7 @@ export interface Platform {
   serves(ingress: KafkaProxyIngress): boolean;
   /** Whether the model that an ingress describes can be had here, and where it leads. */
   ingress(ingress: KafkaProxyIngress): EvaluatedIngress;
-  /** Who needs how many ports. */
+  /** Who needs ports for which nodes. */
   portRequests(
     ingresses: readonly EvaluatedIngress[],
     clusters: readonly ResolvedReferences[],

@@ -13,6 +13,7 @@ import {
   bootstrapRouteName,
   clusterServiceName,
   nodeHost,
+  nodePortName,
   nodeRouteName,
   podLabels,
   sharedServiceName,
@@ -48,7 +49,12 @@ export function clusterService(
   served: ServedIngress,
   address: Extract<GatewayAddress, { by: 'port' }>,
 ): AnyObject {
-  const names = ['bootstrap', ...nodeIdsOf(served.target.nodeIdRanges).map((node) => `node-${node}`)];
+  const nodes = address.nodes.flatMap(({ start, end, offset }) =>
+    nodeIdsOf([{ start, end }]).map((node) => ({
+      name: nodePortName(node),
+      index: offset + 1 + node - start,
+    })),
+  );
   return {
     apiVersion: 'v1',
     kind: 'Service',
@@ -56,11 +62,11 @@ export function clusterService(
     spec: {
       type: 'ClusterIP',
       selector: podLabels(served.proxy.metadata.name),
-      ports: names.map((name, i) => ({
+      ports: [{ name: 'bootstrap', index: 0 }, ...nodes].map(({ name, index }) => ({
         name,
         protocol: 'TCP',
-        port: address.bootstrapPort + i,
-        targetPort: address.listenPort + i,
+        port: address.bootstrapPort + index,
+        targetPort: address.listenPort + index,
       })),
     },
   };

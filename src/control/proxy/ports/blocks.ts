@@ -1,10 +1,10 @@
 /** The port allocation as it is kept: in the status of the KafkaProxy, and, should that be lost, in the Services. */
 import { timestamp } from '../../../kube/write/conditions.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
-import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner } from '../names.ts';
+import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner, nodeOfPort } from '../names.ts';
 import type { LiveService } from '../observed.ts';
 import { QUARANTINE_MS } from './ports.ts';
-import type { Allocation, Block, ReleasedBlock } from './ports.ts';
+import type { Allocation, HeldBlock, NodePorts, ReleasedBlock } from './ports.ts';
 
 export type PortBlock = NonNullable<NonNullable<KafkaProxy['status']>['portBlocks']>[number];
 
@@ -17,13 +17,13 @@ export function allocationOf(
   services: readonly LiveService[],
   now: number,
 ): Allocation {
-  const held: Record<string, Block> = {};
+  const held: Record<string, HeldBlock> = {};
   const released: ReleasedBlock[] = [];
-  for (const { virtualCluster, ingress, start, count, releasedAt } of blocks ?? []) {
+  for (const { virtualCluster, ingress, start, count, nodes = [], releasedAt } of blocks ?? []) {
     const owner = blockOwner(virtualCluster, ingress);
-    const block = { start, size: count };
+    const block = { start, size: count, nodes: nodes.map((range) => nodePorts(range, start)) };
     if (releasedAt === undefined) held[owner] = block;
-    else released.push({ ...block, owner, at: Date.parse(releasedAt) || 0 });
+    else released.push({ ...block, owner, at: timeOf(releasedAt) });
   }
   const isKnown = (owner: string) =>
     owner in held || released.some((block) => block.owner === owner && now - block.at < QUARANTINE_MS);
@@ -34,14 +34,31 @@ export function allocationOf(
   return { held, released };
 }
 
-function blockOfService({ metadata, spec }: LiveService): { owner: string; block: Block } | undefined {
+/** A time that cannot be read is long past. */
+const timeOf = (text: string) => Date.parse(text) || 0;
+
+type NodeRange = NonNullable<PortBlock['nodes']>[number];
+
+const nodePorts = ({ start, end, port, releasedAt }: NodeRange, bootstrapPort: number): NodePorts => ({
+  start,
+  end,
+  offset: port - bootstrapPort - 1,
+  ...(releasedAt !== undefined && { at: timeOf(releasedAt) }),
+});
+
+/** The ports of a Service bear the names of the nodes, so that not even a lost status gives a port to another node. */
+function blockOfService({ metadata, spec }: LiveService): { owner: string; block: HeldBlock } | undefined {
   const { [CLUSTER_LABEL]: cluster = SHARED, [INGRESS_LABEL]: ingress } = metadata.labels ?? {};
-  const ports = (spec?.ports ?? []).flatMap(({ targetPort }) =>
-    typeof targetPort === 'number' ? targetPort : [],
+  const ports = (spec?.ports ?? []).flatMap(({ name, targetPort }) =>
+    typeof targetPort === 'number' ? [{ node: nodeOfPort(name), targetPort }] : [],
   );
   if (ingress === undefined || ports.length === 0) return undefined;
-  const start = Math.min(...ports);
-  return { owner: blockOwner(cluster, ingress), block: { start, size: Math.max(...ports) - start + 1 } };
+  const start = Math.min(...ports.map(({ targetPort }) => targetPort));
+  const last = Math.max(...ports.map(({ targetPort }) => targetPort));
+  const nodes = ports.flatMap(({ node, targetPort }) =>
+    node === undefined ? [] : [{ start: node, end: node, offset: targetPort - start - 1 }],
+  );
+  return { owner: blockOwner(cluster, ingress), block: { start, size: last - start + 1, nodes } };
 }
 
 /** The allocation as it is written, in an order that depends on nothing but itself. */
@@ -56,8 +73,23 @@ export function portBlocksOf({ held, released }: Allocation): PortBlock[] {
   return lines.toSorted((a, b) => a.start - b.start || a.count - b.count);
 }
 
-function portBlock(owner: string, { start, size }: Block): PortBlock {
+function portBlock(owner: string, { start, size, nodes }: HeldBlock): PortBlock {
   const slash = owner.indexOf('/');
   const [virtualCluster, ingress] = [owner.slice(0, slash), owner.slice(slash + 1)];
-  return { virtualCluster, ingress, start, count: size };
+  return {
+    virtualCluster,
+    ingress,
+    start,
+    count: size,
+    ...(nodes.length > 0 && { nodes: rangesOf(nodes, start) }),
+  };
+}
+
+function rangesOf(nodes: readonly NodePorts[], bootstrapPort: number): NodeRange[] {
+  return nodes.map(({ start, end, offset, at }) => ({
+    start,
+    end,
+    port: bootstrapPort + 1 + offset,
+    ...(at !== undefined && { releasedAt: timestamp(new Date(at)) }),
+  }));
 }

@@ -1,9 +1,17 @@
 /**
  * Hands out blocks of consecutive ports: one block a virtual cluster and ingress, the bootstrap port first, then one port a
- * node. A port identifies a broker, so a client that still knows an old port must never reach someone else's broker
- * ("crossed lines"). Hence: a block stays with its owner whatever comes and goes around it, and ports that an owner gave
- * up (because it went, or had to move) are kept free for a while before another gets them.
+ * node, then some to spare. A port identifies a broker, so a client that still knows an old port must never reach someone
+ * else's broker ("crossed lines"). Hence: a block stays with its owner whatever comes and goes around it, a port within it with
+ * its node, and what was given up (because the owner went, had to move, or lost a node) is kept free for a while before another
+ * gets it.
  */
+import { QUARANTINE_MS, assignNodePorts, extentOf, left, withPorts } from './node-ports.ts';
+import { NO_CHANGE, createLedger } from './ledger.ts';
+import type { Change, Ledger } from './ledger.ts';
+import type { NodePorts } from './node-ports.ts';
+
+export { QUARANTINE_MS };
+export type { NodePorts };
 
 /** Ports `start` to `start + size - 1`. */
 export interface Block {
@@ -11,22 +19,26 @@ export interface Block {
   size: number;
 }
 
+export interface HeldBlock extends Block {
+  nodes: readonly NodePorts[];
+}
+
 /** Ports that `owner` gave up at `at` (milliseconds since the epoch). */
-export interface ReleasedBlock extends Block {
+export interface ReleasedBlock extends HeldBlock {
   owner: string;
   at: number;
 }
 
 /** Who has which block. This is what is persisted. */
 export interface Allocation {
-  readonly held: Readonly<Record<string, Block>>;
+  readonly held: Readonly<Record<string, HeldBlock>>;
   readonly released: readonly ReleasedBlock[];
 }
 
-/** An owner's wish: so many ports, none of them below `from`. */
+/** An owner's wish: a bootstrap port and one for each node, none of them below `from`. Without `nodes` it keeps what it has. */
 export interface PortRequest {
   owner: string;
-  size: number;
+  nodes: readonly number[] | undefined;
   from?: number;
 }
 
@@ -35,16 +47,15 @@ export interface PortRange {
   last: number;
   /** How many blocks may be written down, those kept free included. */
   maxBlocks?: number;
+  /** And how many ranges of nodes in all of them. */
+  maxNodeRanges?: number;
 }
-
-/** How long freed ports stay empty: longer than clients and DNS caches keep an address. */
-export const QUARANTINE_MS = 15 * 60_000;
 
 export const NOTHING_ALLOCATED: Allocation = { held: {}, released: [] };
 
 export interface Allocated {
   allocation: Allocation;
-  /** Owners for whom the range has no room left. */
+  /** Owners for whom the range has no room left, or not for all their nodes. */
   refused: string[];
 }
 
@@ -55,74 +66,93 @@ export function allocatePorts(
   range: PortRange,
   now: number,
 ): Allocated {
-  const { maxBlocks = Infinity } = range;
   const wanted = requests.toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
   const present = new Set(wanted.map(({ owner }) => owner));
-  const held: Record<string, Block> = {};
-  const released = known.released.filter(({ at }) => now - at < QUARANTINE_MS);
+  const ledger = createLedger(range);
+  for (const block of known.released) if (now - block.at < QUARANTINE_MS) ledger.add(block);
+  for (const [owner, block] of Object.entries(known.held))
+    ledger.add({ ...block, owner, ...(!present.has(owner) && { nodes: left(block.nodes, now), at: now }) });
   const refused: string[] = [];
-
-  for (const [owner, block] of Object.entries(known.held)) {
-    if (present.has(owner)) held[owner] = block;
-    else released.push({ ...block, owner, at: now });
+  for (const request of wanted) {
+    const { nodes } = request;
+    if (!nodes || ledger.write(changeFor(request, nodes, ledger, now))) continue;
+    refused.push(request.owner);
+    // For those that have come there is no room; those that have ports keep them, and the time of those that left begins.
+    const current = ledger.heldBy(request.owner);
+    if (current) ledger.write(changeFor(request, withPorts(nodes, current.nodes), ledger, now));
   }
-  for (const { owner, size, from = range.first } of wanted) {
-    const current = held[owner];
-    if (current && current.size >= size) continue;
-    const taken = blocksOfOthers(owner, held, released);
-    const start =
-      preferredStarts(owner, current, released).find(
-        (start) => start >= from && fits({ start, size }, taken, range),
-      ) ?? firstGap(size, from, taken, range);
-    const isFull = Object.keys(held).length + stillFree(held, released).length >= maxBlocks;
-    if (start === undefined || (isFull && isNew({ start, size }, owner, current, released)))
-      refused.push(owner);
-    else {
-      if (current && current.start !== start) released.push({ ...current, owner, at: now });
-      held[owner] = { start, size };
-    }
+  return { allocation: ledger.allocation(), refused };
+}
+
+/** When the next port is free again that is kept free now. */
+export function nextFreeAt({ held, released }: Allocation): number | undefined {
+  const nodes = Object.values(held).flatMap((block) => block.nodes);
+  const times = [...nodes, ...released].flatMap(({ at }) => at ?? []);
+  return times.length > 0 ? Math.min(...times) + QUARANTINE_MS : undefined;
+}
+
+/** What becomes of the blocks of an owner so that every node has a port; undefined where there is no room. */
+function changeFor(
+  { owner, from = 0 }: PortRequest,
+  wanted: readonly number[],
+  ledger: Ledger,
+  now: number,
+): Change | undefined {
+  const current = ledger.heldBy(owner);
+  const before = ledger.releasedBy(owner);
+  const nodes = assignNodePorts(wanted, current?.nodes ?? before.flatMap((block) => block.nodes), now);
+  const needed = extentOf(nodes) + 1;
+  if (current && current.size >= needed)
+    return isSame(nodes, current.nodes) ? NO_CHANGE : { remove: [current], add: [{ ...current, nodes }] };
+  const block = findPlace(owner, needed, from, ledger);
+  if (!block) return undefined;
+  const isMoved = current && current.start !== block.start;
+  // From now on its nodes are written down in one place only; and what it has taken back is not free any more.
+  const stillFree = before.filter((one) => !covers(block, one)).map((one) => ({ ...one, nodes: [] }));
+  return {
+    remove: [...before, ...(current ? [current] : [])],
+    add: [{ ...block, nodes, owner }, ...stillFree, ...(isMoved ? [{ ...current, nodes: [], at: now }] : [])],
+  };
+}
+
+const isSame = (a: readonly NodePorts[], b: readonly NodePorts[]) => JSON.stringify(a) === JSON.stringify(b);
+
+/** Spare ports are handed out by so many. */
+const STEP = 8;
+
+/** With ports to spare, so that a cluster can gain nodes, and lose some and gain others, where it is. */
+function withSpare(needed: number): number {
+  if (needed === 1) return 1; // a shared port, which has no nodes
+  const spare = Math.max(2, Math.ceil(needed / 4));
+  return Math.ceil((needed + spare) / STEP) * STEP;
+}
+
+/**
+ * A cluster that gained nodes grows where it is, and one that returns takes its old place: its clients then notice nothing. If
+ * there is no such place, another; with ports to spare if possible.
+ */
+function findPlace(owner: string, needed: number, from: number, ledger: Ledger): Block | undefined {
+  const range = { ...ledger.range, first: Math.max(from, ledger.range.first) };
+  const current = ledger.heldBy(owner);
+  const before = ledger.releasedBy(owner);
+  const sizes = [withSpare(needed), needed];
+  for (const { start } of current ? [current, ...before] : before) {
+    // Of its own ports only those that stay the same nodes' are free for it.
+    const others = ledger.blocks.filter((block) => block.owner !== owner || block.start !== start);
+    const size = sizes.find((size) => fits({ start, size }, others, range));
+    if (size !== undefined) return { start, size };
   }
-  return { allocation: { held, released: stillFree(held, released) }, refused };
+  for (const size of sizes) {
+    const start = firstGap(size, ledger.blocks, range);
+    if (start !== undefined) return { start, size };
+  }
+  return undefined;
 }
 
-/** Without what their owners have taken back. */
-const stillFree = (held: Allocation['held'], released: readonly ReleasedBlock[]) =>
-  released.filter((block) => !covers(held[block.owner], block));
-
-/** Whether a block is one more, neither grown in its place nor taken back. */
-function isNew(
-  block: Block,
-  owner: string,
-  current: Block | undefined,
-  released: readonly ReleasedBlock[],
-): boolean {
-  const before = released.filter((one) => one.owner === owner);
-  return block.start !== current?.start && !before.some((one) => covers(block, one));
-}
-
-/** A cluster that gained nodes grows where it is, and one that returns takes its old place: its clients then notice nothing. */
-function preferredStarts(
-  owner: string,
-  current: Block | undefined,
-  released: readonly ReleasedBlock[],
-): number[] {
-  const before = released.filter((block) => block.owner === owner).map(({ start }) => start);
-  return current ? [current.start, ...before] : before;
-}
-
-function blocksOfOthers(
-  owner: string,
-  held: Record<string, Block>,
-  released: readonly ReleasedBlock[],
-): Block[] {
-  const theirs = Object.entries(held).filter(([other]) => other !== owner);
-  return [...theirs.map(([, block]) => block), ...released.filter((block) => block.owner !== owner)];
-}
-
-/** The lowest place with so many ports free. */
-function firstGap(size: number, from: number, taken: readonly Block[], range: PortRange): number | undefined {
-  let start = Math.max(from, range.first);
-  for (const block of taken.toSorted((a, b) => a.start - b.start)) {
+/** The lowest place with so many ports free; what is taken is sorted. */
+function firstGap(size: number, taken: readonly Block[], range: PortRange): number | undefined {
+  let start = range.first;
+  for (const block of taken) {
     if (start + size <= block.start) break;
     start = Math.max(start, block.start + block.size);
   }
@@ -135,8 +165,7 @@ function fits(block: Block, taken: readonly Block[], range: PortRange): boolean 
 }
 
 /** True when an owner has taken back all that it had released. */
-function covers(held: Block | undefined, released: Block): boolean {
-  if (!held) return false;
+function covers(held: Block, released: Block): boolean {
   return held.start <= released.start && held.start + held.size >= released.start + released.size;
 }
 
