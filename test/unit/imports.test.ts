@@ -37,7 +37,7 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     router: ['cluster', 'net', 'config'],
     session: ['cluster', 'net', 'config', 'filter.ts'],
     listener: ['router', 'session', 'cluster', 'net', 'config'],
-    workers: ['listener', 'router', 'cluster', 'config'],
+    workers: ['listener', 'router', 'cluster', 'net', 'config'],
   },
   control: {
     kernel: [],

@@ -2,6 +2,7 @@ import type { BoundedMap } from '../../ops/bounded-map.ts';
 import type { Log } from '../../ops/log.ts';
 import type { VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
+import type { ClusterBudget } from '../net/byte-budget.ts';
 import type { ClusterStats, CutReason } from './stats.ts';
 import type { Topology } from './topology.ts';
 import type { Upstream } from './upstream.ts';
@@ -15,6 +16,8 @@ export interface Cluster {
   /** Names of topics by their ids. An id never gets another name, so what is known stays true. */
   readonly topicNames: BoundedMap<string, string>;
   readonly upstream: Upstream;
+  /** What its connections hold in memory. */
+  readonly memory: ClusterBudget;
   readonly filters: readonly Filter[];
   readonly sessions: Set<ClusterSession>;
   /** Counts a connection that we cut, and logs why. */

@@ -11,6 +11,7 @@ export type CutReason =
   | 'bad_traffic'
   | 'upstream'
   | 'idle'
+  | 'memory'
   | 'filter'
   | 'internal'
   | 'handshake_timeout'
@@ -35,6 +36,9 @@ export interface ClusterStats {
   unadvertised: Cell;
   rewritten: Cell;
   neutralised: Cell;
+  /** Bytes of frames that are held. */
+  buffered: Cell;
+  bufferWaits: Cell;
   cut(reason: CutReason): Cell;
   api(apiKey: number): ApiStats;
   /** Forgets the virtual cluster. */
@@ -72,6 +76,11 @@ function createFamilies(metrics: Metrics) {
     neutralised: counter(
       'node_endpoints_neutralised_total',
       'Large responses whose broker addresses were hidden instead, so that the client asks for metadata',
+    ),
+    buffered: metrics.gauge(`${PREFIX}buffered_bytes`, 'Bytes of frames held in memory'),
+    bufferWaits: counter(
+      'buffer_waits_total',
+      'Times that a connection had to wait because maxBufferedBytes was reached',
     ),
     requests: counter('requests_total', 'Requests by API'),
     latency: metrics.histogram(
@@ -120,6 +129,8 @@ function clusterStats(families: ReturnType<typeof createFamilies>, name: string)
     unadvertised: of(families.unadvertised),
     rewritten: of(families.rewritten),
     neutralised: of(families.neutralised),
+    buffered: of(families.buffered),
+    bufferWaits: of(families.bufferWaits),
     cut: cutFor,
     api: (apiKey) => (apiOf(apiKey) ? (apis[apiKey] ??= apiStats(apiKey)) : unknown),
     drop: () => {

@@ -7,6 +7,7 @@ import { targetKey } from '../config/canonical.ts';
 import type { Address, VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import { createFilter } from '../filters/registry.ts';
+import type { ProcessBudget } from '../net/byte-budget.ts';
 import type { Cluster, ClusterSession } from './cluster.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
 import { createTopology } from './topology.ts';
@@ -17,6 +18,8 @@ export interface ClusterDeps {
   log: Log;
   metrics: Metrics;
   stats: ProxyStats;
+  /** What all connections of the process hold in memory. */
+  memory: ProcessBudget;
   /** Asks the other workers where a node of a cluster (by its `targetKey`) is. */
   lookUp(cluster: string, node: number): Promise<Address | undefined>;
   /** Tells the other workers where nodes of a cluster are. */
@@ -64,6 +67,7 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
     topology,
     topicNames: new BoundedMap(MAX_TOPIC_NAMES),
     upstream: createUpstream(config.target, topology, stats, (node) => deps.lookUp(key, node)),
+    memory: { process: deps.memory, used: stats.buffered, waits: stats.bufferWaits },
     filters,
     sessions,
     ...reporters(stats, log),

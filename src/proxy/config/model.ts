@@ -33,15 +33,20 @@ export interface ProxyProtocol {
   trustedSources: string[] | undefined;
 }
 
-/** Milliseconds; 0 is "no limit". */
+/** Milliseconds; 0 is "no limit", except of bytes. */
 export interface Limits {
   maxConnections: number;
   maxConnectionsPerAddress: number;
+  maxConnectionsPerVirtualCluster: number;
   maxFrameBytes: number;
+  /** What frames held in memory may take: in one worker, there of one virtual cluster, and of one connection. */
+  maxBufferedBytes: number;
+  maxBufferedBytesPerVirtualCluster: number;
+  maxBufferedBytesPerConnection: number;
   connectTimeoutMs: number;
   handshakeTimeoutMs: number;
   idleTimeoutMs: number;
-  /** For a connection that has not got past its authentication yet. */
+  /** For a connection whose session the broker has not accepted yet. */
   unauthenticatedIdleTimeoutMs: number;
 }
 

@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os';
 import { configProblems } from '../../ops/config.ts';
 import { clientTls, serverTls } from './key-material.ts';
 import type { Place, ReadFile } from './key-material.ts';
+import { limitsOf } from './limits.ts';
 import type {
   FilterSpec,
   GatewayConfig,
-  Limits,
   Problem,
   ProxyConfig,
   ProxyProtocol,
@@ -56,12 +56,13 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   const conflicts = portBindings(usable).conflicts;
   const virtualClusters = usable.filter(({ name }) => !conflicts.some(({ cluster }) => cluster === name));
   const { management } = document;
+  const workers = document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers();
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
-    workers: document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers(),
+    workers,
     proxyProtocol: proxyProtocolOf(document, inside('proxyProtocol', whole)),
     unknownApis: document.unknownApis ?? 'refuse',
-    limits: limitsOf(document),
+    limits: limitsOf(document, workers),
     shutdownTimeoutMs: document.network?.proxy?.shutdownTimeout ?? 15_000,
     virtualClusters,
   };
@@ -96,23 +97,6 @@ function clustersWithoutProblems(
     for (const problem of found) rejected.push({ cluster: cluster.name, problem, stage: 'load' });
   }
   return { usable, rejected };
-}
-
-/** What a timer can wait; it would take more, and also "no limit", for no time at all. */
-const LONGEST_MS = 0x7fff_ffff;
-const forTimer = (ms: number) => Math.min(ms || LONGEST_MS, LONGEST_MS);
-
-function limitsOf({ limits = {}, network }: ConfigDocument): Limits {
-  const idleTimeoutMs = network?.proxy?.authenticatedIdleTimeout ?? limits.idleTimeout ?? 0;
-  return {
-    maxConnections: limits.maxConnections ?? 0,
-    maxConnectionsPerAddress: limits.maxConnectionsPerAddress ?? 0,
-    maxFrameBytes: limits.maxFrameBytes ?? 104_857_600,
-    connectTimeoutMs: forTimer(limits.connectTimeout ?? 10_000),
-    handshakeTimeoutMs: forTimer(limits.handshakeTimeout ?? 10_000),
-    idleTimeoutMs,
-    unauthenticatedIdleTimeoutMs: network?.proxy?.unauthenticatedIdleTimeout ?? idleTimeoutMs,
-  };
 }
 
 function proxyProtocolOf({ proxyProtocol }: ConfigDocument, place: Place): ProxyProtocol {

@@ -156,13 +156,22 @@ const networkOptions = z.strictObject({
   unauthenticatedIdleTimeout: duration.optional(),
 });
 
+/** At least what a login may need. */
+const bufferedBytes = z.int().min(1_048_576);
+
 const limits = z.strictObject({
   maxConnections: z.int().min(0).optional(),
   maxConnectionsPerAddress: z.int().min(0).optional(),
+  maxConnectionsPerVirtualCluster: z.int().min(0).optional(),
   maxFrameBytes: z.int().min(1024).max(0x7fff_ffff).optional(),
+  /** Of all workers together, as is the next one. */
+  maxBufferedBytes: bufferedBytes.optional(),
+  maxBufferedBytesPerVirtualCluster: bufferedBytes.optional(),
+  maxBufferedBytesPerConnection: bufferedBytes.optional(),
   connectTimeout: duration.optional(),
   handshakeTimeout: duration.optional(),
   idleTimeout: duration.optional(),
+  unauthenticatedIdleTimeout: duration.optional(),
 });
 
 export const configSchema = z.strictObject({

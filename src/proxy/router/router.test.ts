@@ -5,6 +5,7 @@ import { createMetrics } from '../../ops/metrics.ts';
 import { createStats } from '../cluster/stats.ts';
 import { targetKey } from '../config/canonical.ts';
 import type { Address, PortRouting, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
+import { ProcessBudget } from '../net/byte-budget.ts';
 import { createRouter } from './router.ts';
 
 const log = pino({ level: 'silent' });
@@ -15,6 +16,7 @@ function router(shared: string[] = []) {
     log,
     metrics,
     stats: createStats(metrics),
+    memory: new ProcessBudget(),
     lookUp: async () => undefined,
     share: (key: string) => void shared.push(key),
     forget() {},

@@ -68,10 +68,10 @@ export class Broker {
   }
 
   /** Asks where all brokers are; true if this one turns out to be the node that is wanted. */
-  async findNode(node: number, topology: Topology): Promise<boolean> {
+  async findNode(node: number | undefined, topology: Topology): Promise<boolean> {
     const { brokers } = await this.ask('Metadata', LEARNING_VERSION, { topics: [] });
     topology.learn(brokers.map(({ nodeId, host, port }) => [nodeId, { host, port }]));
-    return sameAddress(topology.addressOf(node), this.#address);
+    return node !== undefined && sameAddress(topology.addressOf(node), this.#address);
   }
 
   /** Whether the node is known to be somewhere else by now. */

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { MemoryAccount, ProcessBudget } from '../net/byte-budget.ts';
 import type { Connection } from '../net/connection.ts';
 import { Direction, HIGH_WATER } from './direction.ts';
 import type { FrameOutcome, Side } from './direction.ts';
 import { GATHER, PASS } from './frame-stream.ts';
+
+const LIMITS = {
+  maxBufferedBytes: 1000,
+  maxBufferedBytesPerVirtualCluster: 1000,
+  maxBufferedBytesPerConnection: 1000,
+};
 
 /** Frames of this made-up protocol are a length and a letter; capitals are wanted whole. */
 const frame = (letters: string) => {
@@ -22,6 +29,8 @@ function direction(take: Side['take'], reusesBuffer = true) {
   const write = (bytes: Buffer) => void written.push(Buffer.from(bytes));
   const sink = { backlog: 0, write, writeSoon: write };
   const source = { reusesBuffer, expected: 0, resume: () => void told.push('resume') };
+  const budget = { process: new ProcessBudget(), used: { value: 0 }, waits: { value: 0 } };
+  const account = new MemoryAccount(budget, LIMITS, () => void told.push('room'));
   const side = {
     minHead: 5,
     maxFrame: 1000,
@@ -35,6 +44,7 @@ function direction(take: Side['take'], reusesBuffer = true) {
     take,
     forwarded: (bytes: Buffer) => void told.push(`forwarded ${bytes.toString('latin1', 4)}`),
     badLength: String,
+    account,
   };
   const events = {
     onAnswer: (answer: Buffer) => void told.push(`answer ${answer.toString('latin1')}`),

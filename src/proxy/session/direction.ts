@@ -1,6 +1,6 @@
 import type { Cell } from '../../ops/metrics.ts';
 import type { Connection } from '../net/connection.ts';
-import { frameMemory } from './frame-memory.ts';
+import { frameMemory, LARGE_FRAME } from './frame-memory.ts';
 import { FrameStream } from './frame-stream.ts';
 import type { FrameRules } from './frame-stream.ts';
 
@@ -133,13 +133,13 @@ export class Direction {
   /** Works on a chunk as far as it may; false if it has to pause. */
   #advance(chunk: Buffer, at: number, end: number): boolean {
     const stream = this.#stream;
-    for (let before = -1; at > before && at < end;) {
+    for (let before = -1; at > before && (at < end || stream.waiting);) {
       before = at;
       at = stream.feed(chunk, at, end);
       if (stream.frame && !this.#take(stream.frame)) return this.#pause('frame', chunk, at, end);
       if (stream.stopAtBoundary && stream.atBoundary && at > before) this.#events.onBoundary();
     }
-    if (at < end) return this.#pause('turn', chunk, at, end);
+    if (at < end || stream.waiting) return this.#pause('turn', chunk, at, end);
     this.#rest = undefined;
     if (!this.#sinkIsFull()) {
       this.#paused = undefined;
@@ -184,18 +184,29 @@ export class Direction {
   }
 
   #finish(frame: Buffer, outcome: FrameOutcome): void {
-    if (outcome === 'pass') this.#forward(frame);
-    else if (outcome === 'finish') this.#events.onFinish();
-    else if (outcome === 'drop') return this.#stream.release(false);
-    else if ('forward' in outcome) this.#forward(outcome.forward, outcome.memory);
-    else if ('answer' in outcome) this.#events.onAnswer(outcome.answer);
-    else this.#events.onClose(outcome.close);
-    this.#stream.release(outcome === 'pass');
+    if (outcome === 'pass') return this.#forward(frame, this.#stream.release());
+    if (outcome === 'finish') this.#events.onFinish();
+    else if (outcome !== 'drop') {
+      if ('forward' in outcome) this.#forwardMade(outcome.forward, outcome.memory);
+      else if ('answer' in outcome) this.#events.onAnswer(outcome.answer);
+      else this.#events.onClose(outcome.close);
+    }
+    this.#stream.release()?.();
   }
 
-  #forward(frame: Buffer, memory?: Buffer): void {
+  #forward(frame: Buffer, sent?: () => void): void {
     this.#side.forwarded?.(frame);
-    if (memory) this.write(frame, () => frameMemory.give(memory));
-    else this.write(frame);
+    this.write(frame, sent);
+  }
+
+  /** Forwards what was made in place of a frame, which counts as held until it has left. */
+  #forwardMade(frame: Buffer, memory: Buffer | undefined): void {
+    if (frame.length < LARGE_FRAME) return this.#forward(frame);
+    const { account } = this.#side;
+    account.charge(frame.length);
+    this.#forward(frame, () => {
+      if (memory) frameMemory.give(memory);
+      account.give(frame.length);
+    });
   }
 }

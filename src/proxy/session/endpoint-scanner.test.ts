@@ -5,6 +5,7 @@ import { apiOf } from '../../kafka/apis.ts';
 import { responseCodec } from '../../kafka/codec.ts';
 import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
 import { scanProgram, EndpointScanner } from './endpoint-scanner.ts';
+import type { MemoryAccount } from '../net/byte-budget.ts';
 import { FrameStream } from './frame-stream.ts';
 import type { FrameRules } from './frame-stream.ts';
 
@@ -170,6 +171,7 @@ function hide(frame: Buffer, key: number, version: number, pieces: number[]): Bu
     mayBegin: () => true,
     decide: () => scanner.begin(scanProgram(key, version)),
     badLength: String,
+    account: undefined as unknown as MemoryAccount, // nothing is gathered
   };
   const stream = new FrameStream(rules, (bytes) => void written.push(Buffer.from(bytes)));
   const bytes = Buffer.from(frame);

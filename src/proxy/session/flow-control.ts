@@ -17,8 +17,8 @@ export interface SessionControl {
   onReleased(): void;
   /** The work on a frame that was held has failed. */
   onFailed(error: unknown): void;
-  /** Whether the broker turns out to be the one that the client wants. */
-  findNode(): Promise<boolean>;
+  /** Makes the broker answer something, so that it shows whether it accepts the session; then `resume` is called. */
+  confirm(): void;
 }
 
 /**
@@ -42,7 +42,7 @@ export class FlowControl implements DirectionEvents {
     const { stats } = state.info.cluster;
     this.requests = new Direction(
       { source: client, sink: upstream },
-      new RequestSide(state, () => session.findNode()),
+      new RequestSide(state, () => session.confirm()),
       this,
       { bytes: stats.bytesFromClients, pauses: stats.pausedRequests },
     );

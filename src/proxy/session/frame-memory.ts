@@ -3,7 +3,8 @@
  * next garbage collection nearer, and both cost more than what is done with the bytes: so a little of it is kept.
  */
 
-const SMALLEST = 32_768;
+/** Smaller frames are not worth the care. */
+export const LARGE_FRAME = 32_768;
 const LARGEST = 8_388_608;
 const KEPT_BYTES = 16_777_216;
 
@@ -17,11 +18,11 @@ export interface FrameMemory {
 /** Sizes are powers of two, so that a buffer fits many frames. At most `keep` bytes wait for their next use. */
 export function createFrameMemory(keep = KEPT_BYTES): FrameMemory {
   const free = new Map<number, Buffer[]>();
-  for (let size = SMALLEST; size <= LARGEST; size *= 2) free.set(size, []);
+  for (let size = LARGE_FRAME; size <= LARGEST; size *= 2) free.set(size, []);
   let kept = 0;
   return {
     take(size) {
-      if (size < SMALLEST || size > LARGEST) return Buffer.allocUnsafe(size);
+      if (size < LARGE_FRAME || size > LARGEST) return Buffer.allocUnsafe(size);
       const rounded = 2 ** Math.ceil(Math.log2(size));
       const buffer = free.get(rounded)!.pop();
       if (!buffer) return Buffer.allocUnsafeSlow(rounded);

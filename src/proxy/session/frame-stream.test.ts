@@ -1,17 +1,33 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BadTraffic, FrameStream, GATHER, MORE, PASS } from './frame-stream.ts';
+import type { ClusterBudget } from '../net/byte-budget.ts';
+import { MemoryAccount, OverBudget, ProcessBudget } from '../net/byte-budget.ts';
+import { BadTraffic, FrameStream, GATHER, MORE, PASS, WAIT } from './frame-stream.ts';
 import type { Decision, FrameRules } from './frame-stream.ts';
 
 /** Frames of this made-up protocol begin with a byte that says what to do with them, and one that says how long a head is. */
 const HEAD = 6;
 
 /** A stream and what it has written; frames that it gathers are taken as soon as they are whole. */
-function recorder() {
+function recorder(budget = 1e9) {
   let begun = 0;
   const written: Buffer[] = [];
-  const self = { stopBefore: Infinity, written, stream: undefined as unknown as FrameStream, feed };
+  const self = {
+    stopBefore: Infinity,
+    written,
+    stream: undefined as unknown as FrameStream,
+    feed,
+    mayWait: false,
+    cluster: undefined as unknown as ClusterBudget,
+  };
+  const limits = {
+    maxBufferedBytes: budget,
+    maxBufferedBytesPerVirtualCluster: 1e9,
+    maxBufferedBytesPerConnection: 1e9,
+  };
+  const cluster = { process: new ProcessBudget(), used: { value: 0 }, waits: { value: 0 } };
+  const account = new MemoryAccount(cluster, limits, () => {});
   const rules: FrameRules = {
     minHead: HEAD,
     maxFrame: 100_000,
@@ -19,18 +35,21 @@ function recorder() {
     mayBegin: () => begun < self.stopBefore,
     decide(bytes, at, end): Decision {
       if (end - at < HEAD + bytes[at + 5]!) return MORE;
+      if (self.mayWait) return WAIT;
       begun++;
       return bytes[at + 4]! % 2 === 0 ? PASS : GATHER;
     },
     badLength: (length) => `length ${length}`,
+    account,
   };
+  self.cluster = cluster;
   self.stream = new FrameStream(rules, (bytes) => void written.push(Buffer.from(bytes)));
   function feed(bytes: Buffer, at: number, end: number): number {
     for (;;) {
       at = self.stream.feed(bytes, at, end);
       if (!self.stream.frame) return at;
       written.push(transformed(self.stream.frame));
-      self.stream.release(false);
+      self.stream.release()?.();
     }
   }
   return self;
@@ -109,7 +128,7 @@ test('it stops behind a frame that is wanted whole, until that is released', () 
   assert.equal(stream.frame?.length, 30);
   assert.equal(stream.atBoundary, false);
   assert.equal(stream.feed(bytes, 50, 90), 50);
-  stream.release(false);
+  stream.release()?.();
   assert.equal(stream.feed(bytes, 50, 90), 90);
   assert.deepEqual(lengths(written), [20, 40]);
 });
@@ -153,4 +172,45 @@ test('a frame that ends within its head is refused, also when it comes byte by b
   assert.throws(() => {
     for (let at = 0; at < 10; at++) stream.feed(bytes, at, at + 1);
   }, /header does not end/);
+});
+
+test('a frame that has to wait is decided upon again, also where its head came in pieces and nothing follows', () => {
+  for (const pieces of [[30], [3, 7, 20], [15, 15]]) {
+    const recorded = recorder();
+    recorded.mayWait = true;
+    const bytes = plain(30);
+    let at = 0;
+    for (const size of pieces) {
+      const end = at + size;
+      at = recorded.feed(bytes, at, end);
+      if (recorded.stream.waiting) break;
+    }
+    assert.ok(recorded.stream.waiting, pieces.join());
+    assert.deepEqual(recorded.written, []);
+    recorded.mayWait = false;
+    assert.equal(recorded.feed(bytes, at, 30), 30);
+    assert.deepEqual(Buffer.concat(recorded.written), bytes);
+  }
+});
+
+test('a frame waits where there is no memory for it, and gives back what it had', () => {
+  const recorded = recorder(5000);
+  const { process, used } = recorded.cluster;
+  process.used = 4500;
+  const bytes = plain(1000, 1);
+  const at = recorded.feed(bytes, 0, 400);
+  assert.ok(recorded.stream.waiting && at === 0);
+  assert.deepEqual([used.value, recorded.cluster.waits.value], [0, 1]);
+  process.used = 0;
+  assert.equal(recorded.feed(bytes, at, 400), 400);
+  assert.equal(used.value, 800);
+  assert.equal(recorded.feed(bytes, 400, 1000), 1000);
+  assert.deepEqual(Buffer.concat(recorded.written), transformed(bytes));
+  assert.deepEqual([used.value, process.used], [0, 0]);
+});
+
+test('a frame that never fits is refused by its head', () => {
+  const recorded = recorder(5000);
+  assert.throws(() => recorded.feed(plain(5001, 1), 0, 100), OverBudget);
+  assert.equal(recorded.feed(plain(5001), 0, 100), 100);
 });

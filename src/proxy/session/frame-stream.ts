@@ -1,3 +1,5 @@
+import { OverBudget } from '../net/byte-budget.ts';
+import type { MemoryAccount } from '../net/byte-budget.ts';
 import { frameMemory } from './frame-memory.ts';
 
 /**
@@ -12,8 +14,10 @@ export const MORE = 0;
 export const PASS = 1;
 /** Is wanted whole. */
 export const GATHER = 2;
+/** May not begin yet; it is decided upon again when the stream is fed again. */
+export const WAIT = 3;
 /** A scanner lets the frame go on as it is, and looks for node endpoints in it. */
-export type Decision = typeof MORE | typeof PASS | typeof GATHER | FrameScanner;
+export type Decision = typeof MORE | typeof PASS | typeof GATHER | typeof WAIT | FrameScanner;
 
 /** Looks for something in a frame as it streams by. */
 export interface FrameScanner {
@@ -40,6 +44,8 @@ export interface FrameRules {
   decide(bytes: Buffer, at: number, end: number): Decision;
   /** Says what is wrong with a stream whose next frame cannot be that long. */
   badLength(length: number, bytes: Buffer, at: number): string;
+  /** Whose memory frames are gathered in. */
+  readonly account: MemoryAccount;
 }
 
 /** A scanner starts behind length and correlation id. */
@@ -57,6 +63,9 @@ export class FrameStream {
   frame: Buffer | undefined;
   /** Stops between any two frames, because its owner has something to do there. */
   stopAtBoundary = false;
+  /** Stopped where it must not go on yet; it tries again when it is fed, if only with nothing. */
+  waiting = false;
+  #headWaits = false;
   readonly #rules: FrameRules;
   readonly #write: (bytes: Buffer) => void;
   /** Of the current frame, if it is scanned. */
@@ -68,6 +77,8 @@ export class FrameStream {
   #have = 0;
   /** The pooled memory that `frame` is in, if it was gathered. */
   #memory: Buffer | undefined;
+  /** How much of the account's memory the frame has. */
+  #charged = 0;
   /** Where the bytes begin that have passed but are not written yet. */
   #run = 0;
 
@@ -81,17 +92,29 @@ export class FrameStream {
     return this.left === 0 && this.#head.length === 0 && this.frame === undefined;
   }
 
-  /** `frame` has been dealt with. Its memory is used again, unless it is `kept` because it is being written. */
-  release(kept: boolean): void {
+  /**
+   * `frame` has been dealt with. Its memory is used again; where the frame is being written, only when the result is
+   * called. Undefined if it was in no memory of its own.
+   */
+  release(): (() => void) | undefined {
     this.frame = undefined;
-    if (this.#memory && !kept) frameMemory.give(this.#memory);
+    const memory = this.#memory;
+    if (!memory) return undefined;
+    const charged = this.#charged;
     this.#memory = undefined;
+    this.#charged = 0;
+    return () => {
+      frameMemory.give(memory);
+      this.#rules.account.give(charged);
+    };
   }
 
   /** Works on the bytes as far as it may, and returns where it stopped: at the end, behind `frame`, or at a boundary. */
   feed(chunk: Buffer, at: number, end: number): number {
     this.#run = at;
-    while (at < end && this.frame === undefined) {
+    this.waiting = false;
+    if (this.#headWaits) this.#decideHead();
+    while (at < end && this.frame === undefined && !this.waiting) {
       if (this.left > 0) at = this.#continueFrame(chunk, at, end);
       else if (this.#head.length > 0) at = this.#continueHead(chunk, at, end);
       else if (!this.#rules.mayBegin()) break;
@@ -119,6 +142,10 @@ export class FrameStream {
     if (end - at >= this.#rules.minHead) {
       const total = this.#lengthOf(chunk, at);
       const decision = this.#rules.decide(chunk, at, Math.min(at + total, end));
+      if (decision === WAIT) {
+        this.waiting = true;
+        return at;
+      }
       if (decision !== MORE) return this.#act(decision, chunk, at, end, total);
     }
     this.#send(chunk, at);
@@ -130,20 +157,27 @@ export class FrameStream {
     const had = this.#head;
     const total = had.length < 4 ? 4 : this.#lengthOf(had, 0);
     const stop = Math.min(end, at + Math.min(total - had.length, Math.max(HEAD_PIECE, had.length)));
-    const head = Buffer.concat([had, chunk.subarray(at, stop)]);
+    this.#head = Buffer.concat([had, chunk.subarray(at, stop)]);
     this.#run = stop;
-    this.#head = head;
-    if (head.length < this.#rules.minHead) return stop;
+    if (this.#head.length >= this.#rules.minHead) this.#decideHead();
+    return stop;
+  }
+
+  #decideHead(): void {
+    const head = this.#head;
     const decision = this.#rules.decide(head, 0, head.length);
+    this.#headWaits = this.waiting = decision === WAIT;
+    if (decision === WAIT) return;
+    const total = this.#lengthOf(head, 0);
     if (decision === MORE) {
-      if (head.length < this.#lengthOf(head, 0) && head.length < MAX_HEAD) return stop;
+      if (head.length < total && head.length < MAX_HEAD) return;
       throw new BadTraffic('frame header does not end');
     }
-    this.#head = NOTHING;
+    const run = this.#run;
     this.#run = 0;
-    this.#send(head, this.#act(decision, head, 0, head.length, this.#lengthOf(head, 0)));
-    this.#run = stop;
-    return stop;
+    this.#send(head, this.#act(decision, head, 0, head.length, total));
+    this.#run = run;
+    this.#head = NOTHING;
   }
 
   /** Does what was decided with the frame that begins at `at`; returns how far that went. */
@@ -156,45 +190,67 @@ export class FrameStream {
     if (decision !== GATHER && found < 0) return stop;
     this.#scanner = undefined;
     this.#send(bytes, at);
+    if (this.left > 0) return this.#beginGathering(bytes, at, stop, total);
     this.#run = stop;
-    if (this.left === 0) this.frame = bytes.subarray(at, stop);
-    else this.#gather(bytes, at, stop, total);
+    this.frame = bytes.subarray(at, stop);
     return stop;
+  }
+
+  #beginGathering(bytes: Buffer, at: number, stop: number, total: number): number {
+    const { most } = this.#rules.account;
+    if (total > most)
+      throw new OverBudget(`a frame of ${total} bytes has to be held, and a connection may hold ${most}`);
+    if (bytes === this.#head) {
+      this.#gathered = bytes; // it has memory of its own
+      this.#have = stop;
+      this.#run = stop;
+      return stop;
+    }
+    this.#gathered = NOTHING;
+    this.left = total;
+    return at;
   }
 
   #continueFrame(chunk: Buffer, at: number, end: number): number {
     const stop = Math.min(at + this.left, end);
-    const left = this.left;
+    if (this.#gathered) return this.#gather(this.#gathered, chunk, at, stop);
+    const { left } = this;
     this.left -= stop - at;
-    if (this.#gathered) {
-      this.#gather(chunk, at, stop, this.#have + left);
-      this.#run = stop;
-    } else if (this.#scanner) {
+    if (this.#scanner) {
       const found = this.#scanner.feed(chunk, at, stop);
       if (found >= 0) this.#scanner.neutralise(chunk, found, stop, left - (found - at));
     }
     return stop;
   }
 
-  /** Collects a frame. Its buffer grows with what has come, not with what was announced. */
-  #gather(chunk: Buffer, at: number, stop: number, total: number): void {
+  /** Collects a frame, as far as there is memory for it. */
+  #gather(before: Buffer, chunk: Buffer, at: number, stop: number): number {
+    const total = this.#have + this.left;
     const have = this.#have + stop - at;
-    const before = this.#gathered;
-    const buffer =
-      before && have <= before.length
-        ? before
-        : frameMemory.take(Math.min(total, Math.max(this.#rules.firstGather, have * 2)));
-    if (before && buffer !== before) {
-      before.copy(buffer, 0, 0, this.#have);
-      frameMemory.give(before);
+    const buffer = have <= before.length ? before : this.#grow(before, have, total);
+    if (!buffer) {
+      this.waiting = true;
+      return at;
     }
     chunk.copy(buffer, this.#have, at, stop);
-    this.#gathered = buffer;
-    this.#have = have;
-    if (have < total) return;
-    this.#gathered = undefined;
-    this.#have = 0;
+    this.#run = stop;
+    this.left = total - have;
+    this.#gathered = this.left > 0 ? buffer : undefined;
+    this.#have = this.left > 0 ? have : 0;
+    if (this.left > 0) return stop;
     this.#memory = buffer;
     this.frame = buffer.subarray(0, total);
+    return stop;
+  }
+
+  /** A buffer grows with what has come, not with what was announced; undefined if there is no room for that now. */
+  #grow(before: Buffer, have: number, total: number): Buffer | undefined {
+    const size = Math.min(total, Math.max(this.#rules.firstGather, have * 2));
+    if (!this.#rules.account.take(size - this.#charged)) return undefined;
+    this.#charged = size;
+    const buffer = frameMemory.take(size);
+    before.copy(buffer, 0, 0, this.#have);
+    frameMemory.give(before);
+    return buffer;
   }
 }

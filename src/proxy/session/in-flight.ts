@@ -16,6 +16,8 @@ export class InFlightQueue {
   #slots: (InFlightRequest | undefined)[] = Array.from({ length: 8 }, () => undefined);
   #head = 0;
   length = 0;
+  /** How long the answers of ours among them are together. */
+  answerBytes = 0;
 
   /** Whether an answer of ours is among them. */
   get hasAnswers(): boolean {
@@ -30,6 +32,7 @@ export class InFlightQueue {
     if (this.length === this.#slots.length) this.#grow();
     this.#slots[(this.#head + this.length) & (this.#slots.length - 1)] = request;
     this.length++;
+    if (request.answer) this.answerBytes += request.answer.length;
   }
 
   shift(): InFlightRequest | undefined {
@@ -38,6 +41,7 @@ export class InFlightQueue {
     this.#slots[this.#head] = undefined;
     this.#head = (this.#head + 1) & (this.#slots.length - 1);
     this.length--;
+    if (request.answer) this.answerBytes -= request.answer.length;
     return request;
   }
 

@@ -12,6 +12,10 @@ export const API = {
   saslAuthenticate: apiOf('SaslAuthenticate').key,
 } as const;
 
+/** The requests of a login: those that a broker answers before it knows who asks. */
+export const isLogin = (apiKey: number): boolean =>
+  apiKey === API.apiVersions || apiKey === API.saslHandshake || apiKey === API.saslAuthenticate;
+
 /** Length, API key, API version, correlation id. */
 export const REQUEST_HEAD = 12;
 /** Length, correlation id. */

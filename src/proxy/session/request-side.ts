@@ -2,11 +2,12 @@ import { apiOf } from '../../kafka/apis.ts';
 import { responseCodec } from '../../kafka/codec.ts';
 import { ERRORS } from '../../kafka/errors.ts';
 import { encodeResponse } from '../../kafka/frame.ts';
+import type { MemoryAccount } from '../net/byte-budget.ts';
 import { HIGH_WATER } from './direction.ts';
 import type { FrameOutcome, Side } from './direction.ts';
-import { BadTraffic, GATHER, MORE, PASS } from './frame-stream.ts';
+import { BadTraffic, GATHER, MORE, PASS, WAIT } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
-import { API, describeBytes, peekAcks, REQUEST_HEAD } from './request-head.ts';
+import { API, describeBytes, isLogin, peekAcks, REQUEST_HEAD } from './request-head.ts';
 import { isServed } from './served-apis.ts';
 import type { SessionState } from './session-state.ts';
 
@@ -17,52 +18,65 @@ const MAX_IN_FLIGHT = 4096;
  * would cost it all its memory. Produce requests are rightly large and pass at once; others wait here until they are whole.
  */
 const LARGE_REQUEST = 65_536;
+/** As much as a broker takes of a client that has not logged in. */
+const LARGEST_LOGIN = 524_288;
 /** Anybody can announce a large request: memory comes with the bytes. */
 const FIRST_GATHER = 16_384;
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
-
-const isLogin = (apiKey: number) =>
-  apiKey === API.apiVersions || apiKey === API.saslHandshake || apiKey === API.saslAuthenticate;
 
 /** The direction from the client to the broker. */
 export class RequestSide implements Side {
   readonly minHead = REQUEST_HEAD;
   readonly maxFrame: number;
   readonly firstGather = FIRST_GATHER;
+  readonly account: MemoryAccount;
   readonly #state: SessionState;
-  readonly #findNode: () => Promise<boolean>;
+  readonly #confirm: () => void;
+  #confirming = false;
 
-  constructor(state: SessionState, findNode: () => Promise<boolean>) {
+  /** `confirm` makes the broker answer something, after which the stream is fed again. */
+  constructor(state: SessionState, confirm: () => void) {
     this.#state = state;
-    this.#findNode = findNode;
+    this.account = state.account;
+    this.#confirm = confirm;
     this.maxFrame = state.rules.limits.maxFrameBytes;
   }
 
   mayBegin(): boolean {
     const { draining, inFlight, client } = this.#state;
-    return !draining && inFlight.length < MAX_IN_FLIGHT && client.backlog <= HIGH_WATER;
+    if (draining || inFlight.length >= MAX_IN_FLIGHT) return false;
+    return client.backlog + inFlight.answerBytes <= HIGH_WATER;
   }
 
   decide(bytes: Buffer, at: number, end: number): Decision {
     const state = this.#state;
+    const length = bytes.readInt32BE(at);
     const apiKey = bytes.readInt16BE(at + 4);
     const apiVersion = bytes.readInt16BE(at + 6);
     if (!isServed(apiKey, apiVersion, state.rules.unknownApis) && apiKey !== API.apiVersions)
       throw new BadTraffic(`request of an API that is not served: ${describeApi(apiKey, apiVersion)}`);
-    if (!isLogin(apiKey)) {
-      state.authenticated = true;
-      if (state.guessed) return GATHER;
+    const wanted = state.chain.wantsRequest(apiKey);
+    const acks = apiKey === API.produce && !wanted ? peekAcks(bytes, at, end, apiVersion) : 1;
+    if (!state.accepted || state.guessed) {
+      if (isLogin(apiKey)) checkLogin(apiKey, length);
+      else if (wanted || state.guessed || length > LARGE_REQUEST || !acks) return this.#confirmFirst();
     }
-    if (state.chain.wantsRequest(apiKey) || localAnswer(apiKey, apiVersion, 0)) return GATHER;
-    if (apiKey !== API.produce && bytes.readInt32BE(at) > LARGE_REQUEST) return GATHER;
-    if (apiKey === API.produce) {
-      const acks = peekAcks(bytes, at, end, apiVersion);
-      if (acks === undefined) return MORE;
-      this.#sent(apiKey, apiVersion, bytes.readInt32BE(at + 8), acks !== 0);
-    } else {
-      this.#sent(apiKey, apiVersion, bytes.readInt32BE(at + 8), true);
-    }
+    if (wanted || localAnswer(apiKey, apiVersion, 0)) return GATHER;
+    if (apiKey !== API.produce && length > LARGE_REQUEST && state.accepted) return GATHER;
+    if (acks === undefined) return MORE;
+    this.#sent(apiKey, apiVersion, bytes.readInt32BE(at + 8), acks !== 0);
     return PASS;
+  }
+
+  /**
+   * A request has to wait until the broker has accepted the session, because it would cost something here, or would
+   * never show that: it is large, filters want it, its head comes in pieces, it has no answer. So the proxy itself asks
+   * something. Any other request goes to the broker, whose answer shows it.
+   */
+  #confirmFirst(): typeof WAIT {
+    if (!this.#confirming) this.#confirm();
+    this.#confirming = true;
+    return WAIT;
   }
 
   /** Counts a request that goes to the broker, and remembers it if it will be answered. */
@@ -75,17 +89,10 @@ export class RequestSide implements Side {
   }
 
   take(frame: Buffer): FrameOutcome | Promise<FrameOutcome> {
-    const { guessed, chain } = this.#state;
+    const { chain } = this.#state;
     const apiKey = frame.readInt16BE(4);
     const answer = localAnswer(apiKey, frame.readInt16BE(6), frame.readInt32BE(8));
     if (answer) return { answer };
-    return guessed || chain.wantsRequest(apiKey) ? this.#handle(apiKey, frame) : 'pass';
-  }
-
-  async #handle(apiKey: number, frame: Buffer): Promise<FrameOutcome> {
-    const { guessed, chain } = this.#state;
-    // The client connects again, now to the broker that it wants.
-    if (guessed && !isLogin(apiKey) && !(await this.#findNode())) return 'finish';
     return chain.wantsRequest(apiKey) ? chain.request(frame) : 'pass';
   }
 
@@ -103,6 +110,13 @@ export class RequestSide implements Side {
 }
 
 const describeApi = (apiKey: number, version: number) => `${apiOf(apiKey)?.name ?? apiKey} v${version}`;
+
+/** Only SaslAuthenticate carries something that may be long: a token, a ticket. */
+function checkLogin(apiKey: number, length: number): void {
+  const most = apiKey === API.saslAuthenticate ? LARGEST_LOGIN : LARGE_REQUEST;
+  if (length > most)
+    throw new BadTraffic(`a request of ${length} bytes before the login is complete, ${most} are allowed`);
+}
 
 /**
  * Requests that are answered here. An ApiVersions request that is newer than we know gets what a broker would say, the

@@ -12,6 +12,7 @@ import { createMetrics } from '../../ops/metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { createStats } from '../cluster/stats.ts';
 import { createTopology } from '../cluster/topology.ts';
+import { ProcessBudget } from '../net/byte-budget.ts';
 import { Connection } from '../net/connection.ts';
 import type { ConnectionInfo } from './connection-info.ts';
 import { Session } from './session.ts';
@@ -124,15 +125,23 @@ function start(client: Connection, upstream: Connection): void {
       open: async () => ({ connection: upstream, address: { host: 'b', port: 1 }, guessed: false }),
     },
     filters: [{ connect: () => slowFilter() }],
+    memory: { process: new ProcessBudget(), used: { value: 0 }, waits: { value: 0 } },
     sessions: new Set(),
     reportCut: (reason: string, { why }: { why: string }) => assert.fail(`${reason}: ${why}`),
     reportUnadvertised() {},
   } as unknown as Cluster;
   const addressing = { bootstrap: { host: 'h', port: 1 }, advertise: () => undefined };
   const info = { cluster, gateway: 'g', addressing, clientAddress: '192.0.2.1' } as unknown as ConnectionInfo;
-  const limits = { maxFrameBytes: 10_000_000 };
+  const limits = {
+    maxFrameBytes: 10_000_000,
+    maxBufferedBytes: 1e9,
+    maxBufferedBytesPerVirtualCluster: 1e9,
+    maxBufferedBytesPerConnection: 1e9,
+  };
   const rules = { limits, unknownApis: 'pass' } as ConstructorParameters<typeof Session>[1];
-  new Session(info, rules, client, () => {}).start(Buffer.alloc(0));
+  const session = new Session(info, rules, client, () => {});
+  session.accepted = true; // as after its first answer; before it, the proxy asks between the client's requests
+  session.start(Buffer.alloc(0));
 }
 
 /** Takes its time over requests and responses, changes some, and answers some itself. */

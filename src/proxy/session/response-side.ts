@@ -5,25 +5,24 @@ import { ERRORS } from '../../kafka/errors.ts';
 import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
 import type { ResponseHeader } from '../../kafka/frame.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
+import type { MemoryAccount } from '../net/byte-budget.ts';
 import type { FrameOutcome, Side } from './direction.ts';
 import { EndpointScanner, scanProgram } from './endpoint-scanner.ts';
-import { frameMemory } from './frame-memory.ts';
+import { frameMemory, LARGE_FRAME } from './frame-memory.ts';
 import { BadTraffic, GATHER, PASS } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
 import type { InFlightRequest } from './in-flight.ts';
-import { API, RESPONSE_HEAD } from './request-head.ts';
+import { API, isLogin, RESPONSE_HEAD } from './request-head.ts';
 import { REWRITTEN, restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
 import type { Seen } from './rewrite.ts';
 import type { SessionState } from './session-state.ts';
 
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
 const NO_TOPIC_ID = 'A'.repeat(22);
-/** No broker sends more. */
+/** No broker sends more. What has to be gathered is bounded by what a connection may hold. */
 const MAX_RESPONSE = 0x7fff_ffff;
 /** Brokers send what they announce, so memory for most responses is set aside at once. */
 const FIRST_GATHER = 4_194_304;
-/** Smaller frames are not worth the care. */
-const LARGE_FRAME = 32_768;
 /** An encoded response is hardly ever larger than the one that came by so much. */
 const SLACK = 1024;
 
@@ -36,6 +35,7 @@ export class ResponseSide implements Side {
   readonly minHead = RESPONSE_HEAD;
   readonly maxFrame = MAX_RESPONSE;
   readonly firstGather = FIRST_GATHER;
+  readonly account: MemoryAccount;
   readonly #state: SessionState;
   readonly #scanner: EndpointScanner;
   /** The request that the current frame answers. */
@@ -43,6 +43,7 @@ export class ResponseSide implements Side {
 
   constructor(state: SessionState) {
     this.#state = state;
+    this.account = state.account;
     this.#scanner = new EndpointScanner(state.info.cluster.stats.neutralised);
   }
 
@@ -52,14 +53,17 @@ export class ResponseSide implements Side {
   }
 
   decide(bytes: Buffer, at: number): Decision {
-    const { inFlight, info, chain } = this.#state;
+    const state = this.#state;
+    const { inFlight, info, chain } = state;
     const request = inFlight.first;
     if (!request || request.answer || request.correlationId !== bytes.readInt32BE(at + 4))
       throw new BadTraffic('the broker sent a response that was not asked for');
     inFlight.shift();
     this.#request = request;
-    if (request.onResponse) return GATHER;
     const { apiKey, apiVersion } = request;
+    // Brokers answer nothing else before a login; where they want none, the first answer shows that.
+    if (!state.accepted && !isLogin(apiKey)) state.accepted = true;
+    if (request.onResponse) return GATHER;
     info.cluster.stats.api(apiKey).latency.observe((performance.now() - request.since) / 1000);
     if (DECODED[apiKey] || chain.wantsResponse(apiKey)) return GATHER;
     const program = scanProgram(apiKey, apiVersion);

@@ -1,4 +1,5 @@
 import type { Connection } from '../net/connection.ts';
+import type { MemoryAccount } from '../net/byte-budget.ts';
 import type { ConnectionInfo, SessionRules } from './connection-info.ts';
 import type { FilterChain } from './filter-chain.ts';
 import type { InFlightQueue } from './in-flight.ts';
@@ -10,8 +11,10 @@ export interface SessionState {
   readonly client: Connection;
   readonly chain: FilterChain;
   readonly inFlight: InFlightQueue;
-  /** Past its login, as far as can be seen. */
-  authenticated: boolean;
+  /** What it holds in memory. */
+  readonly account: MemoryAccount;
+  /** The broker has answered a request that is not part of a login. Until then the client costs as little as possible. */
+  accepted: boolean;
   /** Connected to any broker, in place of one whose address nobody knows yet. */
   guessed: boolean;
   /** Takes no further requests. */

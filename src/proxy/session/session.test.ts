@@ -16,12 +16,16 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { createStats } from '../cluster/stats.ts';
 import { createTopology } from '../cluster/topology.ts';
 import type { ConnectionContext, ConnectionFilter } from '../filter.ts';
+import { ProcessBudget } from '../net/byte-budget.ts';
 import { Connection } from '../net/connection.ts';
 import type { ConnectionInfo } from './connection-info.ts';
 import { Session } from './session.ts';
 
-/** A session between two pairs of streams in place of sockets: what a test writes and reads are the far ends. */
-function open(connect?: (context: ConnectionContext) => ConnectionFilter) {
+/**
+ * A session between two pairs of streams in place of sockets: what a test writes and reads are the far ends. Unless it
+ * is of a stranger, the broker has accepted it already.
+ */
+function open(connect?: (context: ConnectionContext) => ConnectionFilter, stranger = false) {
   const [client, clientFar] = pair();
   const [upstream, brokerFar] = pair();
   const cuts: string[] = [];
@@ -42,6 +46,7 @@ function open(connect?: (context: ConnectionContext) => ConnectionFilter) {
       open: async () => ({ connection: upstream, address: { host: 'b', port: 1 }, guessed: false }),
     },
     filters: connect ? [{ connect }] : [],
+    memory: { process: new ProcessBudget(), used: { value: 0 }, waits: { value: 0 } },
     sessions: new Set(),
     reportCut: (reason) => void cuts.push(reason),
     reportUnadvertised() {},
@@ -57,13 +62,18 @@ function open(connect?: (context: ConnectionContext) => ConnectionFilter) {
   const limits = {
     maxConnections: 0,
     maxConnectionsPerAddress: 0,
+    maxConnectionsPerVirtualCluster: 0,
+    maxBufferedBytes: 1e9,
+    maxBufferedBytesPerVirtualCluster: 1e9,
+    maxBufferedBytesPerConnection: 1e9,
     maxFrameBytes: 1_000_000,
     connectTimeoutMs: 0,
     handshakeTimeoutMs: 0,
     idleTimeoutMs: 0,
-    unauthenticatedIdleTimeoutMs: 0,
+    unauthenticatedIdleTimeoutMs: 60_000,
   };
   const session = new Session(info, { limits, unknownApis: 'pass' }, client, () => {});
+  session.accepted = !stranger;
   session.start(Buffer.alloc(0));
   return { session, cluster, cuts, client: clientFar, broker: brokerFar };
 }
@@ -82,6 +92,17 @@ function request<Name extends ApiName>(api: Name, apiVersion: number, body: Draf
 }
 
 const unanswered = request('Produce', 9, { acks: 0, timeoutMs: 1, topicData: [] });
+
+/** Answers everything, as a broker that wants no login, but for what wants no answer. */
+function serve(broker: Duplex): void {
+  broker.on('data', (bytes: Buffer) => {
+    for (let at = 0; at + 12 <= bytes.length; at += bytes.readInt32BE(at) + 4) {
+      const [apiKey, apiVersion] = [bytes.readInt16BE(at + 4), bytes.readInt16BE(at + 6)];
+      if (apiKey === apiOf('Produce').key) continue;
+      broker.write(encodeResponse(apiKey, apiVersion, { correlationId: bytes.readInt32BE(at + 8) }, {}));
+    }
+  });
+}
 
 async function readAll(stream: Duplex): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -175,13 +196,106 @@ test('a client that has closed its side does not wait for ever for a broker that
   assert.deepEqual(cuts, ['drain_timeout']);
 });
 
-test('a client that says nothing at all is not waited for for ever, even where no limit is set', () => {
-  const { session, cuts } = open();
-  session.sweep(performance.now());
-  session.sweep(performance.now() + 500_000);
+test('before the broker has accepted the session, only its answers count as activity', async () => {
+  const { session, cuts, client, broker } = open(undefined, true);
+  let now = performance.now();
+  const sweep = (ms: number) => session.sweep((now += ms));
+  sweep(0);
+  client.write(request('SaslAuthenticate', 2, { authBytes: Buffer.alloc(1000) }).subarray(0, 500));
+  while (broker.readableLength === 0) await turn();
+  sweep(50_000);
+  client.write(Buffer.alloc(100));
+  while (broker.readableLength < 600) await turn();
   assert.deepEqual(cuts, []);
-  session.sweep(performance.now() + 601_000);
+  sweep(20_000);
   assert.deepEqual(cuts, ['idle']);
+});
+
+test('a session that the broker has accepted has no limit of a stranger any more', async () => {
+  const { session, cuts, client, broker } = open(undefined, true);
+  serve(broker);
+  client.write(request('Heartbeat', 4, { groupId: 'g', generationId: 1, memberId: 'm' }));
+  while (!session.accepted) await turn();
+  session.sweep(performance.now());
+  session.sweep(performance.now() + 1e9);
+  assert.deepEqual(cuts, []);
+});
+
+for (const [what, bytes] of [
+  ['wants no answer', unanswered],
+  [
+    'is large',
+    request('Metadata', 1, {
+      topics: [{ name: 'x'.repeat(30_000) }, { name: 'y'.repeat(30_000) }, { name: 'z'.repeat(9000) }],
+    }),
+  ],
+  [
+    'is a large Produce request',
+    request('Produce', 9, {
+      acks: 1,
+      timeoutMs: 1,
+      topicData: [{ name: 'x', partitionData: [{ index: 0, records: Buffer.alloc(200_000) }] }],
+    }),
+  ],
+] as const) {
+  test(`a first request that ${what} waits until the broker has answered the proxy`, async () => {
+    const { session, client, broker } = open(undefined, true);
+    client.resume();
+    client.write(bytes);
+    while (broker.readableLength === 0) await turn();
+    const asked = broker.read() as Buffer;
+    assert.equal(asked.readInt16BE(4), apiOf('Metadata').key);
+    assert.ok(asked.length < 100, 'nothing of the client has gone to the broker');
+    assert.equal(session.account.held, 0);
+    broker.write(encodeResponse(apiOf('Metadata').key, 1, { correlationId: asked.readInt32BE(8) }, {}));
+    const chunks: Buffer[] = [];
+    broker.on('data', (chunk: Buffer) => chunks.push(chunk));
+    while (Buffer.concat(chunks).length < bytes.length) await turn();
+    assert.deepEqual(Buffer.concat(chunks), bytes);
+    assert.ok(session.accepted);
+  });
+}
+
+test('no filter sees a request of a client that the broker has not accepted', async () => {
+  const seen: string[] = [];
+  const { session, client, broker } = open(
+    () => ({
+      onRequest: {
+        Produce() {
+          seen.push('Produce');
+          return undefined;
+        },
+      },
+    }),
+    true,
+  );
+  client.resume();
+  client.write(request('Produce', 9, { acks: 1, timeoutMs: 1, topicData: [] }));
+  while (broker.readableLength === 0) await turn();
+  assert.deepEqual(seen, []);
+  broker.destroy(); // as it does where a login comes first
+  while (!session.upstream!.closed) await turn();
+  client.end();
+  while (!session.client.closed) await turn();
+  assert.deepEqual(seen, []);
+});
+
+test('a login has short requests', async () => {
+  for (const [apiKey, length, cut] of [
+    [apiOf('SaslAuthenticate').key, 524_288, false],
+    [apiOf('SaslAuthenticate').key, 524_289, true],
+    [apiOf('ApiVersions').key, 65_537, true],
+  ] as const) {
+    const { session, cuts, client } = open(undefined, true);
+    const head = Buffer.alloc(20);
+    head.writeInt32BE(length, 0);
+    head.writeInt16BE(apiKey, 4);
+    client.write(head);
+    while (session.upstream === undefined && cuts.length === 0) await turn();
+    await turn();
+    assert.deepEqual(cuts, cut ? ['bad_traffic'] : [], `${apiKey} ${length}`);
+    session.destroy();
+  }
 });
 
 test('what a filter works on is left alone when the broker is lost meanwhile', async (t) => {

@@ -5,6 +5,7 @@ import type { CutReason } from '../cluster/stats.ts';
 import type { BrokerConnection } from '../cluster/upstream.ts';
 import type { Connection } from '../net/connection.ts';
 import { Broker } from './broker.ts';
+import { MemoryAccount, OverBudget } from '../net/byte-budget.ts';
 import { connectionContext } from './connection-context.ts';
 import type { ConnectionInfo, SessionRules } from './connection-info.ts';
 import { createFilterChain } from './filter-chain.ts';
@@ -36,8 +37,9 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   readonly client: Connection;
   readonly inFlight = new InFlightQueue();
   readonly chain: FilterChain;
+  readonly account: MemoryAccount;
   guessed = false;
-  authenticated = false;
+  accepted = false;
   draining = false;
   readonly #cluster: Cluster;
   readonly #timeouts: Timeouts;
@@ -57,6 +59,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
     this.#cluster = info.cluster;
     this.#timeouts = new Timeouts(rules.limits);
     this.#onClosed = onClosed;
+    this.account = new MemoryAccount(info.cluster.memory, rules.limits, () => this.#resume());
     const { filters, sessions, stats } = info.cluster;
     const context = filters.length > 0 && connectionContext(this);
     this.chain = context ? createFilterChain(filters.map((filter) => filter.connect(context))) : NO_FILTERS;
@@ -96,7 +99,8 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   }
 
   #fromClient(chunk: Buffer, length: number): boolean {
-    this.#timeouts.touch();
+    // Before the broker has accepted the session only its answers count: anybody can send bytes now and then.
+    if (this.accepted) this.#timeouts.touch();
     if (this.#phase === 'waiting') {
       this.#opening = Buffer.concat([this.#opening, chunk.subarray(0, length)]);
       return this.#opening.length < REQUEST_HEAD || this.#connect();
@@ -172,6 +176,10 @@ export class Session implements SessionState, SessionControl, ClusterSession {
 
   /** Cuts the session off because of what came in, or because of a fault of ours that it met; always false. */
   #failed(error: unknown): false {
+    if (error instanceof OverBudget) {
+      this.cut('memory', error.message);
+      return false;
+    }
     const theirs = error instanceof BadTraffic || error instanceof MalformedMessage;
     if (!theirs) this.#cluster.log.error({ err: error }, 'internal error, closing the connection');
     this.cut(theirs ? 'bad_traffic' : 'internal', messageOf(error));
@@ -193,11 +201,16 @@ export class Session implements SessionState, SessionControl, ClusterSession {
     this.cut(theirs ? 'bad_traffic' : 'filter', messageOf(error));
   }
 
-  /** Learns where the brokers are; true if the one that this connection is for turns out to be at its end already. */
-  async findNode(): Promise<boolean> {
-    const found = await this.#broker!.findNode(this.info.node!, this.#cluster.topology);
+  confirm(): void {
+    this.#confirm().catch((error: unknown) => this.cut('upstream', messageOf(error)));
+  }
+
+  /** Asks what any client may ask: where the brokers are. The client of a broker somewhere else connects again, now to it. */
+  async #confirm(): Promise<void> {
+    const found = await this.#broker!.findNode(this.info.node, this.#cluster.topology);
+    if (this.guessed && !found) return this.finish();
     this.guessed = false;
-    return found;
+    this.#resume();
   }
 
   /** A client would not notice by itself: to it the broker's address stays the same, and someone else may have got the old one. */
@@ -274,6 +287,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
 
   #clientClosed(): void {
     this.#phase = 'closed';
+    this.account.close();
     this.#closeUpstream();
     this.#cluster.sessions.delete(this);
     this.#cluster.stats.active.value -= 1;
@@ -290,11 +304,9 @@ export class Session implements SessionState, SessionControl, ClusterSession {
       if (this.#phase === 'ending') this.client.destroy();
       else this.cut('drain_timeout', 'requests were still in flight when the time to drain was over');
     }
-    const unauthenticated = this.#phase === 'waiting' ? 'silent' : 'unauthenticated';
-    const limit = this.#timeouts.exceededIdleLimit(
-      now,
-      this.authenticated ? 'authenticated' : unauthenticated,
-    );
+    if (this.account.isOverdue(now))
+      this.cut('memory', 'no memory was free for a frame in time; maxBufferedBytes is reached');
+    const limit = this.#timeouts.exceededIdleLimit(now, this.accepted);
     if (limit !== undefined) this.cut('idle', `nothing was sent for ${limit} ms`);
   }
 }

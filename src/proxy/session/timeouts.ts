@@ -4,8 +4,6 @@ import type { Limits } from '../config/model.ts';
 export const LINGER_MS = 10_000;
 /** How long a client that has closed its side gets responses: it may be gone altogether, and the broker may hang. */
 export const LAST_RESPONSES_MS = 60_000;
-/** How long a client may say nothing at all, where no limit is set: as long as brokers wait, of whom it has none yet. */
-const SILENT_MS = 600_000;
 
 /** The time limits of one session. A sweep over all sessions checks them, because a timer for each would cost more. */
 export class Timeouts {
@@ -39,15 +37,14 @@ export class Timeouts {
   }
 
   /** The idle limit that is exceeded, in milliseconds; undefined if none is. To be called by each sweep. */
-  exceededIdleLimit(now: number, who: 'authenticated' | 'unauthenticated' | 'silent'): number | undefined {
+  exceededIdleLimit(now: number, accepted: boolean): number | undefined {
     if (this.#active) {
       this.#active = false;
       this.#activeAt = now;
       return undefined;
     }
     const { idleTimeoutMs, unauthenticatedIdleTimeoutMs } = this.#limits;
-    const unauthenticated = unauthenticatedIdleTimeoutMs || (who === 'silent' ? SILENT_MS : 0);
-    const limit = who === 'authenticated' ? idleTimeoutMs : unauthenticated;
+    const limit = accepted ? idleTimeoutMs : unauthenticatedIdleTimeoutMs;
     return limit > 0 && now - this.#activeAt > limit ? limit : undefined;
   }
 }

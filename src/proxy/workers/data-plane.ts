@@ -11,6 +11,7 @@ import type { AcceptContext } from '../listener/accept.ts';
 import { createConnectionLimit } from '../listener/connection-limit.ts';
 import { createListeners } from '../listener/listeners.ts';
 import type { Listeners } from '../listener/listeners.ts';
+import { ProcessBudget } from '../net/byte-budget.ts';
 import { createRouter } from '../router/router.ts';
 import type { Router } from '../router/router.ts';
 
@@ -59,6 +60,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const deps = {
     log,
     stats,
+    memory: new ProcessBudget(),
     metrics: sharedFamilies(metrics),
     lookUp: options.lookUp ?? (async () => undefined),
     share: options.share ?? (() => {}),
