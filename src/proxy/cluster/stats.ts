@@ -5,6 +5,7 @@ import type { Cell, Family, Metrics, Timing } from '../../ops/metrics.ts';
 export type CutReason =
   | 'limit'
   | 'address_limit'
+  | 'cluster_limit'
   | 'proxy_protocol'
   | 'tls'
   | 'server_name'

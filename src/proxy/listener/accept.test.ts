@@ -32,6 +32,7 @@ function contextWith(
       made.inside += 1;
       return () => void (made.inside -= 1);
     },
+    enter: () => () => {},
   };
   return made;
 }
@@ -43,7 +44,7 @@ test('a connection whose virtual cluster was retired during its handshake gets n
   const sessions = new Set();
   const secured = connection();
   const route = {
-    cluster: { sessions, filters: [] } as unknown as Cluster,
+    cluster: { sessions, config: { name: 'c' }, filters: [] } as unknown as Cluster,
     gateway: { tls: { handshake: async () => ({ socket: secured as TLSSocket }) } },
   } as unknown as Route;
   let asked = 0;

@@ -28,6 +28,8 @@ export interface AcceptContext {
   refuse(reason: CutReason, client: string, why: string): void;
   /** Counts a connection in, in all alone without a client; the result counts it out. Throws if there are too many. */
   admit(client: string | undefined): () => void;
+  /** Counts it in for its virtual cluster, likewise. */
+  enter(cluster: string, client: string): () => void;
 }
 
 /** Makes the context for a configuration; connection counts and the log throttle are the same for all of them. */
@@ -54,6 +56,11 @@ export function acceptContexts(
       const admitted = limit.admit(client, limits);
       if (typeof admitted === 'function') return admitted;
       throw new Refused(admitted, 'connection limit reached', client);
+    },
+    enter(cluster, client) {
+      const entered = limit.enter(cluster, limits);
+      if (typeof entered === 'function') return entered;
+      throw new Refused(entered, `connection limit of virtual cluster ${cluster} reached`, client);
     },
   });
 }
@@ -102,7 +109,9 @@ async function acceptPlain(
     const route = context.find(destination!);
     if (!route) return connection.destroy();
     const who = { node: destination!.node, clientAddress: client, principal: undefined };
-    openSession(connection, route, who, context, context.admit(client), rest);
+    connection.socket.once('close', context.admit(client));
+    connection.socket.once('close', context.enter(route.cluster.config.name, client));
+    openSession(connection, route, who, context, rest);
   } catch (error) {
     connection.destroy();
     throw error;
@@ -126,13 +135,14 @@ async function acceptTls(
   const destination = binding.destination ?? (await destinationByName(socket, binding, timeoutMs));
   const route = context.find(destination);
   if (!route?.gateway.tls) return void socket.destroy();
+  socket.once('close', context.enter(route.cluster.config.name, client));
   const secured = await route.gateway.tls.handshake(socket);
   // The virtual cluster may have been changed or removed meanwhile: nobody would drain a connection that it gets now.
   if (context.find(destination)?.cluster !== route.cluster) return void socket.destroy();
   const connection = new Connection();
   connection.attach(secured.socket);
   const who = { node: destination.node, clientAddress: client, principal: secured.principal };
-  openSession(connection, route, who, context, () => {}, NOTHING);
+  openSession(connection, route, who, context, NOTHING);
 }
 
 interface Announced {
@@ -195,15 +205,13 @@ function openSession(
   { cluster, gateway }: Route,
   who: Pick<ConnectionInfo, 'node' | 'clientAddress' | 'principal'>,
   { rules }: AcceptContext,
-  release: () => void,
   first: Buffer,
 ): void {
   const info = { cluster, gateway: gateway.config.name, addressing: gateway.addressing, ...who };
   try {
-    new Session(info, rules, connection, release).start(first);
+    new Session(info, rules, connection).start(first);
   } catch (error) {
     connection.destroy();
-    release();
     throw new Refused('filter', `filter refused the connection: ${messageOf(error)}`);
   }
 }

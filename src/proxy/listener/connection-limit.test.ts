@@ -47,3 +47,25 @@ test('a connection without an address counts in all alone', () => {
   release();
   assert.equal(typeof limit.admit('a', limits(1, 1)), 'function');
 });
+
+test('a virtual cluster has a limit of its own, over all workers', () => {
+  const limit = createConnectionLimit();
+  const most = { maxConnectionsPerVirtualCluster: 3 } as Limits;
+  limit.setOthers(1, new Map([...two(most), ['192.0.2.9', 7]]));
+  const entered = limit.enter('a', most);
+  assert.ok(typeof entered === 'function');
+  assert.equal(limit.enter('a', most), 'cluster_limit');
+  assert.equal(typeof limit.enter('b', most), 'function');
+  entered();
+  entered();
+  assert.equal(typeof limit.enter('a', most), 'function');
+  assert.equal(limit.enter('a', most), 'cluster_limit');
+});
+
+/** What another worker with two connections of the virtual cluster says. */
+function two(most: Limits): ReadonlyMap<string, number> {
+  const other = createConnectionLimit();
+  other.enter('a', most);
+  other.enter('a', most);
+  return other.counts().addresses;
+}

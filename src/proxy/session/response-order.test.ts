@@ -139,7 +139,7 @@ function start(client: Connection, upstream: Connection): void {
     maxBufferedBytesPerConnection: 1e9,
   };
   const rules = { limits, unknownApis: 'pass' } as ConstructorParameters<typeof Session>[1];
-  const session = new Session(info, rules, client, () => {});
+  const session = new Session(info, rules, client);
   session.accepted = true; // as after its first answer; before it, the proxy asks between the client's requests
   session.start(Buffer.alloc(0));
 }

@@ -72,7 +72,7 @@ function open(connect?: (context: ConnectionContext) => ConnectionFilter, strang
     idleTimeoutMs: 0,
     unauthenticatedIdleTimeoutMs: 60_000,
   };
-  const session = new Session(info, { limits, unknownApis: 'pass' }, client, () => {});
+  const session = new Session(info, { limits, unknownApis: 'pass' }, client);
   session.accepted = !stranger;
   session.start(Buffer.alloc(0));
   return { session, cluster, cuts, client: clientFar, broker: brokerFar };

@@ -43,7 +43,6 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   draining = false;
   readonly #cluster: Cluster;
   readonly #timeouts: Timeouts;
-  readonly #onClosed: () => void;
   #phase: Phase = 'waiting';
   #clientEnded = false;
   #upstreamLost = false;
@@ -52,13 +51,12 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   #broker: Broker | undefined;
   #flow: FlowControl | undefined;
 
-  constructor(info: ConnectionInfo, rules: SessionRules, client: Connection, onClosed: () => void) {
+  constructor(info: ConnectionInfo, rules: SessionRules, client: Connection) {
     this.info = info;
     this.rules = rules;
     this.client = client;
     this.#cluster = info.cluster;
     this.#timeouts = new Timeouts(rules.limits);
-    this.#onClosed = onClosed;
     this.account = new MemoryAccount(info.cluster.memory, rules.limits, () => this.#resume());
     const { filters, sessions, stats } = info.cluster;
     const context = filters.length > 0 && connectionContext(this);
@@ -291,7 +289,6 @@ export class Session implements SessionState, SessionControl, ClusterSession {
     this.#closeUpstream();
     this.#cluster.sessions.delete(this);
     this.#cluster.stats.active.value -= 1;
-    this.#onClosed();
     try {
       this.chain.close();
     } catch (error) {
