@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { PACKAGE_NAME } from '../ops/filter-module.ts';
 import { LOG_LEVELS } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
 
@@ -46,6 +47,15 @@ export function parseNamespace(text: string): string {
  */
 export function parseNamespaces(text: string): string[] {
   return parseList(text).map(parseNamespace);
+}
+
+/** Reads the names of npm packages. */
+export function parsePackages(text: string): string[] {
+  const names = parseList(text);
+  const wrong = names.find((name) => !PACKAGE_NAME.test(name));
+  if (wrong !== undefined)
+    throw new InvalidArgumentError(`"${wrong}" is not the name of an npm package; paths are not taken.`);
+  return names;
 }
 
 /** Reads the reference of a container image. */

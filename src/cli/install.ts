@@ -4,7 +4,7 @@ import type { Manifest } from '../control/install/objects.ts';
 import type { OperatorRoad } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import { parseCount, parseImage, parseNamespace } from './arguments.ts';
-import { namespacesOption, roadsOption } from './operator.ts';
+import { filterModulesOption, namespacesOption, roadsOption } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -13,6 +13,7 @@ interface InstallFlags {
   replicas: number;
   roads: OperatorRoad[];
   watchNamespaces: string[];
+  filterModules: string[];
   output: 'yaml' | 'json';
   crds: 'own' | 'all' | 'none';
 }
@@ -39,6 +40,7 @@ export function installCommand(terminal: Terminal): Command {
     .option('--replicas <n>', 'operator pods; one leads, the others wait', parseCount, 2)
     .addOption(roadsOption())
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
+    .addOption(filterModulesOption())
     .addOption(
       new Option(
         '--crds <which>',

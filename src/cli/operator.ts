@@ -3,7 +3,14 @@ import { OPERATOR_ROADS } from '../control/roads.ts';
 import type { OperatorRoad } from '../control/roads.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
-import { logLevelOption, parseList, parseNamespace, parseNamespaces, parsePort } from './arguments.ts';
+import {
+  logLevelOption,
+  parseList,
+  parseNamespace,
+  parseNamespaces,
+  parsePackages,
+  parsePort,
+} from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 import { untilStopped } from './terminal.ts';
 
@@ -18,6 +25,7 @@ interface OperatorFlags {
   proxyImage?: string;
   clusterDomain: string;
   watchNamespaces: string[];
+  filterModules: string[];
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -42,6 +50,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .addOption(
       namespacesOption('look for resources, and for what they refer to, only in these, separated by commas'),
     )
+    .addOption(filterModulesOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -71,6 +80,16 @@ export function namespacesOption(description: string): Option {
   return new Option('--watch-namespaces <list>', description)
     .argParser(parseNamespaces)
     .default([], 'everywhere');
+}
+
+/** The `--filter-modules` option. */
+export function filterModulesOption(): Option {
+  return new Option(
+    '--filter-modules <list>',
+    'npm packages in the image that filters of any KafkaProxy may come from, separated by commas',
+  )
+    .argParser(parsePackages)
+    .default([], 'those that a KafkaProxy allows itself');
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

@@ -33,6 +33,8 @@ export interface OperatorOptions {
   proxyImage?: string | undefined;
   /** The domain of the cluster's Services; `cluster.local` if left out. */
   clusterDomain?: string | undefined;
+  /** npm packages that filters of all proxies may come from. */
+  filterModules?: readonly string[] | undefined;
   /** Where to look for resources and what they refer to; everywhere if there are none. */
   watchNamespaces?: readonly string[] | undefined;
   /** The proxy's own checks of what it is to be given. */
@@ -92,11 +94,12 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
 }
 
 function proxyRoadOf(
-  { proxyImage, clusterDomain = 'cluster.local', checks, askPod }: OperatorOptions,
+  { proxyImage, clusterDomain = 'cluster.local', filterModules = [], checks, askPod }: OperatorOptions,
   cluster: Cluster,
 ) {
   const image = proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
-  return proxyRoad({ settings: { image, clusterDomain }, client: () => cluster.client, checks, askPod });
+  const settings = { image, clusterDomain, filterModules };
+  return proxyRoad({ settings, client: () => cluster.client, checks, askPod });
 }
 
 function reportLeadership(metrics: Metrics, election: Election): void {

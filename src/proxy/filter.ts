@@ -104,6 +104,8 @@ export interface FilterSetting {
 /** A kind of filter: its names, the shape of its configuration, and how to make one. */
 export interface FilterType<Config> {
   readonly config: z.ZodType<Config>;
+  /** The fields of it that hold a secret (`auth.password`, `keys.*.value`); nothing is quoted of an error of such a filter. */
+  readonly secretFields?: readonly string[];
   create(config: Config, setting: FilterSetting): Filter | Promise<Filter>;
 }
 

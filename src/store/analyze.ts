@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
 import { filterConfig } from '../control/proxy/resolve/resolve.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
+import { moduleOf } from '../ops/filter-module.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
 import { readText } from './folder.ts';
 import type { FolderContents, Problem } from './folder.ts';
@@ -34,10 +35,11 @@ async function filterProblems(resources: FolderResources): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const filter of resources.snapshot.filters) {
     const { name, namespace } = filter.metadata;
-    const { value, unresolved } = filterConfig(filter, resources.snapshot);
-    if (filter.spec.type.startsWith('module:') || unresolved.length > 0) continue;
+    const { type } = filter.spec;
+    const { value, faults } = filterConfig(filter, [], resources.snapshot);
+    if (moduleOf(type) !== undefined || faults.length > 0) continue;
     try {
-      await checkFilter(filter.spec.type, value, 'spec.config');
+      await checkFilter({ type, config: value }, 'spec.config');
     } catch (error) {
       const document = resources.documentOf('KafkaProtocolFilter', name, namespace);
       const line = document?.lineOf(['spec', error instanceof IsthmusError ? 'config' : 'type']) ?? 1;

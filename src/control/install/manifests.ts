@@ -12,6 +12,8 @@ export interface InstallOptions {
   roads: readonly OperatorRoad[];
   /** The only namespaces that it is to have rights in; they must be there. All of them if there are none. */
   watchNamespaces?: readonly string[];
+  /** npm packages that filters of all proxies may come from. */
+  filterModules?: readonly string[];
 }
 
 const NAME = OPERATOR_NAME;
@@ -65,12 +67,19 @@ function deployment(options: InstallOptions): Manifest {
   };
 }
 
-function container({ image, roads, watchNamespaces = [] }: InstallOptions): object {
+function container({ image, roads, watchNamespaces = [], filterModules = [] }: InstallOptions): object {
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
+  const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
     name: 'operator',
     image,
-    args: ['operator', `--roads=${roads.join(',')}`, `--management-port=${MANAGEMENT_PORT}`, ...watched],
+    args: [
+      'operator',
+      `--roads=${roads.join(',')}`,
+      `--management-port=${MANAGEMENT_PORT}`,
+      ...watched,
+      ...modules,
+    ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },

@@ -17,6 +17,10 @@ const CONDITION_OF = {
   RefNotPermitted: 'ResolvedRefs',
   RequestedResourceKindNotSupported: 'Accepted',
   NotSupported: 'Accepted',
+  /** Of a package that the KafkaProxy does not name. */
+  FilterNotAllowed: 'Accepted',
+  /** In a field that the filter does not declare secret. */
+  PlaceholderNotAllowed: 'Accepted',
   Invalid: 'Accepted',
   HostNameTaken: 'Accepted',
   NameTaken: 'Accepted',

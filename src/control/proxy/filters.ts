@@ -1,5 +1,6 @@
 /** Says of each KafkaProtocolFilter whether it can be used, whoever uses it. */
 import type { AnyObject } from '../../kube/object.ts';
+import { moduleOf } from '../../ops/filter-module.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import type { Plan } from '../kernel/plan.ts';
 import { read } from '../kernel/read.ts';
@@ -9,7 +10,7 @@ import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { readTexts } from './observe.ts';
 import { REFS } from './refs.ts';
-import { filterConfig, missingText } from './resolve/resolve.ts';
+import { filterConfig } from './resolve/resolve.ts';
 import type { ProxyViews } from './watches.ts';
 
 /** A filter, and what is wrong with it as far as its references go; or its config as the proxy would get it. */
@@ -39,12 +40,10 @@ function observeFilter(live: AnyObject | undefined, views: ProxyViews): Observed
   if (!live) return { live, faults: [], use: undefined };
   const { resource, problem } = read(kafkaProtocolFilter, live);
   if (!resource) return { live, faults: [{ reason: 'Invalid', path: [], message: problem }], use: undefined };
-  const { value, unresolved } = filterConfig(resource, readTexts(views, REFS.filters(live)));
-  const faults = unresolved.map((missing) => ({
-    reason: 'InterpolatedReferencedResourcesNotFound' as const,
-    path: ['spec', 'config'],
-    message: `the config asks for ${missingText(missing)}`,
-  }));
+  // What a user's own filter may do is up to each proxy that uses it, and said of the virtual clusters there.
+  if (moduleOf(resource.spec.type) !== undefined) return { live, faults: [], use: undefined };
+  const { value, faults: found } = filterConfig(resource, [], readTexts(views, REFS.filters(live)));
+  const faults = found.map((fault) => ({ ...fault, path: ['spec', 'config'] }));
   return { live, faults, use: faults.length > 0 ? undefined : { type: resource.spec.type, config: value } };
 }
 

@@ -79,4 +79,6 @@ export interface LivePod {
 export interface PlanSettings {
   image: string;
   clusterDomain: string;
+  /** Packages that filters of all proxies may come from. */
+  filterModules?: readonly string[];
 }

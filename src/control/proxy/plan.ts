@@ -57,7 +57,12 @@ export function planProxy(
   const { snapshot, namespace, name } = observed;
   const proxy = snapshot.proxies.find(({ metadata }) => metadata.name === name);
   const platform = kubernetesPlatform(observed, settings, learned);
-  const evaluation = evaluate({ ...observed, proxy }, platform, learned);
+  const filterModules = (settings.filterModules ?? []).map((module) => ({ name: module }));
+  const evaluation = evaluate(
+    { ...observed, snapshot: { ...snapshot, filterModules }, proxy },
+    platform,
+    learned,
+  );
   const { config, allocated } = evaluation;
   const portBlocks = portBlocksOf(allocated.allocation);
   const { statuses, pending } = statusesOf({ observed, evaluation, portBlocks, learned });

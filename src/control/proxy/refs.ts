@@ -8,7 +8,7 @@ import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { read } from '../kernel/read.ts';
 import { PROXY_LABEL } from './names.ts';
-import { interpolate } from './resolve/interpolate.ts';
+import { placeholdersIn } from './resolve/interpolate.ts';
 import type { ProxyViews } from './watches.ts';
 
 /** The proxy that an object was made for. */
@@ -89,8 +89,7 @@ export const REFS: Record<
   filters: (object) => {
     const { resource } = read(kafkaProtocolFilter, object);
     if (!resource) return [];
-    // Nothing is found, so that everything asked for is reported.
-    return interpolate(resource.spec.config, () => undefined).unresolved.map(({ provider, name }) =>
+    return placeholdersIn(resource.spec.config).map(({ provider, name }) =>
       refTo(provider === 'secret' ? 'Secret' : 'ConfigMap', resource.metadata.namespace, name),
     );
   },

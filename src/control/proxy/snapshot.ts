@@ -1,3 +1,4 @@
+import type { FilterModule } from '../../ops/filter-module.ts';
 import type { Gateway } from '../../resources/gateway/gateway.ts';
 import type { ReferenceGrant } from '../../resources/gateway/reference-grant.ts';
 import type { KafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
@@ -24,6 +25,8 @@ export interface ProxySnapshot {
   filters: readonly KafkaProtocolFilter[];
   secrets: readonly KeyedText[];
   configMaps: readonly KeyedText[];
+  /** Packages that filters of all proxies may come from, beside those that a proxy allows itself. */
+  filterModules?: readonly FilterModule[];
   /** What only a Kubernetes cluster has. */
   cluster?: ClusterSnapshot;
 }

@@ -80,9 +80,9 @@ async function createFilters(
   metrics: Metrics,
 ): Promise<Filter[]> {
   const filters: Filter[] = [];
-  for (const { name, type, config } of specs) {
+  for (const spec of specs) {
     try {
-      filters.push(await createFilter(type, config, { virtualCluster, name, log, metrics }));
+      filters.push(await createFilter(spec, { virtualCluster, name: spec.name, log, metrics }));
     } catch (error) {
       await closeFilters(filters, log);
       throw error;

@@ -62,8 +62,8 @@ async function tryOut({ name, gateways, filters, target }: VirtualClusterConfig)
   await attempt('targetCluster.tls', () => {
     if (target.tls) createSecureContext(contextOptions(target.tls.key, target.tls.trust, target.tls.rules));
   });
-  for (const { name: filter, type, config } of filters)
-    await attempt(`filterDefinitions[${filter}]`, () => checkFilter(type, config, 'config'));
+  for (const filter of filters)
+    await attempt(`filterDefinitions[${filter.name}]`, () => checkFilter(filter, 'config'));
   return { problems, certificates };
 }
 

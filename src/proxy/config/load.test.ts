@@ -39,8 +39,10 @@ suite('configuration files', () => {
   test('what cannot be loaded takes out its own virtual cluster alone', async () => {
     const filter = (name: string, type: string, config: object) => ({ name, type, config });
     const document = {
+      filterModules: [{ name: 'no-such-filter-module' }],
       filterDefinitions: [
         filter('missing', 'module:no-such-filter-module', {}),
+        filter('stranger', 'module:stranger', {}),
         filter('unknown', 'no-such-filter', {}),
         filter('wrong', 'connection-expiry', { maxAge: 'for ever' }),
         filter('fine', 'connection-expiry', { maxAge: '1h' }),
@@ -49,6 +51,7 @@ suite('configuration files', () => {
         cluster('good', 1000, { filters: ['fine'] }),
         cluster('misspelt', 1010, { filtres: [] }),
         cluster('module', 1020, { filters: ['missing'] }),
+        cluster('not-allowed', 1025, { filters: ['stranger'] }),
         cluster('type', 1030, { filters: ['unknown'] }),
         cluster('config', 1040, { filters: ['wrong'] }),
         cluster('key', 1050, {
@@ -70,6 +73,7 @@ suite('configuration files', () => {
       'key',
       'misspelt',
       'module',
+      'not-allowed',
       'ports',
       'type',
     ]);
@@ -77,6 +81,7 @@ suite('configuration files', () => {
     const problemOf = (name: string) => rejected.find((one) => one.cluster === name)?.problem ?? '';
     assert.match(problemOf('config'), /filterDefinitions\[wrong\].*maxAge: must be a duration/s);
     assert.match(problemOf('module'), /filterDefinitions\[missing\].*no-such-filter-module/);
+    assert.match(problemOf('not-allowed'), /"stranger" is of a module that filterModules does not name/);
     assert.match(problemOf('ports'), /gateways\[g\]: port 1001 is taken by virtual cluster good/);
   });
 

@@ -68,6 +68,8 @@ export interface FilterSpec {
   name: string;
   type: string;
   config: unknown;
+  /** Of a user's own filter: the fields of its config that may hold a secret. */
+  secretFields?: readonly string[];
 }
 
 export interface GatewayConfig {

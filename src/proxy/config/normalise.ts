@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configProblems } from '../../ops/config.ts';
+import { moduleOf } from '../../ops/filter-module.ts';
 import { clientTls, serverTls } from './key-material.ts';
 import type { Place, ReadFile } from './key-material.ts';
 import { limitsOf } from './limits.ts';
@@ -144,11 +145,7 @@ function virtualCluster(
   place: Place,
 ): VirtualClusterConfig {
   const names = cluster.filters ?? document.defaultFilters ?? [];
-  const filters = names.flatMap((name): FilterSpec[] => {
-    const found = document.filterDefinitions?.find((definition) => definition.name === name);
-    if (!found) place.problem('filters', `no filterDefinition is named "${name}"`);
-    return found ? [{ name, type: found.type, config: found.config }] : [];
-  });
+  const filters = names.flatMap((name) => filterOf(name, document, place));
   duplicates(cluster.gateways, 'gateways', place);
   return {
     name: cluster.name,
@@ -157,6 +154,24 @@ function virtualCluster(
     filters,
     drainTimeoutMs: cluster.drainTimeout ?? 10_000,
   };
+}
+
+function filterOf(
+  name: string,
+  { filterDefinitions = [], filterModules = [] }: ConfigDocument,
+  place: Place,
+): FilterSpec[] {
+  const found = filterDefinitions.find((definition) => definition.name === name);
+  if (!found) {
+    place.problem('filters', `no filterDefinition is named "${name}"`);
+    return [];
+  }
+  const module = moduleOf(found.type);
+  const allowed = filterModules.find((one) => one.name === module);
+  if (module !== undefined && !allowed)
+    place.problem('filters', `"${name}" is of a module that filterModules does not name`);
+  const { secretFields } = allowed ?? {};
+  return [{ name, type: found.type, config: found.config, ...(secretFields && { secretFields }) }];
 }
 
 function targetOf(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { duration } from '../../ops/duration.ts';
+import { FIELD_PATTERN, MAX_PACKAGE_NAME, PACKAGE_NAME } from '../../ops/filter-module.ts';
 
 /**
  * What a configuration file may hold: the file of Kroxylicious for the features we share, and a few keys of our own
@@ -174,6 +175,15 @@ const limits = z.strictObject({
   unauthenticatedIdleTimeout: duration.optional(),
 });
 
+/** + a package that filters may come from */
+const filterModule = z.strictObject({
+  name: z
+    .string()
+    .max(MAX_PACKAGE_NAME)
+    .regex(PACKAGE_NAME, 'must be the name of an npm package, not a path or an address'),
+  secretFields: z.array(z.string().regex(FIELD_PATTERN, 'must be names with dots between them')).optional(),
+});
+
 export const configSchema = z.strictObject({
   management: z
     .strictObject({
@@ -206,6 +216,7 @@ export const configSchema = z.strictObject({
   /** + the rest is ours */
   workers: z.int().min(1).max(256).optional(),
   limits: limits.optional(),
+  filterModules: z.array(filterModule).optional(),
   unknownApis: z.enum(['pass', 'refuse']).optional(),
   pem: z.record(z.string(), z.string()).optional(),
 });

@@ -1,9 +1,11 @@
-import { checkConfig } from '../../ops/config.ts';
+import { configProblems } from '../../ops/config.ts';
+import { IsthmusError, messageOf } from '../../ops/errors.ts';
+import { isFieldOf, moduleOf } from '../../ops/filter-module.ts';
 import type { Filter, FilterSetting, FilterType } from '../filter.ts';
 
 /**
  * Every kind of filter by its names: ours, and the class names of the original. Each is loaded when it is first used.
- * Anything that looks like a module (a path, or a package after `module:`) is the user's own.
+ * A package after `module:` is the user's own; whether it is allowed has been decided by the configuration.
  */
 type Load = () => Promise<FilterType<never>>;
 
@@ -32,25 +34,88 @@ const KINDS: { names: readonly string[]; load: Load }[] = [
 /** The names of every kind, for messages and documentation. */
 export const FILTER_TYPES = KINDS.map(({ names }) => names);
 
-async function loadType(type: string): Promise<FilterType<never>> {
+/** A filter as a configuration has it. */
+export interface FilterSource {
+  type: string;
+  config: unknown;
+  /** Of a user's own filter: what an admin says of its fields. */
+  secretFields?: readonly string[] | undefined;
+}
+
+/** A module that neither loads nor fails, or a filter that is never made, must not hold up the others. */
+const LOAD_TIMEOUT_MS = 5000;
+
+const loading = new Map<string, Promise<FilterType<never>>>();
+
+/** The kind of filter of this name. A module is loaded once, also if it cannot be: Node would not try it again either. */
+export function loadFilterType(type: string): Promise<FilterType<never>> {
   const kind = KINDS.find(({ names }) => names.includes(type));
   if (kind) return kind.load();
-  if (!type.startsWith('module:'))
+  const name = moduleOf(type);
+  if (name === undefined)
     throw new Error(
-      `type: "${type}" is not one of ${KINDS.map(({ names }) => names[0]).join(', ')}, nor module:<name>`,
+      `type: "${type}" is not one of ${KINDS.map(({ names }) => names[0]).join(', ')}, nor module:<package>`,
     );
-  const module = (await import(type.slice('module:'.length))) as { filter?: FilterType<never> };
-  if (typeof module.filter?.create !== 'function') throw new Error(`${type} exports no "filter"`);
+  const found = loading.get(name) ?? loadModule(name);
+  loading.set(name, found);
+  return found;
+}
+
+async function loadModule(name: string): Promise<FilterType<never>> {
+  let module: { filter?: FilterType<never> };
+  try {
+    module = (await withinTime(import(name))) as typeof module;
+  } catch (error) {
+    throw new Error(`the module ${name} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  }
+  if (typeof module.filter?.create !== 'function') throw new Error(`the module ${name} exports no "filter"`);
   return module.filter;
 }
 
-/** Checks a filter's configuration without making it. Throws with the key and what is wrong. */
-export async function checkFilter(type: string, config: unknown, where: string): Promise<void> {
-  checkConfig((await loadType(type)).config, config ?? {}, where);
+/** Checks a filter's configuration without making it. Throws with the key and what is wrong; values are never quoted. */
+export async function checkFilter(source: FilterSource, where: string): Promise<void> {
+  parseConfig(await loadFilterType(source.type), source, where);
 }
 
 /** Makes a filter. */
-export async function createFilter(type: string, config: unknown, setting: FilterSetting): Promise<Filter> {
-  const kind = await loadType(type);
-  return kind.create(checkConfig(kind.config, config ?? {}, setting.name), setting);
+export async function createFilter(source: FilterSource, setting: FilterSetting): Promise<Filter> {
+  const kind = await loadFilterType(source.type);
+  const config = parseConfig(kind, source, setting.name);
+  try {
+    return await withinTime(Promise.resolve(kind.create(config, setting)));
+  } catch (error) {
+    // Whatever it says of its secrets, it says to everybody who reads a status.
+    const secretFields = [...(kind.secretFields ?? []), ...(source.secretFields ?? [])];
+    if (!hasField(source.config, secretFields)) throw error;
+    const name = error instanceof Error ? error.name : typeof error;
+    // Without the cause, which has the same words.
+    throw new Error(`${setting.name}: the filter could not be made (${name})`);
+  }
+}
+
+function parseConfig(kind: FilterType<never>, { type, config }: FilterSource, where: string): never {
+  const result = kind.config.safeParse(config ?? {});
+  if (result.success) return result.data;
+  const isOwn = moduleOf(type) === undefined;
+  const lines = configProblems(result.error, config).map(({ path, message }) => {
+    // What a user's own schema says may quote what it does not like.
+    return `${path || '(top level)'}: ${isOwn ? message : 'is not what the filter takes'}`;
+  });
+  throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${lines.join('\n  ')}`);
+}
+
+/** Whether a config has anything at one of these fields. */
+function hasField(value: unknown, fields: readonly string[], path: string[] = []): boolean {
+  if (isFieldOf(fields, path)) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([step, inner]) => hasField(inner, fields, [...path, step]));
+}
+
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => reject(new Error(`it took longer than ${LOAD_TIMEOUT_MS} ms`)),
+    LOAD_TIMEOUT_MS,
+  );
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

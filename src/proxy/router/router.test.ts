@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
+import { provideModules } from '../../../test/support/filter-modules.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createStats } from '../cluster/stats.ts';
 import { targetKey } from '../config/canonical.ts';
@@ -32,15 +33,19 @@ function cluster(port: number, filters: VirtualClusterConfig['filters'] = []): V
 
 const config = (...virtualClusters: VirtualClusterConfig[]) => ({ virtualClusters }) as ProxyConfig;
 
+const modules = new Map<string, string>();
+provideModules(modules);
+
 /** A filter of the user's own; `code` has `calls`, which stays from one to the next. */
-const own = (code: string) => ({
-  name: 'own',
-  config: {},
-  type: `module:data:text/javascript,${encodeURIComponent(`
+function own(code: string) {
+  const name = `filter-${modules.size}`;
+  const source = `
     let calls = 0;
     const safeParse = (data) => ({ success: true, data });
-    export const filter = { config: { safeParse }, create() { calls++; ${code} } };`)}`,
-});
+    export const filter = { config: { safeParse }, create() { calls++; ${code} } };`;
+  modules.set(name, `data:text/javascript,${encodeURIComponent(source)}`);
+  return { name: 'own', config: {}, type: `module:${name}` };
+}
 
 test('a virtual cluster that could not be started is tried again at the next change', async () => {
   const running = router();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FIELD_PATTERN, MAX_PACKAGE_NAME, PACKAGE_NAME } from '../../ops/filter-module.ts';
 import { conditions, observedGeneration } from '../common/conditions.ts';
 import { infrastructure, normaliseInfrastructure } from '../common/infrastructure.ts';
 import { port } from '../common/names.ts';
@@ -15,6 +16,21 @@ const proxy = z.object({
   resources: resourceRequirements.exactOptional(),
 });
 
+const filterModule = z.object({
+  name: text(MAX_PACKAGE_NAME, {
+    matching: PACKAGE_NAME,
+    otherwise: 'write the name of an npm package as the image has it, never a path or an address',
+  }).describe('The package.'),
+  secretFields: z
+    .array(text(253, { matching: FIELD_PATTERN, otherwise: 'write names of fields with dots between them' }))
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe(
+      'The fields of its filters’ config in which placeholders may stand for Secrets, such as `auth.password`; `*` is any one step. The package sees their values, and nothing else quotes them.',
+    )
+    .exactOptional(),
+});
+
 const spec = z.object({
   // Filled in down to `replicas`, because the scale subresource reads an absent number as none.
   infrastructure: orEmpty(
@@ -22,6 +38,9 @@ const spec = z.object({
   ).describe('What runs the proxy, and what is put on all objects that the operator makes for it.'),
   defaultFilterRefs: filterRefs
     .describe('The filters of virtual clusters that name none of their own, in order.')
+    .exactOptional(),
+  filterModules: listBy('name', filterModule, 64)
+    .describe('The npm packages that filters of type `module:` may come from; none if left out.')
     .exactOptional(),
 });
 
@@ -111,6 +130,7 @@ export const kafkaProxy = defineKind({
     spec: {
       ...written.spec,
       defaultFilterRefs: written.spec.defaultFilterRefs ?? [],
+      filterModules: written.spec.filterModules ?? [],
       infrastructure: {
         ...written.spec.infrastructure,
         ...normaliseInfrastructure(written.spec.infrastructure),

@@ -1,10 +1,10 @@
 /** Filters at work: one of a user's own, and the two small ones that come with the proxy. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { encodeBatch } from '../../../src/kafka/records/write.ts';
 import { consume, produce } from '../../support/clients.ts';
+import { environmentWith } from '../../support/filter-modules.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
@@ -24,11 +24,12 @@ describe('filters', () => {
       gateways: [portGateway(block.first + index * 4)],
       filters: [name],
     });
-    const module = `module:${join(import.meta.dirname, 'example-filter.ts')}`;
+    const modules = new Map([['example-filter', new URL('./example-filter.ts', import.meta.url).href]]);
     proxy = await startProxyProcess(
       {
+        filterModules: [{ name: 'example-filter' }],
         filterDefinitions: [
-          { name: 'own', type: module, config: { forbidden: 'forbidden', prefix: 'mine-' } },
+          { name: 'own', type: 'module:example-filter', config: { forbidden: 'forbidden', prefix: 'mine-' } },
           { name: 'expiry', type: 'ConnectionExpiration', config: { maxAge: '3s', jitter: '300ms' } },
           {
             name: 'logger',
@@ -42,7 +43,7 @@ describe('filters', () => {
           cluster('logger', 2, kafka.bootstrap.saslPlaintext),
         ],
       },
-      { logLevel: 'debug' },
+      { logLevel: 'debug', env: environmentWith(modules) },
     );
     for (const topic of ['allowed', 'forbidden', 'forbidden-close', 'plain']) await kafka.createTopic(topic);
   });

@@ -77,7 +77,11 @@ export interface ProxyProcess extends AsyncDisposable {
 /** Starts the proxy and waits until it is ready. `management` and its port are added to the document. */
 export async function startProxyProcess(
   document: object,
-  { waitUntilReady = true, logLevel = 'info' } = {},
+  {
+    waitUntilReady = true,
+    logLevel = 'info',
+    env = {},
+  }: { waitUntilReady?: boolean; logLevel?: string; env?: Record<string, string> } = {},
 ): Promise<ProxyProcess> {
   const directory = workspace('proxy');
   const file = join(directory, 'proxy.yaml');
@@ -96,6 +100,7 @@ export async function startProxyProcess(
     [MAIN, 'proxy', '--config', file, '--log-level', logLevel],
     {
       logFile: join(directory, 'proxy.log'),
+      env,
     },
   );
   // A connection that is kept may be closed by the server in the moment in which it is used again.

@@ -89,6 +89,7 @@ describe('reload', () => {
     const missing = { name: 'missing', type: 'module:no-such-filter-module', config: {} };
     const document = {
       workers: 2,
+      filterModules: [{ name: 'no-such-filter-module' }],
       filterDefinitions: [missing],
       virtualClusters: [
         broken,
@@ -116,6 +117,7 @@ describe('reload', () => {
   test('a new proxy starts with those that can be loaded', async () => {
     const missing = { name: 'missing', type: 'module:no-such-filter-module', config: {} };
     await using other = await startProxyProcess({
+      filterModules: [{ name: 'no-such-filter-module' }],
       filterDefinitions: [missing],
       virtualClusters: [
         cluster('bad', block.first + 12, { filters: ['missing'] }),

@@ -1,5 +1,6 @@
 /** The configuration document of a proxy, from what it should serve. `isthmus proxy` reads it; docs/proxy.md describes it. */
 import { createHash } from 'node:crypto';
+import type { FilterModule } from '../../../ops/filter-module.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
 import type { NodePorts } from '../ports/ports.ts';
 import type {
@@ -50,11 +51,15 @@ export interface ProxySettings {
 
 /** As much of the document as is read back. */
 export interface ProxyDocument {
-  filterDefinitions: readonly ResolvedFilter[];
+  filterDefinitions: readonly FilterDefinition[];
+  /** The packages that those definitions may name. */
+  filterModules?: readonly FilterModule[];
   virtualClusters: readonly ClusterDocument[];
   /** Keys and certificates, each once however many use it, by a name that depends on nothing but the text. */
   pem?: Record<string, string>;
 }
+
+export type FilterDefinition = Omit<ResolvedFilter, 'module'>;
 
 export interface ClusterDocument {
   name: string;
@@ -84,9 +89,14 @@ export function proxyConfig(clusters: readonly ServedCluster[], settings: ProxyS
   };
   const virtualClusters = sorted.map((cluster) => virtualCluster(cluster, keep));
   const pems = [...names].map(([text, name]) => [name, text] as const);
+  const filters = [...definitions.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const modules = new Map(filters.flatMap(({ module }) => (module ? [[module.name, module]] : [])));
   return {
     ...settings,
-    filterDefinitions: [...definitions.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    filterDefinitions: filters.map(({ module: _, ...definition }) => definition),
+    ...(modules.size > 0 && {
+      filterModules: [...modules.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    }),
     virtualClusters,
     ...(pems.length > 0 && { pem: Object.fromEntries(pems.toSorted(([a], [b]) => (a < b ? -1 : 1))) }),
   };

@@ -1,6 +1,7 @@
 /** The configuration of a proxy as one text, and each virtual cluster's part of it. */
 import { createHash } from 'node:crypto';
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
+import { moduleOf } from '../../../ops/filter-module.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
@@ -37,11 +38,17 @@ export function configPartsOf(text: string): Map<string, string> {
   }
 }
 
-function partsOf({ virtualClusters, filterDefinitions, pem = {} }: ProxyDocument): Map<string, ConfigPart> {
+function partsOf(document: ProxyDocument): Map<string, ConfigPart> {
+  const { virtualClusters, filterDefinitions, filterModules = [], pem = {} } = document;
   const definitions = new Map(filterDefinitions.map((one) => [one.name, one]));
   const parts = virtualClusters.map((cluster) => {
     const filters = [...new Set(cluster.filters)].toSorted().flatMap((name) => definitions.get(name) ?? []);
-    const own = { filterDefinitions: filters, virtualClusters: [cluster] };
+    const modules = filterModules.filter(({ name }) => filters.some(({ type }) => moduleOf(type) === name));
+    const own = {
+      filterDefinitions: filters,
+      ...(modules.length > 0 && { filterModules: modules }),
+      virtualClusters: [cluster],
+    };
     const pems = [...namesIn(cluster)].map((name) => [name, pem[name]] as const);
     // What is in `pem` has names that change with it, and need not be hashed once more.
     const document = { ...own, ...(pems.length > 0 && { pem: Object.fromEntries(pems) as typeof pem }) };

@@ -1,7 +1,10 @@
 /**
  * Secrets in a filter's config: a string that is wholly `${secret:NAME:KEY}` or `${configmap:NAME:KEY}` stands for that
- * value. A `^` before it escapes, so that such a text can also be meant literally.
+ * value, in fields that the filter declares secret and nowhere else: the value of any other may be logged or quoted, and whoever
+ * writes filters need not be allowed to read Secrets. A `^` before it escapes, so that such a text can also be meant literally.
  */
+import { isFieldOf } from '../../../ops/filter-module.ts';
+
 const PLACEHOLDER = /^(\^*)\$\{([a-z]{1,63}):([a-zA-Z0-9_.-]{1,253}):([a-zA-Z0-9_.-]{1,253})\}$/;
 
 export type Provider = 'secret' | 'configmap';
@@ -20,33 +23,54 @@ export interface Interpolated {
   value: unknown;
   /** Placeholders that name nothing there is. */
   unresolved: Placeholder[];
+  /** Placeholders in fields that are not secret; they stay as they are. */
+  misplaced: Placeholder[];
 }
 
-/** The config with every placeholder replaced. Pure; the input is left as it is. */
-export function interpolate(value: unknown, lookup: Lookup, path: PropertyKey[] = []): Interpolated {
-  if (typeof value === 'string') return interpolateText(value, lookup, path);
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown, index) => interpolate(item, lookup, [...path, index]));
-    return { value: items.map((item) => item.value), unresolved: items.flatMap((item) => item.unresolved) };
-  }
-  if (typeof value !== 'object' || value === null) return { value, unresolved: [] };
-  const fields = Object.entries(value).map(
-    ([key, field]) => [key, interpolate(field, lookup, [...path, key])] as const,
-  );
-  return {
-    value: Object.fromEntries(fields.map(([key, field]) => [key, field.value])),
-    unresolved: fields.flatMap(([, field]) => field.unresolved),
-  };
+/** The config with every placeholder in one of the secret fields replaced. Pure; the input is left as it is. */
+export function interpolate(config: unknown, lookup: Lookup, secretFields: readonly string[]): Interpolated {
+  const unresolved: Placeholder[] = [];
+  const misplaced: Placeholder[] = [];
+  const value = mapTexts(config, [], (text, path) => {
+    const read = readPlaceholder(text);
+    if (read.literal !== undefined) return read.literal;
+    const { provider, name, key } = read;
+    const isSecret = isFieldOf(secretFields, path);
+    const isKnown = provider === 'secret' || provider === 'configmap';
+    const found = isSecret && isKnown ? lookup(provider, name, key) : undefined;
+    if (found === undefined) (isSecret ? unresolved : misplaced).push({ path, provider, name, key });
+    return found === undefined ? text : read.kept + found;
+  });
+  return { value, unresolved, misplaced };
 }
 
-function interpolateText(text: string, lookup: Lookup, path: PropertyKey[]): Interpolated {
+/** Every placeholder of a config, wherever it stands. */
+export function placeholdersIn(config: unknown): Placeholder[] {
+  return interpolate(config, () => undefined, []).misplaced;
+}
+
+function mapTexts(
+  value: unknown,
+  path: PropertyKey[],
+  change: (text: string, path: PropertyKey[]) => string,
+): unknown {
+  if (typeof value === 'string') return change(value, path);
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => mapTexts(item, [...path, index], change));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, field]) => [key, mapTexts(field, [...path, key], change)]);
+  return Object.fromEntries(fields) as unknown;
+}
+
+type Read =
+  | { literal: string }
+  | { literal?: undefined; kept: string; provider: string; name: string; key: string };
+
+function readPlaceholder(text: string): Read {
   const match = PLACEHOLDER.exec(text);
-  if (!match) return { value: text, unresolved: [] };
+  if (!match) return { literal: text };
   const [, carets, provider, name, key] = match as unknown as [string, string, string, string, string];
   const kept = '^'.repeat(Math.floor(carets.length / 2));
-  if (carets.length % 2 === 1) return { value: kept + text.slice(carets.length), unresolved: [] };
-  const known = provider === 'secret' || provider === 'configmap';
-  const found = known ? lookup(provider, name, key) : undefined;
-  if (found === undefined) return { value: text, unresolved: [{ path, provider, name, key }] };
-  return { value: kept + found, unresolved: [] };
+  if (carets.length % 2 === 1) return { literal: kept + text.slice(carets.length) };
+  return { kept, provider, name, key };
 }

@@ -1,11 +1,14 @@
 /** Follows the references of a virtual cluster: to everything the proxy needs to serve it, or to what is missing. */
+import { moduleOf } from '../../../ops/filter-module.ts';
+import type { FilterModule } from '../../../ops/filter-module.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
+import { secretFieldsOf } from '../../../resources/kroxylicious/filter-types.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
 import type { Fault } from '../faults.ts';
 import { interpolate } from './interpolate.ts';
-import type { Interpolated } from './interpolate.ts';
+import type { Lookup } from './interpolate.ts';
 import { keyPairOf, reportInto, trustOf } from './references.ts';
 import type { Report } from './references.ts';
 import { resolveTarget } from './target.ts';
@@ -32,6 +35,8 @@ export interface ResolvedFilter {
   name: string;
   type: string;
   config: unknown;
+  /** Where it is a user's own: the package, as an admin allows it. */
+  module?: FilterModule;
 }
 
 /** A virtual cluster with every reference followed. */
@@ -80,8 +85,11 @@ export function resolveParts(
   const report = reportInto(faults, ['spec', 'targetCluster']);
   const target = resolveTarget(spec.targetCluster, namespace, snapshot, report);
   const refs = spec.filterRefs ?? proxy?.spec.defaultFilterRefs ?? [];
+  const modules = [...(proxy?.spec.filterModules ?? []), ...(snapshot.filterModules ?? [])];
   const filters = refs.map(({ name }, index) =>
-    part(name, ['spec', 'filterRefs', index], (report) => resolveFilter(name, namespace, snapshot, report)),
+    part(name, ['spec', 'filterRefs', index], (report) =>
+      resolveFilter({ name, namespace, proxyName: spec.proxyRef.name, modules }, snapshot, report),
+    ),
   );
   return { faults, target, ingresses, filters };
 }
@@ -120,39 +128,57 @@ function resolveIngress(
   return { ingress, tls: { keys, trust, clientAuth, parameters: ingress.spec.tls ?? {} } };
 }
 
+interface FilterUse {
+  name: string;
+  namespace: string;
+  proxyName: string;
+  /** The packages that this proxy allows. */
+  modules: readonly FilterModule[];
+}
+
 function resolveFilter(
-  name: string,
-  namespace: string,
+  { name, namespace, proxyName, modules }: FilterUse,
   snapshot: ProxySnapshot,
   report: Report,
 ): ResolvedFilter | undefined {
   const filter = find(snapshot.filters, namespace, name);
   if (!filter) return report('ReferencedResourcesNotFound', `no KafkaProtocolFilter is named "${name}"`);
-  const { value, unresolved } = filterConfig(filter, snapshot);
-  for (const missing of unresolved) {
-    const message = `KafkaProtocolFilter "${name}" asks for ${missingText(missing)}`;
-    report('InterpolatedReferencedResourcesNotFound', message);
+  const { type } = filter.spec;
+  const module = modules.find((one) => one.name === moduleOf(type));
+  if (moduleOf(type) !== undefined && !module) {
+    const message = `KafkaProtocolFilter "${name}" is of type ${type}, which KafkaProxy "${proxyName}" does not allow; its admin can name the package in filterModules`;
+    return report('FilterNotAllowed', message);
   }
-  return { name, type: filter.spec.type, config: value };
+  const { value, faults } = filterConfig(filter, modules, snapshot);
+  for (const { reason, message } of faults) report(reason, `KafkaProtocolFilter "${name}": ${message}`);
+  return { name, type, config: value, ...(module && { module }) };
 }
 
 interface FilterLike {
   metadata: { namespace: string };
-  spec: { config: unknown };
+  spec: { type: string; config: unknown };
 }
 
-/** The config of a filter with its placeholders replaced by what is in its namespace. */
+/** The config of a filter with its placeholders replaced by what is in its namespace; and what is wrong with them. */
 export function filterConfig(
   { metadata, spec }: FilterLike,
+  modules: readonly FilterModule[],
   { secrets, configMaps }: Pick<ProxySnapshot, 'secrets' | 'configMaps'>,
-): Interpolated {
-  return interpolate(spec.config, (provider, name, key) => {
+): { value: unknown; faults: Omit<Fault, 'path'>[] } {
+  const secretFields = secretFieldsOf(spec.type, modules);
+  const lookup: Lookup = (provider, name, key) => {
     const objects = provider === 'secret' ? secrets : configMaps;
     return find(objects, metadata.namespace, name)?.data[key];
-  });
-}
-
-/** Names a placeholder that leads nowhere. */
-export function missingText({ provider, name, key }: Interpolated['unresolved'][number]): string {
-  return `key "${key}" of ${provider} "${name}", which is not there`;
+  };
+  const { value, unresolved, misplaced } = interpolate(spec.config, lookup, secretFields);
+  const missing = unresolved.map(({ provider, name, key }) => ({
+    reason: 'InterpolatedReferencedResourcesNotFound' as const,
+    message: `the config asks for key "${key}" of ${provider} "${name}", which is not there`,
+  }));
+  const only = secretFields.length > 0 ? `only in ${secretFields.join(', ')}` : 'in no field of this filter';
+  const wrong = misplaced.map(({ path, provider }) => ({
+    reason: 'PlaceholderNotAllowed' as const,
+    message: `config.${path.join('.')} asks for a value of a ${provider}; that is possible ${only}`,
+  }));
+  return { value, faults: [...missing, ...wrong] };
 }

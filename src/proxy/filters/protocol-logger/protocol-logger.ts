@@ -11,7 +11,7 @@ const byName = new Map(ALL_APIS.map(({ name }) => [simple(name), name]));
 const apiName = z.string().transform((text, context): ApiName => {
   const name = byName.get(simple(text));
   if (name) return name;
-  context.addIssue({ code: 'custom', message: `no API has the name ${text}` });
+  context.addIssue({ code: 'custom', message: 'is not the name of an API' });
   return z.NEVER;
 });
 

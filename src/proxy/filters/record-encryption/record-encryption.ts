@@ -29,6 +29,7 @@ export const RECORD_ENCRYPTION_TYPES = [
  */
 export const recordEncryption: FilterType<RecordEncryptionConfig> = {
   config: recordEncryptionSchema,
+  secretFields: ['kmsConfig.existingKeks.*.key', 'kmsConfig.vaultToken.password'],
   create(config, { virtualCluster, metrics }) {
     const kms = retryingKms(config.provider.create(config.kmsConfig));
     const filter: Shared = {
