@@ -82,6 +82,33 @@ suite('the local plan', () => {
     return planLocally(snapshot, known, 0);
   }
 
+  test('the filters that a proxy demands are around those of a virtual cluster, whatever it names', () => {
+    const filters = ['audit', 'own', 'seal'].map(
+      (name) => `
+apiVersion: filter.kroxylicious.io/v1alpha1
+kind: KafkaProtocolFilter
+metadata: { name: ${name} }
+spec: { type: protocol-logger }`,
+    );
+    const demanding = PROXY.replace(
+      'spec: {}',
+      'spec: { mandatoryFilterRefs: { first: [{ name: audit }], last: [{ name: seal }] } }',
+    );
+    const planned = plan({
+      'p.yaml': demanding,
+      'f.yaml': filters.join('\n---'),
+      'a.yaml': cluster('a', '  filterRefs: [{ name: own }, { name: audit }]'),
+      'b.yaml': cluster('b', '  filterRefs: []'),
+    });
+    assert.deepEqual(
+      planned.listings.map(({ filters }) => filters),
+      [
+        ['audit', 'own', 'seal'],
+        ['audit', 'seal'],
+      ],
+    );
+  });
+
   test('two virtual clusters on one TCP ingress get blocks one after the other', () => {
     const { listings, faults } = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
     assert.deepEqual(faults, []);

@@ -8,7 +8,7 @@ import type { Kind, Resource } from '../../resources/kind.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
-import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { filterRefsOf, kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { ingressController } from '../../resources/openshift/ingress-controller.ts';
 import { route } from '../../resources/openshift/route.ts';
@@ -67,7 +67,7 @@ export function observeProxy(
 
   const filterNames = [
     ...virtualClusters.flatMap(({ spec }) => spec.filterRefs ?? []),
-    ...proxies.flatMap(({ spec }) => spec.defaultFilterRefs),
+    ...proxies.flatMap(({ spec }) => filterRefsOf(spec)),
   ].map((ref) => ref.name);
   const filters = lookUp(kafkaProtocolFilter, views.filters, inNamespace(namespace, filterNames));
   const targets = virtualClusters.map(({ spec }) => spec.targetCluster.clusterRef);

@@ -4,7 +4,7 @@ import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
-import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { filterRefsOf, kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { read } from '../kernel/read.ts';
 import { PROXY_LABEL } from './names.ts';
@@ -56,8 +56,9 @@ export const REFS: Record<
 > = {
   proxies: (object) => {
     const { resource } = read(kafkaProxy, object);
-    return (resource?.spec.defaultFilterRefs ?? []).map(({ kind, name }) =>
-      refTo(kind, resource!.metadata.namespace, name),
+    if (!resource) return [];
+    return filterRefsOf(resource.spec).map(({ kind, name }) =>
+      refTo(kind, resource.metadata.namespace, name),
     );
   },
   ingresses: (object) => {

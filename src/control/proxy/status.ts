@@ -201,6 +201,11 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
     const message = denied.map(([reference, why]) => `${reference}: ${why}`).join('; ');
     return say('False', 'Denied', message.slice(0, MAX_MESSAGE));
   }
+  const missing = missingFilters(known);
+  if (missing.length > 0) {
+    const message = `spec.mandatoryFilterRefs: no KafkaProtocolFilter is named ${missing.join(', ')}, and no virtual cluster is served without it`;
+    return say('False', 'ReferencedResourcesNotFound', message.slice(0, MAX_MESSAGE));
+  }
   if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
   if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);
   if (ready < (wanted ?? 0) || ready === 0)
@@ -212,6 +217,13 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
       `${behind} of ${ready} pods have yet to load the newest configuration`,
     );
   return say('True', 'Ready', '');
+}
+
+/** Filters that the proxy demands and that are not there. */
+function missingFilters({ observed: { snapshot }, evaluation: { proxy } }: Known): string[] {
+  const { first, last } = proxy?.spec.mandatoryFilterRefs ?? { first: [], last: [] };
+  const there = new Set(snapshot.filters.map(({ metadata }) => metadata.name));
+  return [...new Set([...first, ...last].map(({ name }) => name))].filter((name) => !there.has(name));
 }
 
 const observedGeneration = (generation: number | undefined) =>

@@ -42,6 +42,19 @@ const spec = z.object({
   filterModules: listBy('name', filterModule, 64)
     .describe('The npm packages that filters of type `module:` may come from; none if left out.')
     .exactOptional(),
+  mandatoryFilterRefs: z
+    .object({
+      first: filterRefs
+        .describe('Those that a request meets before any other, and a response after.')
+        .exactOptional(),
+      last: filterRefs
+        .describe('Those that a request meets after any other, and a response before.')
+        .exactOptional(),
+    })
+    .describe(
+      'The filters of every virtual cluster, around its own or the default ones; no virtual cluster can leave them out.',
+    )
+    .exactOptional(),
 });
 
 const releasedAt = z
@@ -131,6 +144,10 @@ export const kafkaProxy = defineKind({
       ...written.spec,
       defaultFilterRefs: written.spec.defaultFilterRefs ?? [],
       filterModules: written.spec.filterModules ?? [],
+      mandatoryFilterRefs: {
+        first: written.spec.mandatoryFilterRefs?.first ?? [],
+        last: written.spec.mandatoryFilterRefs?.last ?? [],
+      },
       infrastructure: {
         ...written.spec.infrastructure,
         ...normaliseInfrastructure(written.spec.infrastructure),
@@ -140,3 +157,8 @@ export const kafkaProxy = defineKind({
 });
 
 export type KafkaProxy = ResourceOf<typeof kafkaProxy>;
+
+/** Every filter that a proxy names for its virtual clusters. */
+export function filterRefsOf({ defaultFilterRefs, mandatoryFilterRefs }: KafkaProxy['spec']) {
+  return [...mandatoryFilterRefs.first, ...defaultFilterRefs, ...mandatoryFilterRefs.last];
+}

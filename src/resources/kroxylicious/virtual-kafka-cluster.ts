@@ -10,6 +10,9 @@ import { listBy, text, withRules } from '../schema.ts';
 import { KROXYLICIOUS, ageColumn, conditionColumn, ours, proxyColumn, proxyRef } from './group.ts';
 import { normaliseTarget, targetCluster } from './target-cluster.ts';
 
+/** As many as it may name, and as many again that its proxy demands before and after them. */
+const MAX_FILTERS = 96;
+
 /** `<cluster>-<ingress>-<node id>` must be a DNS label of at most 63 characters, and a node id can have ten digits. */
 const NAMES_TOGETHER = 51;
 
@@ -79,7 +82,9 @@ const spec = withRules(
     ingress: ingresses.describe('The same as ingresses.').exactOptional(),
     targetCluster: targetCluster.describe('The Kafka cluster behind it.'),
     filterRefs: filterRefs
-      .describe('The filters that every request meets, in order; those of the proxy if left out.')
+      .describe(
+        'The filters that every request meets, in order; the proxy’s default ones if left out. Those that the proxy demands come besides.',
+      )
       .exactOptional(),
   }),
   {
@@ -113,7 +118,7 @@ const status = z.object({
   filters: listBy(
     'name',
     z.object({ name: text(253).describe('The filter.'), conditions: conditions.exactOptional() }),
-    32,
+    MAX_FILTERS,
   )
     .describe('The state of each filter.')
     .exactOptional(),

@@ -61,11 +61,11 @@ export function resolveReferences(
     cluster,
     faults: [...faults, ...(snapshot.cluster ? embeddedFaults(cluster, target) : []), ...rejected],
     target,
-    filters: filters.map((filter, index) => {
+    filters: filters.map((filter) => {
       const problem = checked?.filters.get(filter.name);
       if (problem === undefined) return filter;
       const message = `KafkaProtocolFilter "${filter.name}": ${problem}`;
-      const fault: Fault = { reason: 'Invalid', path: ['spec', 'filterRefs', index], message };
+      const fault: Fault = { reason: 'Invalid', path: filter.path, message };
       return { ...filter, faults: [...filter.faults, fault] };
     }),
     ingresses,

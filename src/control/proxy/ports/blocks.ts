@@ -1,10 +1,10 @@
 /** The port allocation as it is kept: in the status of the KafkaProxy, and, should that be lost, in the Services. */
 import { timestamp } from '../../../kube/write/conditions.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
-import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner, nodeOfPort } from '../names.ts';
+import { CLUSTER_LABEL, CONTAINER_PORTS, INGRESS_LABEL, SHARED, blockOwner, nodeOfPort } from '../names.ts';
 import type { LiveService } from '../observed.ts';
-import { QUARANTINE_MS } from './ports.ts';
-import type { Allocation, HeldBlock, NodePorts, ReleasedBlock } from './ports.ts';
+import { QUARANTINE_MS, withSpare } from './ports.ts';
+import type { Allocation, Block, HeldBlock, NodePorts, ReleasedBlock } from './ports.ts';
 
 export type PortBlock = NonNullable<NonNullable<KafkaProxy['status']>['portBlocks']>[number];
 
@@ -25,13 +25,21 @@ export function allocationOf(
     if (releasedAt === undefined) held[owner] = block;
     else released.push({ ...block, owner, at: timeOf(releasedAt) });
   }
+  const written = new Set(Object.keys(held));
   const isKnown = (owner: string) =>
-    owner in held || released.some((block) => block.owner === owner && now - block.at < QUARANTINE_MS);
-  for (const service of services) {
-    const found = blockOfService(service);
-    if (found && !isKnown(found.owner)) held[found.owner] = found.block;
-  }
+    written.has(owner) || released.some((block) => block.owner === owner && now - block.at < QUARANTINE_MS);
+  const adopted = services.flatMap((service) => blockOfService(service) ?? []);
+  for (const { owner, block } of adopted.filter((found) => !isKnown(found.owner))) held[owner] = block;
+  const starts = [...Object.values(held), ...released].map(({ start }) => start);
+  for (const [owner, block] of Object.entries(held))
+    if (!written.has(owner)) held[owner] = { ...block, size: sizeWithSpare(block, starts) };
   return { held, released };
+}
+
+/** A Service does not show the ports to spare behind its own: as many as it would have got, where nobody else is. */
+function sizeWithSpare({ start, size }: Block, starts: readonly number[]): number {
+  const next = Math.min(CONTAINER_PORTS.last + 1, ...starts.filter((other) => other > start));
+  return Math.max(size, Math.min(withSpare(size), next - start));
 }
 
 /** A time that cannot be read is long past. */

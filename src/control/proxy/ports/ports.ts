@@ -121,7 +121,7 @@ const isSame = (a: readonly NodePorts[], b: readonly NodePorts[]) => JSON.string
 const STEP = 8;
 
 /** With ports to spare, so that a cluster can gain nodes, and lose some and gain others, where it is. */
-function withSpare(needed: number): number {
+export function withSpare(needed: number): number {
   if (needed === 1) return 1; // a shared port, which has no nodes
   const spare = Math.max(2, Math.ceil(needed / 4));
   return Math.ceil((needed + spare) / STEP) * STEP;

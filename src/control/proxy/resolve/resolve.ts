@@ -7,6 +7,7 @@ import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-pr
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
 import type { Fault } from '../faults.ts';
+import { filterChain } from './filter-chain.ts';
 import { interpolate } from './interpolate.ts';
 import type { Lookup } from './interpolate.ts';
 import { keyPairOf, reportInto, trustOf } from './references.ts';
@@ -50,6 +51,8 @@ export interface ResolvedCluster {
 /** One reference of several, followed; `found` is absent where a fault says why. */
 export interface Part<T> {
   name: string;
+  /** The field of the virtual cluster that leads there. */
+  path: Fault['path'];
   found: T | undefined;
   faults: Fault[];
 }
@@ -84,12 +87,14 @@ export function resolveParts(
   );
   const report = reportInto(faults, ['spec', 'targetCluster']);
   const target = resolveTarget(spec.targetCluster, namespace, snapshot, report);
-  const refs = spec.filterRefs ?? proxy?.spec.defaultFilterRefs ?? [];
   const modules = [...(proxy?.spec.filterModules ?? []), ...(snapshot.filterModules ?? [])];
-  const filters = refs.map(({ name }, index) =>
-    part(name, ['spec', 'filterRefs', index], (report) =>
-      resolveFilter({ name, namespace, proxyName: spec.proxyRef.name, modules }, snapshot, report),
-    ),
+  const proxyName = spec.proxyRef.name;
+  const filters = filterChain(spec, proxy).map(({ name, path, isMandatory }) =>
+    part(name, path, (report) => {
+      const why = isMandatory ? ` (KafkaProxy "${proxyName}" demands it of every virtual cluster)` : '';
+      const say: Report = (reason, message) => report(reason, message + why);
+      return resolveFilter({ name, namespace, proxyName, modules }, snapshot, say);
+    }),
   );
   return { faults, target, ingresses, filters };
 }
@@ -97,7 +102,7 @@ export function resolveParts(
 function part<T>(name: string, path: Fault['path'], resolve: (report: Report) => T | undefined): Part<T> {
   const faults: Fault[] = [];
   const found = resolve(reportInto(faults, path));
-  return { name, found: faults.length > 0 ? undefined : found, faults };
+  return { name, path, found: faults.length > 0 ? undefined : found, faults };
 }
 
 function resolveIngress(
