@@ -6,6 +6,7 @@ export type CutReason =
   | 'limit'
   | 'address_limit'
   | 'cluster_limit'
+  | 'open_files'
   | 'proxy_protocol'
   | 'tls'
   | 'server_name'
@@ -51,6 +52,8 @@ export interface ProxyStats {
   cluster(name: string): ClusterStats;
   /** Connections that ended before it was known for whom they were. */
   refused(reason: CutReason): Cell;
+  /** Connections that the system did not hand over, by its error code. */
+  acceptErrors(code: string): Cell;
 }
 
 const PREFIX = 'isthmus_proxy_';
@@ -62,6 +65,7 @@ function createFamilies(metrics: Metrics) {
     active: metrics.gauge(`${PREFIX}connections_active`, 'Client connections that are open'),
     connections: counter('connections_total', 'Client connections that reached a virtual cluster'),
     cut: counter('connections_cut_total', 'Client connections refused or cut by the proxy, by reason'),
+    acceptErrors: counter('accept_errors_total', 'Connections that could not be accepted, by error code'),
     bytes: counter('bytes_total', 'Bytes carried, by direction'),
     paused: counter('paused_reads_total', 'Times that reading stopped because the other side was slower'),
     upstream: counter('upstream_connects_total', 'Connections opened to brokers'),
@@ -95,6 +99,7 @@ export function createStats(metrics: Metrics): ProxyStats {
   const families = createFamilies(metrics);
   return {
     cluster: (name) => clusterStats(families, name),
+    acceptErrors: (code) => families.acceptErrors.of({ code }),
     refused: (reason) => families.cut.of({ virtual_cluster: '', reason }),
   };
 }

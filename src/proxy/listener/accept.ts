@@ -55,7 +55,7 @@ export function acceptContexts(
     admit(client) {
       const admitted = limit.admit(client, limits);
       if (typeof admitted === 'function') return admitted;
-      throw new Refused(admitted, 'connection limit reached', client);
+      throw new Refused(admitted, WHY_REFUSED[admitted], client);
     },
     enter(cluster, client) {
       const entered = limit.enter(cluster, limits);
@@ -76,6 +76,12 @@ class Refused extends Error {
     this.client = client;
   }
 }
+
+const WHY_REFUSED = {
+  limit: 'connection limit reached (limits.maxConnections)',
+  address_limit: 'connection limit reached (limits.maxConnectionsPerAddress)',
+  open_files: 'no room for more connections within the limit of open files (ulimit -n)',
+};
 
 const NOTHING: Buffer = Buffer.alloc(0);
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Limits } from '../config/model.ts';
 import { createConnectionLimit } from './connection-limit.ts';
+import { connectionsWithin, maxOpenFiles } from './open-files.ts';
 
 const limits = (maxConnections: number, maxConnectionsPerAddress: number) =>
   ({ maxConnections, maxConnectionsPerAddress }) as Limits;
@@ -69,3 +70,15 @@ function two(most: Limits): ReadonlyMap<string, number> {
   other.enter('a', most);
   return other.counts().addresses;
 }
+
+test('there are no more connections than open files allow, whatever the configuration says', () => {
+  let most = 1;
+  const limit = createConnectionLimit(() => most);
+  assert.equal(typeof limit.admit('a', limits(0, 0)), 'function');
+  assert.equal(limit.admit('b', limits(0, 0)), 'open_files');
+  most = 2;
+  assert.equal(typeof limit.admit('b', limits(0, 0)), 'function');
+  assert.equal(connectionsWithin(1024, 160), 400);
+  assert.equal(connectionsWithin(Infinity, 160), Infinity);
+  assert.ok(maxOpenFiles() > 0);
+});

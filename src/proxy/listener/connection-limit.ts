@@ -7,7 +7,7 @@ import { clientKey } from './client-address.ts';
  */
 export interface ConnectionLimit {
   /** Counts one in, in all alone without an address; the result counts it out. A string names the limit that is reached. */
-  admit(address: string | undefined, limits: Limits): (() => void) | 'limit' | 'address_limit';
+  admit(address: string | undefined, limits: Limits): (() => void) | 'limit' | 'address_limit' | 'open_files';
   /** Counts one in that is counted already, for its virtual cluster. */
   enter(cluster: string, limits: Limits): (() => void) | 'cluster_limit';
   /** By client, and by `clusterKey`. */
@@ -19,7 +19,8 @@ export interface ConnectionLimit {
 /** No client is called like that. */
 const clusterKey = (name: string) => `virtual cluster ${name}`;
 
-export function createConnectionLimit(): ConnectionLimit {
+/** `mostHere` is how many connections this process has room for, whatever the configuration allows. */
+export function createConnectionLimit(mostHere: () => number = () => Infinity): ConnectionLimit {
   const here = new Map<string, number>();
   let total = 0;
   let others: { total: number; addresses: ReadonlyMap<string, number> } = { total: 0, addresses: new Map() };
@@ -38,6 +39,7 @@ export function createConnectionLimit(): ConnectionLimit {
   return {
     admit(address, { maxConnections, maxConnectionsPerAddress }) {
       if (maxConnections > 0 && total + others.total >= maxConnections) return 'limit';
+      if (total >= mostHere()) return 'open_files';
       const client = address === undefined ? undefined : clientKey(address);
       if (client !== undefined && isFull(client, maxConnectionsPerAddress)) return 'address_limit';
       const release = client === undefined ? undefined : count(client);

@@ -25,6 +25,8 @@ const BACKLOG = 1024;
 export function createListeners(
   reusePort: boolean,
   onConnection: (key: string, socket: Socket) => void,
+  /** A connection could not be accepted; the next one may be. */
+  onAcceptError: (key: string, error: NodeJS.ErrnoException) => void,
 ): Listeners {
   const bound = new Map<string, Server>();
   const failed = new Map<string, { at: ListenAt; why: string }>();
@@ -37,7 +39,7 @@ export function createListeners(
     try {
       await listen(server, at, reusePort);
       failed.delete(at.key);
-      server.on('error', () => {}); // of accepting: too many open files, say; the next one may work
+      server.on('error', (error) => onAcceptError(at.key, error));
     } catch (error) {
       failed.set(at.key, { at, why: messageOf(error) });
       if (bound.get(at.key) === server) bound.delete(at.key);

@@ -1,7 +1,10 @@
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createLogThrottle } from '../../ops/log-throttle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { createStats, sharedFamilies } from '../cluster/stats.ts';
+import type { ProxyStats } from '../cluster/stats.ts';
 import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { portBindings } from '../config/ports.ts';
@@ -12,6 +15,7 @@ import { createConnectionLimit } from '../listener/connection-limit.ts';
 import { createListeners } from '../listener/listeners.ts';
 import type { Listeners } from '../listener/listeners.ts';
 import { ProcessBudget } from '../net/byte-budget.ts';
+import { connectionsWithin, maxOpenFiles } from '../listener/open-files.ts';
 import { createRouter } from '../router/router.ts';
 import type { Router } from '../router/router.ts';
 
@@ -67,18 +71,20 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     forget: options.forget ?? (() => {}),
   };
   const router = createRouter(deps, ticketKeys);
-  const limit = createConnectionLimit();
+  const openFiles = maxOpenFiles();
+  const limit = createConnectionLimit(() => connectionsWithin(openFiles, bindings.size));
   const contextOf = acceptContexts((destination) => router.find(destination), limit, stats, log);
   let context: AcceptContext | undefined;
   let bindings: ReadonlyMap<string, PortBinding> = new Map();
   let startProblems: Problem[] = [];
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
-  const listeners = createListeners(shared, (key, socket) => {
+  const onConnection = (key: string, socket: Socket) => {
     const binding = bindings.get(key);
     if (binding && context) accept(socket, binding, context);
     else socket.destroy();
-  });
+  };
+  const listeners = createListeners(shared, onConnection, acceptErrorLog(stats, log));
   const stopSweeping = sweepPeriodically(router, listeners);
 
   async function change(next: ProxyConfig): Promise<void> {
@@ -114,6 +120,17 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
       stopSweeping();
       await router.close();
     },
+  };
+}
+
+/** Counts connections that could not be accepted, and logs some of them. */
+function acceptErrorLog(stats: ProxyStats, log: Log) {
+  const throttle = createLogThrottle();
+  return (listener: string, { code = 'unknown', message }: NodeJS.ErrnoException) => {
+    stats.acceptErrors(code).value += 1;
+    const unreported = throttle(code);
+    if (unreported !== undefined)
+      log.error({ listener, why: message, alsoUnreported: unreported }, 'connection could not be accepted');
   };
 }
 

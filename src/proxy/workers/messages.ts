@@ -13,6 +13,8 @@ export type ToWorker =
 
 /** Messages from a worker to the supervisor. */
 export type FromWorker =
+  /** Each second, so that a worker that stands still is noticed. */
+  | { type: 'alive' }
   | { type: 'applied'; id: number; problems: Problem[] }
   | { type: 'learned'; cluster: string; nodes: [number, Address][] }
   | { type: 'forgot'; cluster: string; node: number; address: Address }

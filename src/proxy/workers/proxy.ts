@@ -23,6 +23,8 @@ export interface ProxyStatus {
   /** Why the newest configuration is not in use. */
   error?: string;
   workers: number;
+  /** Why a worker does not serve. */
+  workerProblems?: string[];
   virtualClusters: VirtualClusterStatus[];
 }
 
@@ -46,6 +48,8 @@ export interface Proxy {
   status(): ProxyStatus | undefined;
   /** Why it should not be sent connections; undefined if it should. */
   notReady(): string | undefined;
+  /** Why it must be started anew; undefined if it can help itself. */
+  notLive(): string | undefined;
   metricsText(): Promise<string>;
   pids(): number[];
   close(timeoutMs: number): Promise<void>;
@@ -61,7 +65,7 @@ export interface ProxyOptions {
 }
 
 export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
-  const pool = workers > 1 ? createWorkerPool(workers, log) : createLocalPool(log, metrics);
+  const pool = workers > 1 ? createWorkerPool(workers, log, metrics) : createLocalPool(log, metrics);
   const targets = createTargetWatch(log, (cluster, nodes) => pool.learn(cluster, nodes));
   const gauges = createGauges(metrics);
   let current: (GoodConfig & { loadedAt: Date }) | undefined;
@@ -99,14 +103,22 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
       const virtualClusters = clustersOf(current).map((cluster) =>
         statusOf(cluster, targets.results(), allProblems()),
       );
-      const base = { hash, loadedAt: loadedAt.toISOString(), workers, virtualClusters };
-      return error === undefined ? base : { ...base, error };
+      const { problems: workerProblems } = pool.health();
+      return {
+        hash,
+        loadedAt: loadedAt.toISOString(),
+        ...(error !== undefined && { error }),
+        workers,
+        ...(workerProblems.length > 0 && { workerProblems }),
+        virtualClusters,
+      };
     },
     notReady() {
-      const why = whyNotReady(current, targets.results(), problems, everReady);
+      const why = pool.health().notReady ?? whyNotReady(current, targets.results(), problems, everReady);
       everReady ||= why === undefined;
       return why;
     },
+    notLive: () => pool.health().notLive,
     async metricsText() {
       const report = await pool.report();
       return metricsText([await metrics.snapshot(), ...report.snapshots]);

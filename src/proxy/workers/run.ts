@@ -72,6 +72,7 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
 
 async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<ManagementServer | undefined> {
   const health = createHealth();
+  health.live('workers', () => proxy.notLive());
   health.ready('proxy', () => proxy.notReady());
   return (
     management &&

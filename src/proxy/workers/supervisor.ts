@@ -1,21 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
-import type { Snapshot } from '../../ops/metrics.ts';
+import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
 import type { FromWorker } from './messages.ts';
+import { poolHealth, TICK_MS } from './supervision.ts';
 import type { WorkerPool } from './worker-pool.ts';
 import type { Response } from './worker-process.ts';
 import { createWorkerSlot } from './worker-slot.ts';
-import type { WorkerSlot } from './worker-slot.ts';
+import type { ExitReason, WorkerSlot } from './worker-slot.ts';
 
 const APPLY_TIMEOUT_MS = 30_000;
 const REPORT_TIMEOUT_MS = 2000;
 
 /** Several worker processes that share every port: started, restarted when they die, and told what others learned. */
-export function createWorkerPool(count: number, log: Log): WorkerPool {
+export function createWorkerPool(count: number, log: Log, metrics: Metrics): WorkerPool {
   const slots: WorkerSlot[] = [];
   // Counters of workers that died stay in the sums, or the sums would go back.
   let exited: Promise<Snapshot> = Promise.resolve([]);
@@ -23,6 +24,10 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
   const ticketKeys = randomBytes(48).toString('base64');
   let config: ProxyConfig | undefined;
   let lastProblems: Problem[] = [];
+  const exits = metrics.counter(
+    'isthmus_proxy_worker_exits_total',
+    'Workers that have ended, by themselves or because they were stuck and were killed',
+  );
 
   const othersOf = (slot: WorkerSlot) => slots.filter((other) => other !== slot);
 
@@ -54,10 +59,19 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
   }
 
   /** Sends a new worker the configuration and what is known of the brokers. */
-  async function initialise({ worker }: WorkerSlot): Promise<void> {
+  async function initialise(slot: WorkerSlot): Promise<void> {
     if (!config) return;
-    await worker.request({ type: 'apply', config }, APPLY_TIMEOUT_MS);
+    const { worker } = slot;
+    await applyTo(slot, config);
     for (const [cluster, nodes] of brokers.all()) worker.send({ type: 'nodes', cluster, nodes });
+  }
+
+  async function applyTo(slot: WorkerSlot, next: ProxyConfig): Promise<Response | undefined> {
+    const { worker } = slot;
+    slot.note({ type: 'applying' });
+    const response = await worker.request({ type: 'apply', config: next }, APPLY_TIMEOUT_MS);
+    if (slot.worker === worker) slot.note({ type: 'applied', inEffect: response !== undefined });
+    return response;
   }
 
   async function reportOf(slot: WorkerSlot): Promise<Response | undefined> {
@@ -69,18 +83,22 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
 
   const events = {
     onMessage,
-    onExit: keepCounters,
+    onExit(lastSnapshot: Snapshot, reason: ExitReason) {
+      exits.of({ reason }).value += 1;
+      keepCounters(lastSnapshot);
+    },
     onRestart: (slot: WorkerSlot) => void initialise(slot),
   };
   for (let number = 1; number <= count; number++)
     slots.push(createWorkerSlot({ number, logLevel: log.level, ticketKeys }, log, events));
 
+  const { health, stopTicking } = superviseSlots(slots, metrics);
+
   return {
     async apply(next) {
       brokers.retain(next);
       config = next;
-      const request = { type: 'apply', config: next } as const;
-      noteProblems(await Promise.all(slots.map(({ worker }) => worker.request(request, APPLY_TIMEOUT_MS))));
+      noteProblems(await Promise.all(slots.map((slot) => applyTo(slot, next))));
     },
     async report() {
       noteProblems(await Promise.all(slots.map(reportOf)));
@@ -93,6 +111,7 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
       for (const { worker } of slots) worker.send({ type: 'nodes', cluster, nodes });
     },
     async drain(timeoutMs) {
+      stopTicking();
       for (const slot of slots) slot.stop();
       const late = setTimeout(() => {
         for (const { worker } of slots) worker.kill();
@@ -101,8 +120,34 @@ export function createWorkerPool(count: number, log: Log): WorkerPool {
       await Promise.all(slots.map(({ worker }) => worker.ended));
       clearTimeout(late);
     },
+    health,
     pids: () => slots.map(({ worker }) => worker.pid),
   };
+}
+
+/** Looks after the workers each second. */
+function superviseSlots(slots: readonly WorkerSlot[], metrics: Metrics) {
+  let idleMs = 0;
+  const health = () =>
+    poolHealth(
+      slots.map(({ state }) => state),
+      idleMs,
+    );
+  const ticker = setInterval(() => {
+    for (const slot of slots) slot.note({ type: 'tick' });
+    idleMs = health().serving > 0 ? 0 : idleMs + TICK_MS;
+  }, TICK_MS);
+  ticker.unref();
+  const workers = metrics.gauge(
+    'isthmus_proxy_workers',
+    'Worker processes, by whether they carry connections',
+  );
+  metrics.beforeReport(() => {
+    const { serving } = health();
+    workers.of({ state: 'serving' }).value = serving;
+    workers.of({ state: 'not_serving' }).value = slots.length - serving;
+  });
+  return { health, stopTicking: () => clearInterval(ticker) };
 }
 
 function sumOf(slots: readonly WorkerSlot[]): Counts {

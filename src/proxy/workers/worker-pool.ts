@@ -3,6 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { createDataPlane } from './data-plane.ts';
+import type { PoolHealth } from './supervision.ts';
 
 /** The processes that carry connections: this one, or several workers that it supervises. */
 export interface WorkerPool {
@@ -13,7 +14,8 @@ export interface WorkerPool {
   /** Takes in where brokers of a cluster are. */
   learn(cluster: string, nodes: [number, Address][]): void;
   drain(timeoutMs: number): Promise<void>;
-
+  /** Whether anybody carries connections. */
+  health(): PoolHealth;
   pids(): number[];
 }
 
@@ -30,6 +32,8 @@ export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
     report: async () => ({ snapshots: [], problems: plane.problems() }), // its metrics are the caller's
     learn: (cluster, nodes) => plane.learn(cluster, nodes),
     drain: (timeoutMs) => plane.drain(timeoutMs),
+    // One that stands still answers nobody who asks.
+    health: () => ({ serving: 1, problems: [] }),
     pids: () => [process.pid],
   };
 }

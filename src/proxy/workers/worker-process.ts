@@ -6,7 +6,6 @@ import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
 /** A worker process, as its supervisor sees it. */
 export interface WorkerProcess {
   readonly pid: number;
-  readonly startedAt: number;
   send(message: ToWorker): void;
   /** Sends a message that has a response with the same id; undefined if the worker dies first, or does not respond in time. */
   request(request: Request, timeoutMs: number): Promise<Response | undefined>;
@@ -24,6 +23,7 @@ const PROGRAM = fileURLToPath(
   new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
+/** `onMessage` gets every message, also those that are responses. */
 export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker) => void): WorkerProcess {
   const child = fork(PROGRAM, [], {
     env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
@@ -33,7 +33,7 @@ export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker)
   let lastId = 0;
   child.on('message', (message: FromWorker) => {
     if (message.type === 'applied' || message.type === 'report') waiting.get(message.id)?.(message);
-    else onMessage(message);
+    onMessage(message);
   });
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   child.on('error', (error) => {
@@ -49,7 +49,6 @@ export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker)
   };
   return {
     pid: child.pid ?? 0,
-    startedAt: performance.now(),
     send,
     request(request, timeoutMs) {
       const id = ++lastId;

@@ -12,6 +12,7 @@ import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
 /** A response that takes longer is not waited for: the connection finds its broker the long way. */
 const LOOK_UP_TIMEOUT_MS = 250;
 const COUNTS_INTERVAL_MS = 250;
+const ALIVE_INTERVAL_MS = 1000;
 
 const setup = JSON.parse(process.env[SETUP_VARIABLE] ?? '{}') as WorkerSetup;
 const log = createLog(setup.logLevel as LogLevel, { worker: setup.number });
@@ -68,6 +69,8 @@ async function drainAndExit(timeoutMs: number): Promise<void> {
   await plane.drain(timeoutMs);
   process.exit(0);
 }
+
+setInterval(() => send({ type: 'alive' }), ALIVE_INTERVAL_MS).unref();
 
 let sent = '';
 setInterval(() => {

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { newWorker, poolHealth, step } from './supervision.ts';
+import type { Order, WorkerEvent, WorkerState } from './supervision.ts';
+
+/** The state after these events, and the orders given on the way. */
+function after(events: readonly WorkerEvent[], from = newWorker()): { state: WorkerState; orders: Order[] } {
+  let state = from;
+  const orders: Order[] = [];
+  for (const event of events) {
+    const next = step(state, event);
+    state = next.state;
+    if (next.order) orders.push(next.order);
+  }
+  return { state, orders };
+}
+
+const ticks = (count: number): WorkerEvent[] => Array.from({ length: count }, () => ({ type: 'tick' }));
+const SERVE: WorkerEvent[] = [{ type: 'applying' }, { type: 'applied', inEffect: true }];
+const CRASH: WorkerEvent = { type: 'exited', why: 'exit code 1' };
+
+const anyEvent = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<WorkerEvent>({ type: 'tick' }) },
+  fc.constant<WorkerEvent>({ type: 'heard' }),
+  fc.constant<WorkerEvent>({ type: 'applying' }),
+  fc.boolean().map((inEffect): WorkerEvent => ({ type: 'applied', inEffect })),
+);
+
+suite('supervision', () => {
+  test('a worker that is heard of is left alone', () => {
+    const minutes = ticks(300).flatMap((tick): WorkerEvent[] => [tick, { type: 'heard' }]);
+    assert.deepEqual(after([...SERVE, ...minutes]).orders, []);
+  });
+
+  test('a silent one is killed once, and replaced soon, if it had served for a while', () => {
+    const served = after([...SERVE, ...ticks(9), { type: 'heard' }, ...ticks(9)]);
+    assert.deepEqual(served.orders, []);
+    const killed = after(ticks(5), served.state);
+    assert.deepEqual(killed.orders, [{ do: 'kill', why: 'silent for 10 s' }]);
+    assert.deepEqual(after([{ type: 'exited', why: 'SIGKILL' }], killed.state).orders, [
+      { do: 'restart', inMs: 100 },
+    ]);
+  });
+
+  test('one that changes its configuration has more time', () => {
+    assert.deepEqual(after([...SERVE, { type: 'applying' }, ...ticks(59)]).orders, []);
+    assert.equal(after([...SERVE, { type: 'applying' }, ...ticks(60)]).orders.length, 1);
+  });
+
+  test('crash loops back off up to half a minute, and a worker that lasts ends that', () => {
+    let { state } = after([]);
+    const delays: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      const { state: next, orders } = after([...SERVE, CRASH, { type: 'started' }], state);
+      state = next;
+      for (const order of orders) if (order.do === 'restart') delays.push(order.inMs);
+    }
+    assert.deepEqual(delays.slice(0, 4), [200, 400, 800, 1600]);
+    assert.equal(delays.at(-1), 30_000);
+    const lasted = after([...SERVE, ...ticks(9), { type: 'heard' }, ...ticks(1), CRASH], state);
+    assert.deepEqual(lasted.orders, [{ do: 'restart', inMs: 100 }]);
+  });
+
+  test('whatever happens, a worker either serves, or there is an end to it', () => {
+    fc.assert(
+      fc.property(fc.array(anyEvent, { maxLength: 200 }), (events) => {
+        const { state, orders } = after(events);
+        assert.equal(orders.length, state.phase === 'killed' ? 1 : 0);
+        const silence = after(ticks(60), state);
+        assert.equal(silence.state.phase, 'killed');
+        assert.equal(orders.length + silence.orders.length, 1);
+      }),
+    );
+  });
+
+  test('the pool is ready while anyone serves, and says what is wrong with the rest', () => {
+    const serving = after(SERVE).state;
+    const silent = after([...SERVE, ...ticks(6)]).state;
+    const crashed = after([CRASH, { type: 'started' }, CRASH]).state;
+    assert.deepEqual(poolHealth([serving, silent], 5000), {
+      serving: 1,
+      problems: ['worker 2 has been silent for 6 s'],
+    });
+    const none = poolHealth([silent, crashed], 0);
+    assert.equal(none.notLive, undefined);
+    assert.equal(
+      none.notReady,
+      'no worker is serving: worker 1 has been silent for 6 s; ' +
+        'worker 2 waits to be started again after failing 2 times in a row (exit code 1)',
+    );
+  });
+
+  test('the supervisor is not live when it has killed and nothing ends, or when nothing has served for minutes', () => {
+    const killed = after([...SERVE, ...ticks(10 + 30)]).state;
+    assert.match(poolHealth([killed, killed], 0).notLive ?? '', /was killed 30 s ago/);
+    assert.match(poolHealth([after([CRASH]).state], 180_000).notLive ?? '', /no worker is serving/);
+    assert.equal(poolHealth([after(SERVE).state, killed], 180_000).notLive, undefined);
+  });
+});

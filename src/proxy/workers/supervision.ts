@@ -1,0 +1,152 @@
+/**
+ * What becomes of a worker, decided without processes and timers. Time is counted in the supervisor's own ticks and not read from
+ * a clock: a supervisor that was itself stopped for a while has missed its workers' messages, and must not blame them.
+ */
+
+export const TICK_MS = 1000;
+
+/** Messages come each second; this long without one, a worker does not count as serving. */
+const SUSPECT_AFTER_MS = 5000;
+const KILL_AFTER_MS = 10_000;
+/** Starting and changing the configuration may keep a worker busy, on a machine that has little time for it. */
+const KILL_BUSY_AFTER_MS = 60_000;
+/** A worker that served so long and then ended was not broken from the start. */
+const STABLE_AFTER_MS = 10_000;
+const MIN_RESTART_MS = 100;
+const MAX_RESTART_MS = 30_000;
+/** Nothing outlives SIGKILL for long, unless the kernel is stuck with it. */
+const GONE_AFTER_MS = 30_000;
+/** If no worker could be made to serve in this time, starting from nothing is worth a try. */
+const HOPELESS_AFTER_MS = 180_000;
+
+export interface WorkerState {
+  /** `starting` is until the first configuration is in effect, `killed` until the process has ended, `restarting` until there is another. */
+  phase: 'starting' | 'serving' | 'killed' | 'restarting';
+  /** Time in this phase. */
+  forMs: number;
+  /** Time without a message. */
+  silentMs: number;
+  /** Configurations that were sent to it and are not in effect yet. */
+  applying: number;
+  /** How often in a row it has not lasted. */
+  failures: number;
+  /** What ended the last one. */
+  why?: string;
+}
+
+export type WorkerEvent =
+  | { type: 'tick' }
+  /** Another process has taken the place. */
+  | { type: 'started' }
+  | { type: 'heard' }
+  | { type: 'applying' }
+  /** Whether the worker said so, or did not respond in time. */
+  | { type: 'applied'; inEffect: boolean }
+  | { type: 'exited'; why: string };
+
+export type Order = { do: 'kill'; why: string } | { do: 'restart'; inMs: number };
+
+const STARTED = { phase: 'starting', forMs: 0, silentMs: 0, applying: 0 } as const;
+
+export const newWorker = (): WorkerState => ({ ...STARTED, failures: 0 });
+
+/** What an event makes of a worker, and what is to be done about it. */
+export function step(state: WorkerState, event: WorkerEvent): { state: WorkerState; order?: Order } {
+  switch (event.type) {
+    case 'started':
+      return { state: { ...state, ...STARTED } };
+    case 'heard':
+      return { state: { ...state, silentMs: 0 } };
+    case 'applying':
+      return { state: { ...state, applying: state.applying + 1 } };
+    case 'applied':
+      return { state: applied(state, event.inEffect) };
+    case 'exited':
+      return exited(state, event.why);
+    case 'tick':
+    default:
+      return tick({ ...state, forMs: state.forMs + TICK_MS, silentMs: state.silentMs + TICK_MS });
+  }
+}
+
+function applied(state: WorkerState, inEffect: boolean): WorkerState {
+  const next = { ...state, applying: Math.max(0, state.applying - 1) };
+  return state.phase === 'starting' && inEffect ? { ...next, phase: 'serving', forMs: 0 } : next;
+}
+
+function tick(state: WorkerState): { state: WorkerState; order?: Order } {
+  const why = whyKill(state);
+  if (why === undefined) return { state };
+  const killed = { ...state, phase: 'killed', forMs: 0, failures: failuresOf(state), why } as const;
+  return { state: killed, order: { do: 'kill', why } };
+}
+
+function whyKill({ phase, forMs, silentMs, applying }: WorkerState): string | undefined {
+  if (phase === 'starting' && forMs >= KILL_BUSY_AFTER_MS)
+    return `not serving ${seconds(forMs)} after its start`;
+  const limit = applying > 0 ? KILL_BUSY_AFTER_MS : KILL_AFTER_MS;
+  return phase === 'serving' && silentMs >= limit ? `silent for ${seconds(silentMs)}` : undefined;
+}
+
+function exited(state: WorkerState, why: string): { state: WorkerState; order: Order } {
+  const wasKilled = state.phase === 'killed';
+  const failures = wasKilled ? state.failures : failuresOf(state);
+  const next = {
+    ...state,
+    phase: 'restarting',
+    forMs: 0,
+    failures,
+    why: wasKilled ? (state.why ?? why) : why,
+  } as const;
+  return {
+    state: next,
+    order: { do: 'restart', inMs: Math.min(MIN_RESTART_MS * 2 ** failures, MAX_RESTART_MS) },
+  };
+}
+
+const failuresOf = ({ phase, forMs, failures }: WorkerState) =>
+  phase === 'serving' && forMs >= STABLE_AFTER_MS ? 0 : failures + 1;
+
+const isServing = ({ phase, silentMs }: WorkerState) => phase === 'serving' && silentMs < SUSPECT_AFTER_MS;
+
+/** All workers together. */
+export interface PoolHealth {
+  serving: number;
+  /** What is wrong with each worker that does not serve. */
+  problems: string[];
+  notReady?: string;
+  /** Set when only a new supervisor can help. */
+  notLive?: string;
+}
+
+/** `idleMs` is for how long no worker has served. */
+export function poolHealth(states: readonly WorkerState[], idleMs: number): PoolHealth {
+  const serving = states.filter(isServing).length;
+  const problems = states.flatMap((state, i) =>
+    isServing(state) ? [] : [`worker ${i + 1} ${describe(state)}`],
+  );
+  const health = { serving, problems };
+  if (serving > 0) return health;
+  const notReady = `no worker is serving: ${problems.join('; ')}`;
+  const isStuck = states.every(({ phase, forMs }) => phase === 'killed' && forMs >= GONE_AFTER_MS);
+  const hopeless = isStuck || idleMs >= HOPELESS_AFTER_MS;
+  return { ...health, notReady, ...(hopeless && { notLive: notReady }) };
+}
+
+function describe({ phase, forMs, silentMs, failures, why }: WorkerState): string {
+  const before =
+    failures > 1 && why !== undefined ? ` after failing ${failures} times in a row (${why})` : '';
+  switch (phase) {
+    case 'starting':
+      return `is starting${before}`;
+    case 'serving':
+      return `has been silent for ${seconds(silentMs)}`;
+    case 'killed':
+      return `was killed ${seconds(forMs)} ago (${why})`;
+    case 'restarting':
+    default:
+      return before ? `waits to be started again${before}` : `has ended (${why}) and is started again`;
+  }
+}
+
+const seconds = (ms: number) => `${ms / 1000} s`;

@@ -1,0 +1,38 @@
+/** Workers whose event loop stands still: they look alive to the kernel, which goes on giving them connections. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startFakeBroker } from './fake-broker.ts';
+import { askKafka, portGateway, reserveBlock, startProxyProcess } from './proxy-process.ts';
+
+test('workers that stand still are replaced, and until then the proxy is not ready', async () => {
+  await using broker = await startFakeBroker();
+  await using block = await reserveBlock(4);
+  await using proxy = await startProxyProcess({
+    workers: 2,
+    virtualClusters: [
+      {
+        name: 'demo',
+        targetCluster: { bootstrapServers: `127.0.0.1:${broker.port}` },
+        gateways: [portGateway(block.first)],
+      },
+    ],
+  });
+  (await askKafka(block.first)).close();
+  const stopped = proxy.workerPids();
+  assert.equal(stopped.length, 2);
+  for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+  const held = connect(block.first, '127.0.0.1');
+  const cut = new Promise((resolve) => held.on('error', () => {}).on('close', resolve));
+  await once(held, 'connect'); // by the kernel, which cannot know
+  await waitFor('not to be ready', async () => !(await proxy.ready()));
+  await waitFor('new workers', async () => proxy.workerPids().every((pid) => !stopped.includes(pid)));
+  await cut;
+  await waitFor('to be ready again', () => proxy.ready());
+  (await askKafka(block.first)).close();
+  assert.match(proxy.log(), /worker is stuck, killing it/);
+  assert.equal(await proxy.metric('isthmus_proxy_worker_exits_total', { reason: 'stuck' }), 2);
+  assert.equal(await proxy.metric('isthmus_proxy_workers', { state: 'serving' }), 2);
+});
