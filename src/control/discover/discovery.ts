@@ -65,6 +65,8 @@ export interface Discovery {
 const JOIN_WAIT_MS = 15_000;
 const BY_PODS: ReachModes = { of: () => 'pods', subscribe: () => () => {} };
 const EXPORTED = 'Exported';
+/** The task after a change of the DNS server's configuration. */
+const CONFIGURED = 'Configured';
 const VERSION_SOURCE = 'clusterset version';
 
 /** Watches the clusters and gives the sink their records. The sink is set ready when everything that can be read has been read. */
@@ -75,17 +77,19 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const events = options.events ?? recorder(local, log);
   const { configured = NOTHING_CONFIGURED } = options;
   const publisher = createPublisher({ sink, configured, events, log });
-  const endConfigured = configured.subscribe(() => publisher.reconsider());
   const records = createController({
     name: 'dns-records',
+    concurrency: 1,
     log,
     metrics,
     clock,
     reconcile: async (task) => {
-      publisher.publish(task, recordsOf(task, set));
+      if (task === CONFIGURED) await publisher.reconsider();
+      else await publisher.publish(task, recordsOf(task, set));
       return SUCCESS;
     },
   });
+  const endConfigured = configured.subscribe(() => records.enqueue(CONFIGURED));
   /** Set while this replica leads. */
   let wakeImports: Wake | undefined;
   const wakeExported = (key: string) => {

@@ -3,8 +3,10 @@
  * arrived, so that all replicas answer alike. The others get the name when it is free. The DNS server merges what it is given, so
  * this is the only place where a conflict is decided.
  */
-import { isInZone } from '../names.ts';
 import type { DnsRecord } from './dns-record.ts';
+import { createNameTree, isBefore, kindOf } from './name-tree.ts';
+import type { Entry, EntryKind, Rank } from './name-tree.ts';
+import { createRankQueue } from './rank-queue.ts';
 
 /** The records that one object asks for. */
 export interface Claim {
@@ -20,7 +22,7 @@ export interface Claim {
 /** A claimed name that another object holds. */
 export interface NameConflict {
   name: string;
-  /** The source that holds it. */
+  /** The group that holds it. */
   holder: string;
 }
 
@@ -29,149 +31,175 @@ export interface Evaluation {
   source: string;
   granted: readonly DnsRecord[];
   refused: readonly NameConflict[];
+  /** False if only the holder of a refused name has changed. */
+  isChanged: boolean;
 }
 
+/** The steps of a change, which may be many: a pause is possible after each, but no other change before the last. */
+export type Steps = Generator<undefined, Evaluation[]>;
+
 /**
- * All claims by name. A change returns the evaluations of all sources that it may affect, in the order in which they are to be served:
+ * All claims by name. A change returns the evaluations of all sources that it affects, in the order in which they are to be served:
  * those with refused names come last. For a moment a name then resolves to both, rather than to nothing, which resolvers would cache.
  */
 export interface Claims {
-  set(claim: Claim): Evaluation[];
-  remove(source: string): Evaluation[];
-}
-
-/** What claims compete for: A, AAAA and CNAME of a name are one slot, each other record type is another. */
-export function slotOf({ name, type }: Pick<DnsRecord, 'name' | 'type'>): string {
-  return `${name} ${slotTypeOf(type)}`;
-}
-
-const SLOT_TYPES = ['address', 'SRV', 'TXT', 'PTR', 'NS'] as const;
-
-function slotTypeOf(type: DnsRecord['type']): (typeof SLOT_TYPES)[number] {
-  return type === 'A' || type === 'AAAA' || type === 'CNAME' ? 'address' : type;
-}
-
-/** The oldest of some claims. */
-export function oldestOf(claims: Iterable<Claim>): Claim | undefined {
-  let oldest: Claim | undefined;
-  for (const claim of claims) if (!oldest || isBefore(claim, oldest)) oldest = claim;
-  return oldest;
-}
-
-function isBefore(a: Claim, b: Claim): boolean {
-  if (a.since !== b.since) return a.since < b.since;
-  return a.claimGroup === b.claimGroup ? a.source < b.source : a.claimGroup < b.claimGroup;
-}
-
-function isOlderInOtherGroup(other: Claim, claim: Claim): boolean {
-  return other.claimGroup !== claim.claimGroup && isBefore(other, claim);
+  set(claim: Claim): Steps;
+  remove(source: string): Steps;
 }
 
 /**
- * Two record types conflict with more than their own slot: no other record may stand beside a CNAME, and an NS record takes
- * everything at and below its name out of the zone. Neither may do that to an older claim, nor may a younger claim displace a CNAME.
+ * An entry is granted unless one that goes before it, and that it conflicts with, is. What a change may affect is decided anew in
+ * the order of ranks, so that each entry is looked at once: it depends on entries before it alone.
  */
 export function createClaims(): Claims {
   const claims = new Map<string, Claim>();
-  const slots = new Map<string, Map<string, Claim>>();
-  /** The sources of NS records, by name. */
-  const zoneCuts = new Map<string, Set<string>>();
+  const tree = createNameTree();
+  /** Entries to be decided anew, with their state before the change. */
+  const dirty = new Map<Entry, { isGranted: boolean; blocker: Entry | undefined }>();
 
-  const claimsOn = (slot: string): Iterable<Claim> => slots.get(slot)?.values() ?? [];
-  const holderOf = (slot: string) => oldestOf(claimsOn(slot));
-
-  /** The claim that keeps a record of another claim from being served. */
-  function conflictOf(claim: Claim, record: DnsRecord): Claim | undefined {
-    const holder = holderOf(slotOf(record));
-    if (holder && holder.claimGroup !== claim.claimGroup) return holder;
-    if (record.type === 'CNAME') return olderBeside(record.name, claim);
-    if (record.type === 'NS') return olderBelow(record.name, claim);
-    return slotTypeOf(record.type) === 'address' ? undefined : olderCname(record.name, claim);
+  function touch(entry: Entry): Entry {
+    const { isGranted, blocker } = entry;
+    if (!dirty.has(entry)) dirty.set(entry, { isGranted, blocker });
+    return entry;
   }
 
-  /** The oldest claim on records of other types at the name of a CNAME. */
-  function olderBeside(name: string, claim: Claim): Claim | undefined {
-    const others = SLOT_TYPES.flatMap((type) => (type === 'address' ? [] : [...claimsOn(`${name} ${type}`)]));
-    return oldestOf(others.filter((other) => isOlderInOtherGroup(other, claim)));
+  /** Takes an entry's grant away, so that it and those that wait for it are decided anew. */
+  function* release(entry: Entry): Generator<undefined> {
+    touch(entry);
+    if (!entry.isGranted) return;
+    for (const other of tree.conflicting(entry, 'waiting')) {
+      touch(other);
+      yield;
+    }
+    tree.setGranted(entry, false);
   }
 
-  /** Searches all claims: NS records are few. */
-  function olderBelow(name: string, claim: Claim): Claim | undefined {
-    const older = [...claims.values()].filter((other) => isOlderInOtherGroup(other, claim));
-    return oldestOf(older.filter(({ records }) => records.some((record) => isInZone(record.name, name))));
+  function* setSources(entry: Entry, sources: readonly string[]): Generator<undefined> {
+    entry.sources = sources;
+    const rank = rankOf(entry);
+    if (rank.tier === entry.rank.tier && rank.at === entry.rank.at) return;
+    yield* release(entry);
+    entry.rank = rank;
   }
 
-  function olderCname(name: string, claim: Claim): Claim | undefined {
-    const slot = `${name} address`;
-    const holder = holderOf(slot);
-    if (!holder || holder.claimGroup === claim.claimGroup) return undefined;
-    const isServed = (other: Claim) =>
-      other.claimGroup === holder.claimGroup &&
-      isOlderInOtherGroup(other, claim) &&
-      other.records.some((one) => one.type === 'CNAME' && one.name === name) &&
-      !olderBeside(name, other);
-    return oldestOf([...claimsOn(slot)].filter(isServed));
+  function rankOf({ sources }: Pick<Entry, 'sources'>): Rank {
+    const ages = sources.map((source) => claims.get(source)?.since ?? '');
+    return { tier: 2, at: ages.length === 1 ? ages[0]! : (ages.toSorted()[0] ?? '') };
   }
 
-  function evaluate(source: string): Evaluation {
+  function* join(source: string, group: string, { name, kind }: Slot): Generator<undefined> {
+    const rank = rankOf({ sources: [source] });
+    const entry = tree.find(name, kind, group) ?? touch(tree.add(name, { kind, group, rank }));
+    const { sources } = entry;
+    yield* setSources(entry, sources.includes(source) ? sources : [...sources, source]);
+  }
+
+  function* leave(source: string, group: string, { name, kind }: Slot): Generator<undefined> {
+    const entry = tree.find(name, kind, group);
+    if (!entry) return;
+    const rest = entry.sources.filter((other) => other !== source);
+    if (rest.length > 0) yield* setSources(entry, rest);
+    else {
+      yield* release(entry);
+      entry.sources = [];
+      tree.remove(entry);
+    }
+  }
+
+  function* decide(): Generator<undefined> {
+    const queue = createRankQueue();
+    for (const entry of dirty.keys()) {
+      queue.add(entry);
+      yield;
+    }
+    for (let entry = queue.take(); entry; entry = queue.take()) {
+      yield;
+      if (entry.sources.length === 0) continue;
+      entry.blocker = blockerOf(entry);
+      const isGranted = !entry.blocker;
+      if (isGranted === entry.isGranted) continue;
+      tree.setGranted(entry, isGranted);
+      // A new grant ends those after it that it conflicts with; the end of one lets others in.
+      for (const other of tree.conflicting(entry, isGranted ? 'granted' : 'waiting')) {
+        if (isBefore(entry, other)) queue.add(touch(other));
+        yield;
+      }
+    }
+  }
+
+  function blockerOf(entry: Entry): Entry | undefined {
+    for (const other of tree.conflicting(entry, 'granted')) if (isBefore(other, entry)) return other;
+    return undefined;
+  }
+
+  function evaluate(source: string, isChanged: boolean): Evaluation {
     const claim = claims.get(source);
     const granted: DnsRecord[] = [];
     const refused = new Map<string, NameConflict>();
     for (const record of claim?.records ?? []) {
-      const other = conflictOf(claim!, record);
-      if (!other) granted.push(record);
-      else refused.set(record.name, { name: record.name, holder: other.source });
+      const { name } = record;
+      const entry = tree.find(name, kindOf(record.type), claim!.claimGroup)!;
+      if (entry.isGranted) granted.push(record);
+      else refused.set(name, { name, holder: entry.blocker?.group ?? '' });
     }
-    return { source, granted, refused: [...refused.values()] };
+    return { source, granted, refused: [...refused.values()], isChanged };
   }
 
-  function index(source: string, claim: Claim | undefined, touched: ReadonlySet<string>): void {
-    for (const slot of touched) {
-      const entry = slots.get(slot);
-      entry?.delete(source);
-      if (entry?.size === 0) slots.delete(slot);
+  /** The sources of entries that a change has affected, and whether other records are granted to them now. */
+  function* affectedSources(): Generator<undefined, Map<string, boolean>> {
+    const sources = new Map<string, boolean>();
+    for (const [entry, before] of dirty) {
+      yield;
+      const isChanged = entry.isGranted !== before.isGranted;
+      if (!isChanged && entry.blocker === before.blocker) continue;
+      for (const source of entry.sources) sources.set(source, isChanged || sources.get(source) === true);
     }
+    dirty.clear();
+    return sources;
+  }
+
+  function* replace(source: string, claim: Claim | undefined): Steps {
+    const before = claims.get(source);
     if (claim) claims.set(source, claim);
     else claims.delete(source);
-    for (const slot of new Set(claim?.records.map(slotOf))) {
-      const entry = slots.get(slot) ?? new Map<string, Claim>();
-      slots.set(slot, entry.set(source, claim!));
+    const [wanted, left] = [slotsOf(claim), slotsOf(before)];
+    for (const [key, slot] of wanted) {
+      yield* join(source, claim!.claimGroup, slot);
+      if (before?.claimGroup === claim!.claimGroup) left.delete(key);
+      yield;
     }
-  }
-
-  function indexZoneCuts(source: string, claim: Claim | undefined): void {
-    for (const [name, sources] of zoneCuts)
-      if (sources.delete(source) && sources.size === 0) zoneCuts.delete(name);
-    for (const { name, type } of claim?.records ?? [])
-      if (type === 'NS') zoneCuts.set(name, (zoneCuts.get(name) ?? new Set()).add(source));
-  }
-
-  /** The sources whose evaluation depends on other slots of a name, or on names below theirs. */
-  function* affectedAt(name: string): Generator<string> {
-    const taken = SLOT_TYPES.map((type) => slots.get(`${name} ${type}`)).filter((slot) => slot !== undefined);
-    if (taken.length > 1) for (const slot of taken) yield* slot.keys();
-    for (const [cut, sources] of zoneCuts) if (isInZone(name, cut)) yield* sources;
-  }
-
-  function replace(source: string, claim: Claim | undefined): Evaluation[] {
-    const changed = [...(claims.get(source)?.records ?? []), ...(claim?.records ?? [])];
-    const touched = new Set(changed.map(slotOf));
-    const before = new Map([...touched].map((slot) => [slot, holderOf(slot)]));
-    const names = new Set(changed.map(({ name }) => name));
-    const affected = new Set([source, ...[...names].flatMap((name) => [...affectedAt(name)])]);
-    index(source, claim, touched);
-    indexZoneCuts(source, claim);
-    for (const name of names) for (const other of affectedAt(name)) affected.add(other);
-    for (const [slot, held] of before) {
-      const holder = holderOf(slot);
-      if (held?.source === holder?.source && held?.claimGroup === holder?.claimGroup) continue;
-      for (const other of slots.get(slot)?.keys() ?? []) affected.add(other);
+    for (const slot of left.values()) {
+      yield* leave(source, before!.claimGroup, slot);
+      yield;
     }
-    return [...affected].map(evaluate).toSorted((a, b) => a.refused.length - b.refused.length);
+    yield* decide();
+    const affected = (yield* affectedSources()).set(source, true);
+    const [fine, refused]: [Evaluation[], Evaluation[]] = [[], []];
+    for (const [one, isChanged] of affected) {
+      const evaluation = evaluate(one, isChanged);
+      (evaluation.refused.length === 0 ? fine : refused).push(evaluation);
+      yield;
+    }
+    return [...fine, ...refused];
   }
 
   return {
     set: (claim) => replace(claim.source, claim),
     remove: (source) => replace(source, undefined),
   };
+}
+
+/** One kind of records at one name. */
+interface Slot {
+  name: string;
+  kind: EntryKind;
+}
+
+function slotsOf(claim: Claim | undefined): Map<string, Slot> {
+  const slots = new Map<string, Slot>();
+  for (const { name, type } of claim?.records ?? []) {
+    const kind = kindOf(type);
+    slots.set(`${kind} ${name}`, { name, kind });
+  }
+  return slots;
 }

@@ -29,11 +29,13 @@ function setup(reserved: string[] = []) {
     },
     log: createLog('silent'),
   });
-  const set = (name: string, since: string, record: DnsRecord, problems: string[] = []) => {
+  const set = async (name: string, since: string, record: DnsRecord, problems: string[] = []) => {
     const object = service({}, { name });
     const source = `Service default/${name}`;
     const result = { records: [record], problems };
-    publisher.publish(source, [{ source, claimGroup: source, object, since, result, reason: 'NameInvalid' }]);
+    await publisher.publish(source, [
+      { source, claimGroup: source, object, since, result, reason: 'NameInvalid' },
+    ]);
   };
   return { publisher, served, notices, set };
 }
@@ -42,26 +44,26 @@ const address: DnsRecord = { name: 'x.test', type: 'A', data: '192.0.2.1' };
 const alias: DnsRecord = { name: 'x.test', type: 'CNAME', data: 'y.test' };
 
 suite('publisher', () => {
-  test('tells the loser once, and again when it has lost to another', () => {
+  test('tells the loser once, and again when it has lost to another', async () => {
     const { notices, set, publisher } = setup();
-    set('old', '2020', address);
-    set('new', '2021', address);
-    set('new', '2021', address);
+    await set('old', '2020', address);
+    await set('new', '2021', address);
+    await set('new', '2021', address);
     assert.deepEqual(
       notices.map(({ about, reason, note }) => [about, reason, note]),
       [['new', 'NameTaken', 'x.test belongs to Service default/old, which is older']],
     );
     assert.equal(publisher.refusedObjects, 1);
-    publisher.publish('Service default/old', []);
+    await publisher.publish('Service default/old', []);
     assert.equal(publisher.refusedObjects, 0);
-    set('older', '2019', address);
+    await set('older', '2019', address);
     assert.equal(notices.length, 2);
   });
 
-  test('an older alias takes the place of an address without a word about what stood in its way', () => {
+  test('an older alias takes the place of an address without a word about what stood in its way', async () => {
     const { notices, set, served } = setup();
-    set('new', '2021', address);
-    set('old', '2020', alias);
+    await set('new', '2021', address);
+    await set('old', '2020', alias);
     assert.deepEqual(served.get('Service default/new'), []);
     assert.deepEqual(served.get('Service default/old'), [alias]);
     assert.deepEqual(
@@ -70,23 +72,23 @@ suite('publisher', () => {
     );
   });
 
-  test('an object with very many faults is told of some of them, and how many more there are', () => {
+  test('an object with very many faults is told of some of them, and how many more there are', async () => {
     const { notices, set, publisher } = setup();
     const faults = (first: string) => [first, ...Array.from({ length: 5000 }, (_, i) => `fault ${i}`)];
-    set('wild', '2020', address, faults('a'));
+    await set('wild', '2020', address, faults('a'));
     assert.equal(notices.length, 21);
     assert.equal(notices.at(-1)?.note, 'and 4981 more names');
     assert.equal(publisher.refusedObjects, 1);
-    set('wild', '2020', address, faults('a'));
+    await set('wild', '2020', address, faults('a'));
     assert.equal(notices.length, 21, 'once');
-    set('wild', '2020', address, faults('b'));
+    await set('wild', '2020', address, faults('b'));
     assert.equal(notices.length, 42);
   });
 
-  test('what the configuration has is refused to everybody, until it has it no longer', () => {
+  test('what the configuration has is refused to everybody, until it has it no longer', async () => {
     const reserved = ['x.test'];
     const { notices, set, served, publisher } = setup(reserved);
-    set('thief', '2020', address);
+    await set('thief', '2020', address);
     assert.deepEqual(served.get('Service default/thief'), []);
     assert.deepEqual(
       notices.map(({ reason, note }) => [reason, note]),
@@ -94,14 +96,34 @@ suite('publisher', () => {
     );
     assert.equal(publisher.refusedObjects, 1);
     reserved.pop();
-    publisher.reconsider();
+    await publisher.reconsider();
     assert.deepEqual(served.get('Service default/thief'), [address]);
     assert.equal(publisher.refusedObjects, 0);
   });
 
-  test('a malformed name is an event', () => {
+  test('an object with very many records is served in parts, and whole: no name moves from one to another', async () => {
+    const { publisher, served } = setup();
+    const object = service({}, { name: 'many' });
+    const source = 'DNSEndpoint default/many';
+    const publish = async (count: number) => {
+      const records = Array.from({ length: count }, (_, i) => ({ ...address, name: `n${i}.test` }));
+      const entry = { source, claimGroup: source, object, since: '', reason: 'NameInvalid' };
+      await publisher.publish(source, [{ ...entry, result: { records, problems: [] } }]);
+      const names = [...served.values()].flat().map(({ name }) => name);
+      assert.deepEqual(names.toSorted(), records.map(({ name }) => name).toSorted());
+      return new Map([...served].flatMap(([part, own]) => own.map(({ name }) => [name, part])));
+    };
+    await publish(10);
+    const before = await publish(4000);
+    assert.ok([...served.values()].every(({ length }) => length <= 500));
+    for (const [name, part] of await publish(3000)) assert.equal(part, before.get(name));
+    await publish(10);
+    await publish(0);
+  });
+
+  test('a malformed name is an event', async () => {
     const { notices, set } = setup();
-    set('bad', '2020', address, ['"a b" is not a host name']);
+    await set('bad', '2020', address, ['"a b" is not a host name']);
     assert.deepEqual(
       notices.map(({ reason, note }) => [reason, note]),
       [['NameInvalid', '"a b" is not a host name']],

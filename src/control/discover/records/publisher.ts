@@ -3,6 +3,7 @@ import type { EventRecorder } from '../../../kube/write/events.ts';
 import { hashOf } from '../../../kube/json.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
+import { inSlices } from '../../../ops/time-slice.ts';
 import { createClaims } from './claims.ts';
 import type { Evaluation } from './claims.ts';
 import type { DnsRecord, RecordResult, RecordSink } from './dns-record.ts';
@@ -23,9 +24,9 @@ export interface ObjectRecords {
 
 export interface Publisher {
   /** Replaces all records that were published under a key, e.g. those of an object or of an exported service. */
-  publish(key: string, entries: readonly ObjectRecords[]): void;
+  publish(key: string, entries: readonly ObjectRecords[]): Promise<void>;
   /** Decides anew about all objects: what is reserved has changed. */
-  reconsider(): void;
+  reconsider(): Promise<void>;
   /** How many objects have a name that is not served. */
   readonly refusedObjects: number;
 }
@@ -58,39 +59,65 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const claims = createClaims();
   /** Why records of a source may not even be claimed. */
   const denied = new Map<string, readonly Note[]>();
+  /** The parts of sources that are too large for one change of the DNS server. */
+  const inParts = new Map<string, ReadonlySet<string>>();
   let reserved = reservedNames(configured);
 
   /** The records that an object may claim. */
-  function admit({ source, result }: ObjectRecords): DnsRecord[] {
+  function* admit({ source, result }: ObjectRecords): Generator<undefined, DnsRecord[]> {
     const notes = new Map<string, Note>();
-    const records = result.records.filter((record) => {
+    const records: DnsRecord[] = [];
+    for (const record of result.records) {
       const note = reserved.problemOf(record);
-      if (note !== undefined) notes.set(note, { reason: 'NameReserved', note });
-      return note === undefined;
-    });
+      if (note === undefined) records.push(record);
+      else notes.set(note, { reason: 'NameReserved', note });
+      yield;
+    }
     if (notes.size > 0) denied.set(source, [...notes.values()]);
     else denied.delete(source);
     return records;
   }
 
-  function claim(entry: ObjectRecords): void {
+  function* claim(entry: ObjectRecords): Steps {
     const { source, claimGroup, since } = entry;
-    apply(claims.set({ source, claimGroup, since, records: admit(entry) }));
+    const records = yield* admit(entry);
+    yield* apply(yield* claims.set({ source, claimGroup, since, records }));
   }
 
-  function apply(evaluations: readonly Evaluation[]): void {
-    const rejected = evaluations.map(({ source, granted }) => sink.upsert(source, granted));
-    evaluations.forEach((evaluation, i) => {
+  function* apply(evaluations: readonly Evaluation[]): Steps {
+    const rejected = new Set<Evaluation>();
+    for (const evaluation of evaluations) {
+      yield;
+      if (evaluation.isChanged && (yield* serve(evaluation)).length > 0) rejected.add(evaluation);
+    }
+    for (const evaluation of evaluations) {
+      yield;
       // The conflict may be gone by now: a CNAME is rejected until the address records of its name have been removed.
-      const left = rejected[i]!.length > 0 ? sink.upsert(evaluation.source, evaluation.granted) : [];
-      report(evaluation, [...new Set(left.map(({ reason }) => reason))]);
-    });
+      report(evaluation, rejected.has(evaluation) ? yield* serve(evaluation) : []);
+    }
+  }
+
+  /** Gives the DNS server the records of a source; returns why some of them cannot be served. */
+  function* serve({ source, granted }: Evaluation): Generator<undefined, string[]> {
+    const reasons = new Set<string>();
+    const parts = partsOf(source, granted);
+    for (const [part, records] of parts) {
+      for (const { reason } of sink.upsert(part, records)) reasons.add(reason);
+      yield;
+    }
+    for (const part of inParts.get(source) ?? []) {
+      if (!parts.has(part)) sink.upsert(part, []);
+      yield;
+    }
+    if (parts.size > 1) inParts.set(source, new Set(parts.keys()));
+    else inParts.delete(source);
+    return [...reasons];
   }
 
   function report({ source, refused }: Evaluation, rejected: readonly string[]): void {
     const records = objects.get(source);
     if (!records) return void reported.delete(source);
-    const notices = [
+    const all = [
       ...records.result.problems.map((note) => ({ reason: records.reason, note })),
       ...(denied.get(source) ?? []),
       ...refused.map(({ name, holder }) => ({
@@ -99,41 +126,77 @@ export function createPublisher(options: PublisherOptions): Publisher {
       })),
       ...rejected.map((note) => ({ reason: 'NameNotServed', note })),
     ];
-    if (notices.length === 0) return void reported.delete(source);
+    if (all.length === 0) return void reported.delete(source);
+    const notices = all.slice(0, MAX_EVENTS);
+    const left = all.length - notices.length;
+    if (left > 0) notices.push({ reason: 'NameNotServed', note: `and ${left} more names` });
     const hash = hashOf(notices);
     if (reported.get(source) === hash) return;
     reported.set(source, hash);
-    const left = notices.splice(MAX_EVENTS).length;
-    if (left > 0) notices.push({ reason: 'NameNotServed', note: `and ${left} more names` });
     for (const notice of notices) {
       log.warn({ source, ...notice }, 'DNS name not served');
       if (records.object) events.record(records.object, { type: 'Warning', action: ACTION, ...notice });
     }
   }
 
+  function* replace(key: string, entries: readonly ObjectRecords[]): Steps {
+    const before = sources.get(key) ?? [];
+    const now = new Set(entries.map(({ source }) => source));
+    if (now.size > 0) sources.set(key, now);
+    else sources.delete(key);
+    for (const entry of entries) {
+      objects.set(entry.source, entry);
+      yield* claim(entry);
+    }
+    for (const source of before) {
+      if (now.has(source)) continue;
+      objects.delete(source);
+      denied.delete(source);
+      yield* apply(yield* claims.remove(source));
+    }
+  }
+
+  function* claimAgain(): Steps {
+    reserved = reservedNames(configured);
+    for (const entry of objects.values()) yield* claim(entry);
+  }
+
+  let last: Promise<unknown> = Promise.resolve();
+  /** One change after the other, since each is worked through in slices. */
+  function inTurn(steps: () => Steps): Promise<void> {
+    const mine = last.then(() => inSlices(steps()));
+    last = mine.catch(() => {});
+    return mine;
+  }
+
   return {
-    publish(key, entries) {
-      const before = sources.get(key) ?? [];
-      const now = new Set(entries.map(({ source }) => source));
-      if (now.size > 0) sources.set(key, now);
-      else sources.delete(key);
-      for (const entry of entries) {
-        objects.set(entry.source, entry);
-        claim(entry);
-      }
-      for (const source of before) {
-        if (now.has(source)) continue;
-        objects.delete(source);
-        denied.delete(source);
-        apply(claims.remove(source));
-      }
-    },
-    reconsider() {
-      reserved = reservedNames(configured);
-      for (const entry of objects.values()) claim(entry);
-    },
+    publish: (key, entries) => inTurn(() => replace(key, entries)),
+    reconsider: () => inTurn(claimAgain),
     get refusedObjects() {
       return reported.size;
     },
   };
+}
+
+/** The steps of a change; others may work after each. */
+type Steps = Generator<undefined, void>;
+
+/** The most records that are given to the DNS server at once: so many that it does not keep the event loop for long. */
+const MAX_AT_ONCE = 500;
+const PARTS = 16;
+
+/** The records of a source, in parts if there are many. A name is always in the same part: no change moves it. */
+function partsOf(source: string, records: readonly DnsRecord[]): Map<string, readonly DnsRecord[]> {
+  const parts = new Map<string, DnsRecord[]>();
+  if (records.length <= MAX_AT_ONCE) return new Map([[source, records]]);
+  // The source itself is emptied after its parts have been filled.
+  for (const record of records) {
+    let hash = 0;
+    for (let i = 0; i < record.name.length; i++) hash = (hash * 31 + record.name.charCodeAt(i)) | 0;
+    const part = `${source} (part ${(hash >>> 0) % PARTS})`;
+    const others = parts.get(part);
+    if (others) others.push(record);
+    else parts.set(part, [record]);
+  }
+  return new Map<string, readonly DnsRecord[]>(parts).set(source, []);
 }
