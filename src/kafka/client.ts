@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP } from 'node:net';
-import type { Socket } from 'node:net';
+import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
@@ -32,6 +32,8 @@ export interface ClientOptions {
   /** For the connection with TLS, versions and SASL all together. */
   connectTimeoutMs?: number;
   requestTimeoutMs?: number;
+  /** Resolves the host in another way than usual. */
+  lookup?: LookupFunction;
   /** The longest response that is read. */
   maxResponseBytes?: number;
 }
@@ -102,10 +104,11 @@ export async function connectKafka(options: ClientOptions): Promise<KafkaClient>
   }
 }
 
-function openSocket({ host, port, tls }: Settled): Socket {
-  if (!tls) return connectTcp({ host, port, noDelay: true });
+function openSocket({ host, port, tls, lookup }: Settled): Socket {
+  const where = { host, port, ...(lookup && { lookup }) };
+  if (!tls) return connectTcp({ ...where, noDelay: true });
   const servername = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ host, port, ...servername, ...tls });
+  return connectTls({ ...where, ...servername, ...tls });
 }
 
 function openWire(socket: Socket, options: Settled, where: string): Wire {

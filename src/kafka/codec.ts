@@ -3,7 +3,7 @@ import type { ApiName } from './apis.ts';
 import { compileDecoder, compileEncoder } from './compile.ts';
 import type { Decode, Encode } from './compile.ts';
 import { MalformedMessage } from './malformed.ts';
-import { MOST_ELEMENTS, Reader } from './reader.ts';
+import { MOST_ELEMENTS, MOST_RESPONSE_ELEMENTS, Reader } from './reader.ts';
 import { includes, schemaOf } from './schema.ts';
 import type { MessageName, Schema } from './schema.ts';
 import type { Embedded, Requests, Responses } from './schemas/types.ts';
@@ -79,8 +79,7 @@ function find(
   const what = `${name ?? `API ${key}`} ${side.toLowerCase()} v${version}`;
   if (!name || !isSupported(key, version))
     throw new MalformedMessage(what, 'no such API or version is known', 0);
-  // Anybody can send requests; responses come from brokers, and may be as large as their clusters.
-  const elements = side === 'Request' ? MOST_ELEMENTS : Infinity;
+  const elements = side === 'Request' ? MOST_ELEMENTS : MOST_RESPONSE_ELEMENTS;
   const codec = createCodec(schemaOf(`${name}${side}`), version, what, elements);
   (codecs[key] ??= new Map()).set(version, codec);
   return codec;

@@ -9,6 +9,8 @@ const int64Bytes = new DataView(new ArrayBuffer(8));
  * and a hundred as an object, so the size of a frame alone does not bound what it costs to decode it.
  */
 export const MOST_ELEMENTS = 1_048_576;
+/** The same for a response: a broker may have to name all partitions of a cluster with 200,000, each with its replicas. */
+export const MOST_RESPONSE_ELEMENTS = 4_194_304;
 
 /** Reads protocol types off a buffer. Every read is checked against `end`; a failed check throws MalformedMessage. */
 export class Reader {

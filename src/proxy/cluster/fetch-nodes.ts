@@ -2,6 +2,10 @@ import { connectKafka } from '../../kafka/client.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, TargetConfig } from '../config/model.ts';
 import { contextOptions } from '../config/tls-context.ts';
+import { createTargetPolicy, lookupOf } from '../net/target-policy.ts';
+
+/** Where some thousands of brokers are. */
+const LONGEST_RESPONSE = 1_048_576;
 
 /** What a target cluster said when it was asked where its brokers are. */
 export type Fetched =
@@ -29,13 +33,19 @@ async function fetchFrom(
   ask: boolean,
   timeoutMs: number,
 ): Promise<Fetched> {
-  const { tls } = target;
+  const { tls, policy } = target;
+  const lookup =
+    policy?.bootstrap === 'checked'
+      ? lookupOf(await createTargetPolicy(policy, [host]).resolve(host))
+      : undefined;
   const client = await connectKafka({
     host,
     port,
     clientId: 'isthmus',
     connectTimeoutMs: timeoutMs,
     requestTimeoutMs: timeoutMs,
+    maxResponseBytes: LONGEST_RESPONSE,
+    ...(lookup && { lookup }),
     ...(tls && {
       tls: { ...contextOptions(tls.key, tls.trust, tls.rules), rejectUnauthorized: !tls.insecure },
     }),

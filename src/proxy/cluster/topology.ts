@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import type { Address } from '../config/model.ts';
 
 /** The brokers of a target cluster, as far as they are known. */
@@ -26,15 +27,23 @@ export const sameAddress = (a: Address | undefined, b: Address | undefined) =>
 export const addressText = ({ host, port }: Address) =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
+/** More brokers than any cluster has; of more, those that were heard of last are known. */
+export const MAX_BROKERS = 4096;
+/** Of a DNS name. */
+const LONGEST_HOST = 253;
+
+const isUsable = ({ host, port }: Address) => host !== '' && host.length <= LONGEST_HOST && port > 0;
+
 export function createTopology(): Topology {
-  const known = new Map<number, Address>();
+  const known = new BoundedMap<number, Address>(MAX_BROKERS);
   const listeners: TopologyListener[] = [];
   return {
     addressOf: (node) => known.get(node),
     learn(nodes) {
       const changed: [number, Address][] = [];
       for (const [node, { host, port }] of nodes) {
-        if (sameAddress(known.get(node), { host, port }) || host === '' || port <= 0) continue;
+        if (changed.length >= MAX_BROKERS) break;
+        if (!isUsable({ host, port }) || sameAddress(known.get(node), { host, port })) continue;
         known.set(node, { host, port });
         changed.push([node, { host, port }]);
       }

@@ -1,9 +1,11 @@
 import { connect as connectPlain, isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, ClientTls, TargetConfig } from '../config/model.ts';
 import { contextOptions } from '../config/tls-context.ts';
 import { Connection } from '../net/connection.ts';
+import { createTargetPolicy, lookupOf } from '../net/target-policy.ts';
 import type { ClusterStats } from './stats.ts';
 import { addressText } from './topology.ts';
 import type { Topology } from './topology.ts';
@@ -32,12 +34,22 @@ export function createUpstream(
   lookUp: LookUp,
 ): Upstream {
   const dial = dialer(target.tls);
+  const policy = createTargetPolicy(
+    target.policy,
+    target.bootstrapServers.map(({ host }) => host),
+  );
+  const checksBootstrap = target.policy?.bootstrap === 'checked';
   let turn = target.selection === 'random' ? Math.floor(Math.random() * 1000) : 0;
 
-  async function attempt(address: Address, timeoutMs: number): Promise<Omit<BrokerConnection, 'guessed'>> {
+  async function attempt(
+    address: Address,
+    timeoutMs: number,
+    checked: boolean,
+  ): Promise<Omit<BrokerConnection, 'guessed'>> {
     stats.upstreamConnects.value += 1;
     try {
-      return { ...(await dial(address, timeoutMs)), address };
+      const lookup = checked ? lookupOf(await policy.resolve(address.host)) : undefined;
+      return { ...(await dial(address, timeoutMs, lookup)), address };
     } catch (error) {
       stats.upstreamErrors.value += 1;
       throw new Error(`${addressText(address)}: ${messageOf(error)}`, { cause: error });
@@ -50,7 +62,7 @@ export function createUpstream(
     const failures: string[] = [];
     for (let i = 0; i < servers.length; i++) {
       try {
-        return await attempt(servers[(first + i) % servers.length]!, timeoutMs);
+        return await attempt(servers[(first + i) % servers.length]!, timeoutMs, checksBootstrap);
       } catch (error) {
         failures.push(messageOf(error));
       }
@@ -64,7 +76,7 @@ export function createUpstream(
       const address = topology.addressOf(node) ?? (await lookUp(node));
       if (!address) return { ...(await any(timeoutMs)), guessed: true };
       try {
-        return { ...(await attempt(address, timeoutMs)), guessed: false };
+        return { ...(await attempt(address, timeoutMs, true)), guessed: false };
       } catch (error) {
         topology.forget(node, address);
         throw error;
@@ -73,17 +85,22 @@ export function createUpstream(
   };
 }
 
-type Dial = (address: Address, timeoutMs: number) => Promise<{ connection: Connection }>;
+type Dial = (
+  address: Address,
+  timeoutMs: number,
+  lookup: LookupFunction | undefined,
+) => Promise<{ connection: Connection }>;
 
 function dialer(tls: ClientTls | undefined): Dial {
   const secureContext = tls && createSecureContext(contextOptions(tls.key, tls.trust, tls.rules));
-  return ({ host, port }, timeoutMs) => {
+  return ({ host, port }, timeoutMs, lookup) => {
     const connection = new Connection();
     const options = {
       host,
       port,
       noDelay: true,
       allowHalfOpen: true,
+      ...(lookup && { lookup }),
     };
     const socket = secureContext
       ? connectTls({

@@ -10,7 +10,7 @@ import { createFilter } from '../filters/registry.ts';
 import type { ProcessBudget } from '../net/byte-budget.ts';
 import type { Cluster, ClusterSession } from './cluster.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
-import { createTopology } from './topology.ts';
+import { createTopology, MAX_BROKERS } from './topology.ts';
 import { createUpstream } from './upstream.ts';
 
 /** What virtual clusters need of the process that they are in. */
@@ -107,7 +107,7 @@ function reporters(stats: ClusterStats, log: Log): Pick<Cluster, 'reportCut' | '
     reportUnadvertised(nodes) {
       stats.unadvertised.value += nodes.length;
       for (const node of nodes) {
-        if (unadvertised.has(node)) continue;
+        if (unadvertised.has(node) || unadvertised.size >= MAX_BROKERS) continue;
         unadvertised.add(node);
         log.warn({ node }, 'broker id is outside nodeIdRanges, clients cannot reach it');
       }

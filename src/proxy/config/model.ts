@@ -62,6 +62,15 @@ export interface TargetConfig {
   bootstrapServers: Address[];
   selection: 'round-robin' | 'random';
   tls: ClientTls | undefined;
+  /** Where its brokers may be; without it, everywhere but at special addresses that the bootstrap servers do not name. */
+  policy?: TargetPolicyConfig;
+}
+
+export interface TargetPolicyConfig {
+  /** Networks, addresses, host names and patterns of them; with any, only these. */
+  allow: string[];
+  /** Whether the bootstrap servers are named by somebody who may name anything, or are checked like their brokers. */
+  bootstrap: 'named' | 'checked';
 }
 
 export interface FilterSpec {

@@ -149,7 +149,7 @@ function virtualCluster(
   duplicates(cluster.gateways, 'gateways', place);
   return {
     name: cluster.name,
-    target: target(targetOf(cluster, document, place), place),
+    target: target(targetOf(cluster, document, place), document, place),
     gateways: cluster.gateways.map((gateway, i) => gatewayOf(gateway, i, cluster.name, place)),
     filters,
     drainTimeoutMs: cluster.drainTimeout ?? 10_000,
@@ -189,11 +189,18 @@ function targetOf(
   return found;
 }
 
-function target(document: TargetDocument | undefined, place: Place): TargetConfig {
+function target(
+  document: TargetDocument | undefined,
+  { targetPolicy }: ConfigDocument,
+  place: Place,
+): TargetConfig {
   return {
     bootstrapServers: document?.bootstrapServers ?? [],
     selection: document?.bootstrapServerSelection?.strategy ?? 'round-robin',
     tls: document?.tls && clientTls(document.tls, inside('targetCluster', place)),
+    ...(targetPolicy && {
+      policy: { allow: targetPolicy.allow ?? [], bootstrap: targetPolicy.bootstrap ?? 'named' },
+    }),
   };
 }
 

@@ -29,6 +29,17 @@ const network = z.union(
   'must be a network in CIDR notation, such as 10.0.0.0/8 or fd00::/8',
 );
 
+/** A network, an address, a host name, or `*.` and a domain. */
+const allowedTarget = z
+  .string()
+  .max(253)
+  .refine(
+    (text) =>
+      z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]).safeParse(text).success ||
+      (/^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text) && !/(^|\.)\d+$/.test(text)),
+    'must be a network (10.0.0.0/8), an address, a host name, or a pattern such as *.kafka.svc',
+  );
+
 /** A value in the file, or the name of a file that has it. */
 const secretValue = z.union([
   z.strictObject({ password: z.string() }),
@@ -217,6 +228,12 @@ export const configSchema = z.strictObject({
   workers: z.int().min(1).max(256).optional(),
   limits: limits.optional(),
   filterModules: z.array(filterModule).optional(),
+  targetPolicy: z
+    .strictObject({
+      allow: z.array(allowedTarget).max(256).optional(),
+      bootstrap: z.enum(['named', 'checked']).optional(),
+    })
+    .optional(),
   unknownApis: z.enum(['pass', 'refuse']).optional(),
   pem: z.record(z.string(), z.string()).optional(),
 });

@@ -2,6 +2,7 @@ import { apiOf } from '../../kafka/apis.ts';
 import type { ConnectionContext } from '../filter.ts';
 import type { Broker } from './broker.ts';
 import type { ConnectionInfo } from './connection-info.ts';
+import { LONGEST_TOPIC } from './request-head.ts';
 
 /** The first version of Metadata that can be asked for topics by their ids alone. */
 const METADATA_BY_ID = 12;
@@ -45,7 +46,7 @@ export function connectionContext(session: FilteredSession): ConnectionContext {
       const response = await ask('Metadata', version, { topics, allowAutoTopicCreation: false });
       for (const { topicId, name } of response.topics) {
         if (name === null || name === '') continue;
-        cluster.topicNames.set(topicId, name);
+        if (name.length <= LONGEST_TOPIC) cluster.topicNames.set(topicId, name);
         found.set(topicId, name);
       }
       return found;

@@ -12,7 +12,7 @@ import { frameMemory, LARGE_FRAME } from './frame-memory.ts';
 import { BadTraffic, GATHER, PASS } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
 import type { InFlightRequest } from './in-flight.ts';
-import { API, isLogin, RESPONSE_HEAD } from './request-head.ts';
+import { API, isLogin, LONGEST_TOPIC, RESPONSE_HEAD } from './request-head.ts';
 import { REWRITTEN, restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
 import type { Seen } from './rewrite.ts';
 import type { SessionState } from './session-state.ts';
@@ -114,7 +114,8 @@ export class ResponseSide implements Side {
     }
     if (api === 'Metadata' && cluster.filters.length > 0) {
       for (const { topicId, name } of (body as Responses['Metadata']).topics)
-        if (name !== null && topicId !== NO_TOPIC_ID) cluster.topicNames.set(topicId, name);
+        if (name !== null && name.length <= LONGEST_TOPIC && topicId !== NO_TOPIC_ID)
+          cluster.topicNames.set(topicId, name);
     }
     const seen = rewriteAddresses(api, body, addressing);
     this.#learn(seen);

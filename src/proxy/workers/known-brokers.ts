@@ -1,4 +1,5 @@
-import { sameAddress } from '../cluster/topology.ts';
+import { BoundedMap } from '../../ops/bounded-map.ts';
+import { MAX_BROKERS, sameAddress } from '../cluster/topology.ts';
 import { targetKey } from '../config/canonical.ts';
 import type { Address, ProxyConfig } from '../config/model.ts';
 
@@ -16,7 +17,7 @@ export function createKnownBrokers(): KnownBrokers {
   const clusters = new Map<string, Map<number, Address>>();
   return {
     learn(cluster, nodes) {
-      const known = clusters.get(cluster) ?? new Map<number, Address>();
+      const known = clusters.get(cluster) ?? new BoundedMap<number, Address>(MAX_BROKERS);
       clusters.set(cluster, known);
       for (const [node, address] of nodes) known.set(node, address);
     },

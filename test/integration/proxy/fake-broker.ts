@@ -26,7 +26,8 @@ const versions = {
   apiKeys: ALL_APIS.map(({ key, min, max }) => ({ apiKey: key, minVersion: min, maxVersion: max })),
 };
 
-export async function startFakeBroker(): Promise<FakeBroker> {
+/** Listens at one address of this machine, or with `0.0.0.0` at all of 127.0.0.0/8. */
+export async function startFakeBroker(host = '127.0.0.1'): Promise<FakeBroker> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     broker.connections++;
@@ -59,7 +60,7 @@ export async function startFakeBroker(): Promise<FakeBroker> {
     };
   };
 
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const broker: FakeBroker = {
     port: (server.address() as AddressInfo).port,

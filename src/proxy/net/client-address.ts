@@ -29,14 +29,15 @@ function plainAddress(address: string): string {
   if (isIP(address) !== 6) return address;
   const groups = groupsOf(address);
   if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return address.split('%')[0]!;
-  return groups
-    .slice(6)
-    .flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff])
-    .join('.');
+  return dotted(groups.slice(6));
 }
 
+/** Two groups of an IPv6 address as the IPv4 address that they are. */
+export const dotted = (groups: readonly string[]): string =>
+  groups.flatMap((group) => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 0xff]).join('.');
+
 /** The eight groups of an IPv6 address, without leading zeros. */
-function groupsOf(address: string): string[] {
+export function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('%')[0]!.split('::');
   const groups = (text: string) => (text === '' ? [] : text.split(':').flatMap(groupsOfPart));
   const [before, after] = [groups(head), groups(tail ?? '')];

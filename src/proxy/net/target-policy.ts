@@ -1,0 +1,116 @@
+import { lookup as lookUpAddresses } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { isIP, isIPv4 } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import type { TargetPolicyConfig } from '../config/model.ts';
+import { dotted, groupsOf, networkMatcher } from './client-address.ts';
+
+/**
+ * Where brokers may be. A broker says by itself where the others are, and would be dialled from inside our network: so
+ * what it names is checked, by the address that is dialled in the end and not by a name that may mean another one then.
+ */
+export interface TargetPolicy {
+  /** The addresses of a host that may be dialled. Rejects if there is none, and says why. */
+  resolve(host: string): Promise<LookupAddress[]>;
+}
+
+/** Networks that are nobody's broker: the machine itself, its neighbours, the metadata service of a cloud. */
+const SPECIAL: Record<string, readonly string[]> = {
+  unspecified: ['0.0.0.0/8', '::/128'],
+  loopback: ['127.0.0.0/8', '::1/128'],
+  'link-local': ['169.254.0.0/16', 'fe80::/10'],
+  multicast: ['224.0.0.0/4', 'ff00::/8'],
+  reserved: ['240.0.0.0/4'],
+  metadata: ['100.100.100.200/32', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
+};
+
+const kinds = Object.entries(SPECIAL).map(([kind, cidrs]) => ({ kind, matches: networkMatcher(cidrs) }));
+const ranges = Object.values(SPECIAL)
+  .flat()
+  .map((cidr) => ({ bits: Number(cidr.split('/')[1]), matches: networkMatcher([cidr]) }));
+
+/** What kind of special address it is; undefined if it is like any other. IPv4 inside of NAT64 is what it means. */
+export function specialKind(address: string): string | undefined {
+  const groups = isIP(address) === 6 ? groupsOf(address) : [];
+  if (groups.slice(0, 6).join(':') === '64:ff9b:0:0:0:0') return specialKind(dotted(groups.slice(6)));
+  return kinds.find(({ matches }) => matches(address))?.kind;
+}
+
+const withBits = (network: string) =>
+  network.includes('/') ? network : `${network}/${isIPv4(network) ? 32 : 128}`;
+
+/** A wide network such as 0.0.0.0/0 does not name the special ones in it. */
+function namesSpecial(cidr: string): boolean {
+  const [network = '', bits] = cidr.split('/');
+  return ranges.some((range) => range.matches(network) && Number(bits) >= range.bits);
+}
+
+/** `*.example.com` is every name below example.com. */
+function hostMatcher(patterns: readonly string[]): (host: string) => boolean {
+  const lower = patterns.map((pattern) => pattern.toLowerCase());
+  return (host) => {
+    const name = host.toLowerCase().replace(/\.$/, '');
+    return lower.some((pattern) =>
+      pattern.startsWith('*.') ? name.endsWith(pattern.slice(1)) : name === pattern,
+    );
+  };
+}
+
+const DEFAULT: TargetPolicyConfig = { allow: [], bootstrap: 'named' };
+
+type Resolve = (host: string) => Promise<LookupAddress[]>;
+const lookUp: Resolve = (host) => lookUpAddresses(host, { all: true });
+
+/** The policy for the brokers that a target announces whose bootstrap servers are these. */
+export function createTargetPolicy(
+  { allow, bootstrap }: TargetPolicyConfig = DEFAULT,
+  bootstrapHosts: readonly string[],
+  resolveHost: Resolve = lookUp,
+): TargetPolicy {
+  const isNetwork = (entry: string) => isIP(entry.split('/')[0]!) !== 0;
+  const cidrs = allow.filter(isNetwork).map(withBits);
+  const inNetworks = networkMatcher(cidrs);
+  const isNamed = networkMatcher(cidrs.filter(namesSpecial));
+  const isHost = hostMatcher(allow.filter((entry) => !isNetwork(entry)));
+  const addressesOf = async (host: string): Promise<LookupAddress[]> =>
+    isIP(host) ? [{ address: host, family: isIP(host) }] : resolveHost(host);
+
+  /** Who names a bootstrap server on this machine means this machine. */
+  async function isNamedByBootstrap(kind: string): Promise<boolean> {
+    if (bootstrap !== 'named') return false;
+    const found = await Promise.all(bootstrapHosts.map((host) => addressesOf(host).catch(() => [])));
+    return found.flat().some(({ address }) => specialKind(address) === kind);
+  }
+
+  async function refusal(host: string, address: string): Promise<string | undefined> {
+    const kind = specialKind(address);
+    if (kind !== undefined)
+      return isNamed(address) || (await isNamedByBootstrap(kind)) ? undefined : `${address} is ${kind}`;
+    const isAllowed = allow.length === 0 || inNetworks(address) || isHost(host);
+    return isAllowed ? undefined : `${address} is not in targetPolicy.allow`;
+  }
+
+  return {
+    async resolve(host) {
+      const permitted: LookupAddress[] = [];
+      const refusals: string[] = [];
+      for (const found of await addressesOf(host)) {
+        const why = await refusal(host, found.address);
+        if (why === undefined) permitted.push(found);
+        else refusals.push(why);
+      }
+      if (permitted.length === 0)
+        throw new Error(`the target policy does not allow it: ${refusals.join(', ') || 'it has no address'}`);
+      return permitted;
+    },
+  };
+}
+
+/** A look-up that says only what was checked, whatever the name means by now. */
+export function lookupOf(checked: readonly LookupAddress[]): LookupFunction {
+  const [first] = checked;
+  return (_host, options, callback) => {
+    if (options.all) callback(null, [...checked]);
+    else callback(null, first!.address, first!.family);
+  };
+}
