@@ -25,7 +25,7 @@ test('later knowledge wins, and only changes are told', () => {
     ],
     [[1, at('c')]],
   ]);
-  assert.deepEqual([...topology.nodes().keys()].toSorted(), [1, 2]);
+  assert.deepEqual(new Set(topology.nodes().keys()), new Set([1, 2]));
 });
 
 test('what did not answer is forgotten, unless something newer is known; either way it is told', () => {

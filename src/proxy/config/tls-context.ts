@@ -59,6 +59,11 @@ export function serverCertificates(tls: ServerTls, ticketKeys: Buffer): Certific
   });
 }
 
+/** As Node does it for a server; a context alone has no documented way. */
+export function setTicketKeys({ context }: SecureContext, keys: Buffer): void {
+  (context as { setTicketKeys(keys: Buffer): void }).setTicketKeys(keys);
+}
+
 /** The certificate for the name that a client asked for; the first where none has it, or none was asked for. */
 export function chooseCertificate(
   certificates: readonly Certificate[],

@@ -84,6 +84,25 @@ for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
   }
 }
 
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`new ticket keys end the sessions of ${maxVersion} of before, and begin others`, async () => {
+    const gateway = serverWith(tenant.certPem, 'required');
+    const first = await visit(gateway, { maxVersion });
+    const session = first!.session;
+    assert.ok((await visit(gateway, { maxVersion, session }))?.resumed);
+    const keys = randomBytes(48);
+    gateway.setTicketKeys(keys);
+    const old = await visit(gateway, { maxVersion, session });
+    assert.deepEqual([old?.resumed, old?.principal], [false, 'CN=client of the tenant']);
+    const renewed = await visit(gateway, { maxVersion });
+    const resumed = await visit(gateway, { maxVersion, session: renewed!.session });
+    assert.ok(resumed?.resumed);
+    const worker = serverWith(tenant.certPem, 'required');
+    worker.setTicketKeys(keys);
+    assert.ok((await visit(worker, { maxVersion, session: renewed!.session }))?.resumed, 'in any worker');
+  });
+}
+
 test('a connection whose client is gone when its handshake ends is ended, and its waiting too', async () => {
   const { accepted, mine } = await meet({});
   // What the kernel says no more of a connection that was reset: the TLS socket has no address, the one below had.

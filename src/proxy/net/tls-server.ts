@@ -6,6 +6,7 @@ import {
   chooseCertificate,
   contextOptions,
   serverCertificates,
+  setTicketKeys,
   sessionContext,
 } from '../config/tls-context.ts';
 import type { Certificate } from '../config/tls-context.ts';
@@ -14,6 +15,8 @@ import type { Certificate } from '../config/tls-context.ts';
 export interface TlsServer {
   /** Does the handshake; rejects with the reason if it fails. `socket` may have been read from, and unshifted into. */
   handshake(socket: Socket): Promise<SecuredClient>;
+  /** From now on, sessions are sealed by these: those of before are not resumed any more. */
+  setTicketKeys(keys: Buffer): void;
 }
 
 export interface SecuredClient {
@@ -60,6 +63,10 @@ export function createTlsServer(tls: ServerTls, ticketKeys: Buffer, handshakeTim
   });
   server.on('tlsClientError', (error, socket) => take(socket)?.reject(error));
   return {
+    setTicketKeys(keys) {
+      server.setTicketKeys(keys);
+      for (const { context } of certificates) setTicketKeys(context, keys);
+    },
     handshake(socket) {
       const { promise, resolve, reject } = Promise.withResolvers<SecuredClient>();
       const key = identity(socket);

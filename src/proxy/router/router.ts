@@ -26,6 +26,8 @@ export interface Router {
   /** Takes in where brokers are of the cluster with this `targetKey`. */
   learn(key: string, nodes: [number, Address][]): void;
   sessions(): ClusterSession[];
+  /** Seals the TLS sessions of all gateways by other keys from now on. */
+  setTicketKeys(keys: Buffer): void;
   /** Enforces time-outs, and forgets what has drained. */
   sweep(now: number): void;
   close(): Promise<void>;
@@ -39,7 +41,8 @@ interface Running {
   gateways: Map<string, Gateway>;
 }
 
-export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
+export function createRouter(deps: ClusterDeps, firstTicketKeys: Buffer): Router {
+  let ticketKeys = firstTicketKeys;
   const running = new Map<string, Running>();
   const retired = new Set<Cluster>();
 
@@ -95,6 +98,11 @@ export function createRouter(deps: ClusterDeps, ticketKeys: Buffer): Router {
     learn(key, nodes) {
       const found = running.get(key.split(' ', 1)[0]!);
       if (found?.key === key) found.cluster.topology.learn(nodes);
+    },
+    setTicketKeys(keys) {
+      ticketKeys = keys;
+      for (const { gateways } of running.values())
+        for (const { tls } of gateways.values()) tls?.setTicketKeys(keys);
     },
     sessions: () => all().flatMap(({ sessions }) => [...sessions]),
     sweep(now) {

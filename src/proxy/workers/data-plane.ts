@@ -35,6 +35,8 @@ export interface DataPlane {
   counts(): Counts;
   /** Takes in how many connections the other workers have. */
   setOthers(others: Counts): void;
+  /** Seals TLS sessions by other keys from now on. */
+  setTicketKeys(keys: Buffer): void;
   /** Stops listening, lets requests in flight finish, and resolves when all connections are closed. */
   drain(timeoutMs: number): Promise<void>;
 }
@@ -113,6 +115,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
       return { total, addresses: [...addresses] };
     },
     setOthers: ({ total, addresses }) => limit.setOthers(total, new Map(addresses)),
+    setTicketKeys: (keys) => router.setTicketKeys(keys),
     async drain(timeoutMs) {
       stopped = true;
       listeners.close();

@@ -8,6 +8,7 @@ export type ToWorker =
   | { type: 'nodes'; cluster: string; nodes: [number, Address][] }
   | { type: 'found'; id: number; address: Address | undefined }
   | { type: 'others'; counts: Counts }
+  | { type: 'ticketKeys'; keys: string }
   | { type: 'report'; id: number }
   | { type: 'drain'; timeoutMs: number };
 

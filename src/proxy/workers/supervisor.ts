@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
@@ -7,6 +6,7 @@ import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
 import type { FromWorker } from './messages.ts';
 import { poolHealth, TICK_MS } from './supervision.ts';
+import { createTicketKeys, rotateTicketKeys } from './ticket-keys.ts';
 import type { WorkerPool } from './worker-pool.ts';
 import type { Response } from './worker-process.ts';
 import { createWorkerSlot } from './worker-slot.ts';
@@ -21,7 +21,7 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
   // Counters of workers that died stay in the sums, or the sums would go back.
   let exited: Promise<Snapshot> = Promise.resolve([]);
   const brokers = createKnownBrokers();
-  const ticketKeys = randomBytes(48).toString('base64');
+  let ticketKeys = createTicketKeys().toString('base64');
   let config: ProxyConfig | undefined;
   let lastProblems: Problem[] = [];
   const exits = metrics.counter(
@@ -60,6 +60,7 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
 
   /** Sends a new worker the configuration and what is known of the brokers. */
   async function initialise(slot: WorkerSlot): Promise<void> {
+    slot.worker.send({ type: 'ticketKeys', keys: ticketKeys });
     if (!config) return;
     const { worker } = slot;
     await applyTo(slot, config);
@@ -93,6 +94,10 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
     slots.push(createWorkerSlot({ number, logLevel: log.level, ticketKeys }, log, events));
 
   const { health, stopTicking } = superviseSlots(slots, metrics);
+  const stopRotating = rotateTicketKeys((keys) => {
+    ticketKeys = keys.toString('base64');
+    for (const { worker } of slots) worker.send({ type: 'ticketKeys', keys: ticketKeys });
+  });
 
   return {
     async apply(next) {
@@ -112,6 +117,7 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
     },
     async drain(timeoutMs) {
       stopTicking();
+      stopRotating();
       for (const slot of slots) slot.stop();
       const late = setTimeout(() => {
         for (const { worker } of slots) worker.kill();

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { createDataPlane } from './data-plane.ts';
 import type { PoolHealth } from './supervision.ts';
+import { createTicketKeys, rotateTicketKeys } from './ticket-keys.ts';
 
 /** The processes that carry connections: this one, or several workers that it supervises. */
 export interface WorkerPool {
@@ -26,12 +26,16 @@ export interface PoolReport {
 
 /** A pool of one, in this process. */
 export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
-  const plane = createDataPlane({ log, metrics, shared: false, ticketKeys: randomBytes(48) });
+  const plane = createDataPlane({ log, metrics, shared: false, ticketKeys: createTicketKeys() });
+  const stopRotating = rotateTicketKeys((keys) => plane.setTicketKeys(keys));
   return {
     apply: (config) => plane.apply(config),
     report: async () => ({ snapshots: [], problems: plane.problems() }), // its metrics are the caller's
     learn: (cluster, nodes) => plane.learn(cluster, nodes),
-    drain: (timeoutMs) => plane.drain(timeoutMs),
+    drain(timeoutMs) {
+      stopRotating();
+      return plane.drain(timeoutMs);
+    },
     // One that stands still answers nobody who asks.
     health: () => ({ serving: 1, problems: [] }),
     pids: () => [process.pid],

@@ -53,6 +53,8 @@ async function handle(message: ToWorker): Promise<void> {
       return lookUps.get(message.id)?.(message.address);
     case 'others':
       return plane.setOthers(message.counts);
+    case 'ticketKeys':
+      return plane.setTicketKeys(Buffer.from(message.keys, 'base64'));
     case 'report':
       return send({
         type: 'report',
