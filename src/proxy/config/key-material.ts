@@ -82,10 +82,7 @@ function keyOf(document: KeyDocument, place: Place): KeyMaterial {
     return { certificate: pem, privateKey: pem, passphrase };
   }
   if (type !== 'PKCS12')
-    place.problem(
-      'tls.key.storeType',
-      `must be PKCS12 or PEM, not ${type}; keytool -importkeystore converts`,
-    );
+    place.problem('tls.key.storeType', 'must be PKCS12 or PEM; keytool -importkeystore converts');
   const store = bytes(document.storeFile, 'tls.key.storeFile', place);
   const password = secretOf(document.storePassword, 'tls.key.storePassword', place);
   return { pkcs12: store.toString('base64'), passphrase: password ?? passphrase };
@@ -99,7 +96,7 @@ function trustOf(document: TrustDocument, place: Place): string | undefined {
   try {
     return store.length === 0 ? '' : readTrustStore(store, document.storeType, password ?? '');
   } catch (error) {
-    place.problem('tls.trust.storeFile', `${document.storeFile}: ${messageOf(error)}`);
+    place.problem('tls.trust.storeFile', messageOf(error));
     return '';
   }
 }
@@ -123,7 +120,9 @@ function bytes(path: string, key: string, place: Place): Buffer {
   try {
     return place.readFile(path);
   } catch (error) {
-    place.problem(key, `cannot be read (${messageOf(error)})`);
+    // Not the name of the file, which may be the password itself where somebody took one key for the other.
+    const { code = 'failed' } = error as NodeJS.ErrnoException;
+    place.problem(key, `cannot be read (${code})`);
     return Buffer.alloc(0);
   }
 }

@@ -29,7 +29,7 @@ function certificatesOf(store: Buffer, type: string, password: string): string[]
     case 'PKCS12':
       return pkcs12Certificates(store, password).map(toPem);
     default:
-      throw new Error(`the store type ${type} is not one of PEM, PKCS12, JKS`);
+      throw new Error('the store type is not one of PEM, PKCS12, JKS');
   }
 }
 

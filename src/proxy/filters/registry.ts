@@ -86,11 +86,14 @@ export async function createFilter(source: FilterSource, setting: FilterSetting)
   } catch (error) {
     // Whatever it says of its secrets, it says to everybody who reads a status.
     const secretFields = [...(kind.secretFields ?? []), ...(source.secretFields ?? [])];
-    if (!hasField(source.config, secretFields)) throw error;
-    const name = error instanceof Error ? error.name : typeof error;
-    // Without the cause, which has the same words.
-    throw new Error(`${setting.name}: the filter could not be made (${name})`);
+    throw hasField(source.config, secretFields) ? withoutWords(error, setting.name) : error;
   }
+}
+
+/** That something was thrown, and of what kind, but neither its words nor its cause. */
+function withoutWords(thrown: unknown, filter: string): Error {
+  const kind = thrown instanceof Error ? thrown.name : typeof thrown;
+  return new Error(`${filter}: the filter could not be made (${kind})`);
 }
 
 function parseConfig(kind: FilterType<never>, { type, config }: FilterSource, where: string): never {

@@ -53,7 +53,7 @@ export async function planScenario(
   return { outcome, config: first.config.text, changesInTheEnd };
 }
 
-interface Loaded {
+export interface Loaded {
   cluster: MemoryCluster;
   proxy: Scenario['proxy'];
   /** The plan, with pods that say `test/config: newest` having loaded what it says, and answering `test/answer` beside that. */
@@ -62,7 +62,8 @@ interface Loaded {
   masks: Map<string, string>;
 }
 
-async function load(documents: readonly AnyObject[], authority: Authority): Promise<Loaded> {
+/** The scenario's objects in a cluster in memory, and how to plan for them. */
+export async function load(documents: readonly AnyObject[], authority: Authority): Promise<Loaded> {
   const masks = new Map([[authority.certPem, '@authority']]);
   const scenario = scenarioOf(documents);
   const cluster = createMemoryCluster(scenario.absent);

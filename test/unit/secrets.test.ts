@@ -1,0 +1,209 @@
+/** A secret put into any field that could hold one is seen nowhere: not in a status, an event, an object, a log line, a metric or an answer. */
+import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { eventsOf } from '../../src/control/kernel/events.ts';
+import type { ConditionSummary } from '../../src/control/kernel/events.ts';
+import { NOTHING_LEARNED } from '../../src/control/kernel/reconcile.ts';
+import { createChecker } from '../../src/control/proxy/config/checks.ts';
+import { PROXY_EVENTS } from '../../src/control/proxy/faults.ts';
+import type { AnyObject } from '../../src/kube/object.ts';
+import { messageOf } from '../../src/ops/errors.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { loadDocument } from '../../src/proxy/config/load.ts';
+import { FILTER_TYPES } from '../../src/proxy/filters/registry.ts';
+import { createProxy } from '../../src/proxy/workers/proxy.ts';
+import { proxyChecks } from '../../src/store/proxy-checks.ts';
+import { CANARY, showsCanary, textPaths, withText } from '../support/canary.ts';
+import { load } from '../support/control/golden-scenario.ts';
+import { objectsIn } from '../support/control/memory-cluster.ts';
+import { openGolden } from '../support/golden/folder.ts';
+import { createAuthority } from '../support/pki.ts';
+
+/** A configuration that each filter takes, with something in every field. */
+const FILTER_CONFIGS: Record<string, object> = {
+  'connection-expiry': { maxAge: '1h', jitter: '5m' },
+  'protocol-logger': { apiKeyNames: ['METADATA'], logLevel: 'info', loggerName: 'log' },
+  'record-encryption': {
+    kms: 'UnitTestingKmsService',
+    kmsConfig: {
+      existingKeks: [
+        {
+          uuid: '7f3c0a52-51d3-4e0c-9a43-8b1f0c2d9e11',
+          key: Buffer.alloc(32, 1).toString('base64'),
+          algorithm: 'AES',
+          alias: 'KEK-a',
+        },
+      ],
+    },
+    selector: 'TemplateKekSelector',
+    selectorConfig: { template: 'KEK-$(topicName)' },
+    unresolvedKeyPolicy: 'REJECT',
+  },
+};
+
+const authority = await createAuthority('canaries');
+const { certPem, keyPem } = await authority.issue({ commonName: 'proxy', dns: ['localhost'] });
+
+test('there is an example of every filter', () => {
+  assert.deepEqual(
+    FILTER_TYPES.map(([name]) => name).toSorted((a, b) => (a! < b! ? -1 : 1)),
+    Object.keys(FILTER_CONFIGS),
+  );
+});
+
+suite('what the operator says', () => {
+  const golden = openGolden(resolve(import.meta.dirname, '../golden/proxy'));
+  const PLACEHOLDER = '${secret:canary:value}';
+  const SECRET = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'canary' },
+    stringData: { value: CANARY },
+  };
+  /** A virtual cluster that uses a filter of each kind, in scenarios that have none. */
+  const filters = Object.entries(FILTER_CONFIGS).map(([type, config]) => ({
+    apiVersion: 'filter.kroxylicious.io/v1alpha1',
+    kind: 'KafkaProtocolFilter',
+    metadata: { name: `canary-${type}` },
+    spec: { type, config },
+  }));
+  const filtered = {
+    apiVersion: 'kroxylicious.io/v1alpha1',
+    kind: 'VirtualKafkaCluster',
+    metadata: { name: 'canary' },
+    spec: {
+      proxyRef: { name: 'myproxy' },
+      ingresses: [{ name: 'myclusterip' }],
+      targetCluster: { clusterRef: { name: 'mytargetcluster' } },
+      filterRefs: filters.map(({ metadata }) => ({ name: metadata.name })),
+    },
+  };
+  const inputOf = (name: string) =>
+    [...golden.input(name), ...filters, filtered, SECRET] as unknown as AnyObject[];
+
+  const hiding = ({ kind }: AnyObject, [first, second]: readonly (string | number)[]) =>
+    kind === 'Secret' || kind === 'ConfigMap'
+      ? first === 'stringData' || first === 'data'
+      : kind === 'KafkaProtocolFilter' && first === 'spec' && second === 'config';
+  const places = golden.scenarios.flatMap((scenario) =>
+    inputOf(scenario).flatMap((document, index) =>
+      textPaths(document)
+        .filter((path) => hiding(document, path))
+        .map((path) => ({ scenario, index, path })),
+    ),
+  );
+  const conditionsOf = (status: unknown) => (status as { conditions?: ConditionSummary[] }).conditions ?? [];
+
+  async function said(documents: readonly AnyObject[]): Promise<string[]> {
+    const { cluster, proxy } = await load(documents, authority);
+    const checker = createChecker(proxyChecks);
+    const now = Date.now();
+    const first = cluster.plan(proxy, now);
+    const checked = await checker.config(first.config);
+    const plan = cluster.plan(proxy, now, { learned: { ...NOTHING_LEARNED, checked } });
+    return [
+      ...[first, plan].flatMap(({ statuses }) => statuses.map((one) => JSON.stringify(one))),
+      ...plan.statuses.flatMap(({ kind, status }) =>
+        eventsOf(PROXY_EVENTS, kind, [], conditionsOf(status)).map((one) => JSON.stringify(one)),
+      ),
+      // The configuration itself is in a Secret, and nowhere else.
+      ...objectsIn(plan).flatMap((object) => (object.kind === 'Secret' ? [] : [JSON.stringify(object)])),
+    ];
+  }
+
+  test('of values in Secrets, and of filters’ configurations', async () => {
+    assert.ok(places.length > 100);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...places),
+        fc.constantFrom(CANARY, PLACEHOLDER, `${CANARY}\n`),
+        async ({ scenario, index, path }, text) => {
+          const documents = inputOf(scenario).map((one, at) =>
+            at === index ? withText(one, path, text) : one,
+          );
+          for (const line of await said(documents)) assert.ok(!showsCanary(line), line);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
+
+suite('what a proxy says', () => {
+  const key = {
+    certificate: { pem: 'certificate' },
+    privateKey: { pem: 'key' },
+    keyPassword: { password: 'p' },
+  };
+  const store = { storeFile: 'store.p12', storeType: 'PKCS12', storePassword: { password: 'p' } };
+  const trust = { storeFile: 'store.p12', storeType: 'PKCS12', storePassword: { passwordFile: 'password' } };
+  const bootstrapServers = '127.0.0.1:1';
+  const document = {
+    pem: { certificate: certPem, key: keyPem },
+    filterDefinitions: Object.entries(FILTER_CONFIGS).map(([type, config]) => ({ name: type, type, config })),
+    virtualClusters: [
+      {
+        name: 'a',
+        targetCluster: { bootstrapServers, tls: { key, trust: { certificates: { pem: 'certificate' } } } },
+        gateways: [gateway(1, { key })],
+        filters: Object.keys(FILTER_CONFIGS),
+      },
+      {
+        name: 'b',
+        targetCluster: { bootstrapServers, tls: { key: store, trust } },
+        gateways: [gateway(6, { key: store })],
+      },
+      { name: 'c', targetCluster: { bootstrapServers }, gateways: [gateway(11, { key, trust })] },
+    ],
+  };
+  const SHOWN = new Set<string | number>([
+    'name',
+    'type',
+    'bootstrapAddress',
+    'bootstrapServers',
+    'bindAddress',
+  ]);
+  const places = textPaths(document).filter(
+    (path) => !SHOWN.has(path.at(-1)!) && !(path[0] === 'virtualClusters' && path[2] === 'filters'),
+  );
+
+  function gateway(port: number, tls: object) {
+    const portIdentifiesNode = { bootstrapAddress: `localhost:${port}` };
+    // An address that nobody has: nothing is to be listened on here.
+    return { name: 'g', bindAddress: '203.0.113.1', portIdentifiesNode, tls };
+  }
+
+  async function said(content: object): Promise<string[]> {
+    const lines: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+    const proxy = createProxy({ log, metrics: createMetrics(), workers: 1 });
+    try {
+      const { warnings, ...loaded } = await loadDocument(content, 'proxy.yaml', (file) =>
+        Buffer.from(file === 'password' ? CANARY : 'no store'),
+      );
+      await proxy.apply({ ...loaded, hash: 'h' });
+      lines.push(...warnings, JSON.stringify(loaded.rejected));
+    } catch (error) {
+      lines.push(messageOf(error));
+    }
+    lines.push(JSON.stringify(proxy.status() ?? {}), proxy.notReady() ?? '', await proxy.metricsText());
+    await proxy.close(0);
+    return lines;
+  }
+
+  test('of keys, passwords and filters’ configurations', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...places),
+        fc.constantFrom(CANARY, `\n${CANARY}`),
+        async (path, text) => {
+          for (const line of await said(withText(document, path, text))) assert.ok(!showsCanary(line), line);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+});
