@@ -19,7 +19,7 @@ export interface EventRules {
   waiting: ReadonlySet<string>;
   /** Told of one kind only, and only when it was otherwise before. */
   onlyOf: Readonly<Record<string, string>>;
-  /** True conditions that announce something, and the reason under which that comes. */
+  /** True conditions that are worth telling, and the reason under which comes what they announce, if they do. */
   announced: Readonly<Record<string, string>>;
 }
 

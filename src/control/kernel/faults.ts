@@ -49,8 +49,11 @@ export function faultRules<Reason extends string, Type extends string>({
     generation: number | undefined,
   ): PlannedCondition {
     // What is not accepted or not resolved is not ready either, and for that reason.
-    const own = type === 'Ready' ? faults : faults.filter((fault) => conditionTypeOf(fault) === type);
-    const [first] = type === 'Ready' ? own.toSorted((a, b) => severity(b) - severity(a)) : own;
+    const own =
+      type === 'Ready'
+        ? faults.toSorted((a, b) => severity(b) - severity(a))
+        : faults.filter((fault) => conditionTypeOf(fault) === type);
+    const [first] = own;
     return {
       type,
       status: first && !isWarning(first) ? 'False' : 'True',

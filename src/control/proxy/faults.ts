@@ -37,6 +37,9 @@ const CONDITION_OF = {
   RouteNotAccepted: 'Ready',
   /** The API server refuses an object of it. */
   Denied: 'Ready',
+  /** Wishes for annotations and labels: served all the same, without them. */
+  InfrastructureNotAllowed: 'Ready',
+  InfrastructureWithoutEffect: 'Ready',
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
   /** As the pods find out. */
@@ -57,7 +60,7 @@ export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = fau
 >({
   conditionOf: CONDITION_OF,
   // Nothing is wrong yet: the condition stays True, and says so.
-  warnings: new Set(['CertificateExpiring']),
+  warnings: new Set(['CertificateExpiring', 'InfrastructureNotAllowed', 'InfrastructureWithoutEffect']),
 });
 
 /** Which changes of conditions a person should hear of. */
@@ -67,5 +70,9 @@ export const PROXY_EVENTS: EventRules = {
   waiting: new Set(['AddressPending', 'ScaledToZero']),
   // That pods are not ready is said once, of the proxy, and not of each of its virtual clusters.
   onlyOf: { PodsNotReady: 'KafkaProxy' },
-  announced: { CertificateExpiring: 'CertificateExpired' },
+  announced: {
+    CertificateExpiring: 'CertificateExpired',
+    InfrastructureNotAllowed: '',
+    InfrastructureWithoutEffect: '',
+  },
 };

@@ -44,6 +44,12 @@ export function ownerLabels(proxy: string): Record<string, string> {
   return { [PROXY_LABEL]: proxy, ...MANAGED_BY };
 }
 
+/** Labels that every object of a proxy has, whatever else is wanted on it. */
+export const objectLabels = (proxy: string): Record<string, string> => ({
+  ...podLabels(proxy),
+  ...ownerLabels(proxy),
+});
+
 export const deploymentName = (proxy: string) => proxy;
 export const configSecretName = (proxy: string) => `${proxy}-config`;
 /** Not the bare name: a proxy called `default` would meet the ServiceAccount that every namespace has. */

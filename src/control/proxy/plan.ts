@@ -1,6 +1,7 @@
 /** Decides all that has to exist for one proxy, and what to say about it. Pure: no clock, no network, no cluster. */
 import type { AnyObject } from '../../kube/object.ts';
 import { referenceOf } from '../../kube/write/apply-decision.ts';
+import { grantWishes } from '../../resources/common/allowed-infrastructure.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Plan, Target } from '../kernel/plan.ts';
@@ -169,7 +170,8 @@ function ingressObjects(
   return ingresses.flatMap((one, index) => {
     const { ingress, faults } = one;
     if (!ingress || faults.some(isRefusal)) return [];
-    const wishes = cluster.spec.ingresses[index]!.infrastructure;
+    const wanted = cluster.spec.ingresses[index]!.infrastructure;
+    const { granted: wishes } = grantWishes(wanted, ingress.spec.allowedInfrastructure);
     return objectsOfIngress({ proxy, cluster: cluster.metadata.name, ingress, wishes, target }, one, kinds);
   });
 }

@@ -12,6 +12,7 @@ import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import type { EvaluatedIngress } from './evaluate/platform.ts';
+import { overruledLabels } from './evaluate/wishes.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 
@@ -216,6 +217,12 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
       'ConfigPending',
       `${behind} of ${ready} pods have yet to load the newest configuration`,
     );
+  const overruled = overruledLabels(
+    evaluation.proxy?.spec.infrastructure ?? { annotations: {}, labels: {} },
+    observed.name,
+  );
+  const [warning] = overruled;
+  if (warning) return say('True', warning.reason, overruled.map(({ message }) => message).join('; '));
   return say('True', 'Ready', '');
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainStatus } from '../common/conditions.ts';
+import { allowedInfrastructure, normaliseAllowed } from '../common/allowed-infrastructure.ts';
 import { infrastructure, normaliseInfrastructure } from '../common/infrastructure.ts';
 import { bootstrapPattern, brokerPattern, dnsLabel, normaliseHostPattern, port } from '../common/names.ts';
 import { inNamespace, refAcross } from '../common/refs.ts';
@@ -61,6 +62,11 @@ const spec = withRules(
     infrastructure: infrastructure
       .describe('What is put on the objects that the operator makes for this ingress.')
       .exactOptional(),
+    allowedInfrastructure: allowedInfrastructure
+      .describe(
+        'What virtual clusters may have put on their objects of this ingress: keys, or beginnings of keys and `*`. The operator’s own are never theirs.',
+      )
+      .exactOptional(),
     tls: tlsParameters
       .describe('How TLS is spoken to clients. Keys belong to the virtual cluster.')
       .exactOptional(),
@@ -86,6 +92,7 @@ function normaliseSpec(written: Written, namespace: string) {
   return {
     ...rest,
     infrastructure: normaliseInfrastructure(written.infrastructure),
+    allowedInfrastructure: normaliseAllowed(written.allowedInfrastructure),
     ...(loadBalancer && {
       loadBalancer: {
         ...loadBalancer,

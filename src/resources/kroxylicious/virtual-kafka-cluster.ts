@@ -67,7 +67,7 @@ const ingress = z.object({
     .exactOptional(),
   infrastructure: infrastructure
     .describe(
-      'What is put on the objects of this ingress. Where the KafkaProxyIngress says otherwise, that counts.',
+      'What is put on the objects of this ingress, as far as the KafkaProxyIngress allows. Where that says otherwise, that counts.',
     )
     .exactOptional(),
 });

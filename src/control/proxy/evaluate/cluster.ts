@@ -141,7 +141,7 @@ interface LocatedIngress {
 /** Finds model and address, whatever else is wrong with the virtual cluster: others depend on who has which name. */
 function locate(
   { ingress, model, faults }: EvaluatedIngress,
-  { metadata }: VirtualKafkaCluster,
+  { metadata, spec }: VirtualKafkaCluster,
   target: ResolvedTarget | undefined,
   { platform, allocated }: ClusterContext,
 ): LocatedIngress {
@@ -165,7 +165,10 @@ function locate(
   if (!target && model.by === 'clusterIP') return { faults: inherited, model };
   const nodeIdRanges = target?.nodeIdRanges ?? [];
   const { name: cluster, namespace } = metadata;
-  const result = platform.address({ cluster, ingress: name, namespace, model, nodeIdRanges }, allocated);
+  const wishes = spec.ingresses.find((one) => one.name === name)!.infrastructure;
+  const where = { cluster, ingress: name, namespace, ingressSpec: ingress.spec };
+  const request = { ...where, model, nodeIdRanges, wishes };
+  const result = platform.address(request, allocated);
   return { faults: [...inherited, ...result.faults], model, result };
 }
 

@@ -14,6 +14,7 @@ import { NO_PORTS_LEFT, locate } from './addresses.ts';
 import { evaluateIngress } from './ingress-models.ts';
 import { objectFaults, sharedServiceFaults } from './object-faults.ts';
 import type { EvaluatedIngress, Platform, ResolvedReferences } from './platform.ts';
+import { overruledLabels, wishFaults } from './wishes.ts';
 
 export function kubernetesPlatform(
   observed: Observed,
@@ -30,6 +31,7 @@ export function kubernetesPlatform(
     ports: CONTAINER_PORTS,
     knownPorts,
     ingressFaults: (ingress, { refused }) => [
+      ...overruledLabels(ingress.spec.infrastructure, name).map((fault) => ({ ...fault, path: LABELS })),
       ...(ingress.spec.clusterIP ? [] : sharedFaults(ingress, namespace, learned)),
       ...(refused.includes(blockOwner(SHARED, ingress.metadata.name)) ? [NO_PORTS] : []),
     ],
@@ -38,13 +40,15 @@ export function kubernetesPlatform(
       const owner = blockOwner(model.by === 'clusterIP' ? cluster : SHARED, ingress);
       const located = locate(request, allocation.held[owner], live, settings);
       const ofObjects = objectFaults(cluster, ingress, nodeIdsOf(nodeIdRanges), learned);
-      return { ...located, faults: [...located.faults, ...ofObjects] };
+      const ofWishes = proxy ? wishFaults(request, model, proxy, live.kinds) : [];
+      return { ...located, faults: [...located.faults, ...ofObjects, ...ofWishes] };
     },
     proxySettings: podSettings(proxy),
     maxConfigBytes: MAX_CONFIG_BYTES,
   };
 }
 
+const LABELS = ['spec', 'infrastructure', 'labels'];
 const NO_PORTS: Fault = { reason: 'NoFreePorts', path: ['spec'], message: NO_PORTS_LEFT };
 
 function sharedFaults(

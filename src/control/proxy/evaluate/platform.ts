@@ -1,5 +1,6 @@
 /** What the evaluation of a proxy has to know of the place where it is served: a Kubernetes cluster, or this machine. */
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import type { Infrastructure } from '../../../resources/common/infrastructure.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import type { GatewayAddress, ProxySettings } from '../config/document.ts';
 import type { Fault } from '../faults.ts';
@@ -44,6 +45,9 @@ export interface AddressRequest {
   model: IngressModel;
   /** None where the target is unknown. */
   nodeIdRanges: readonly NodeIdRange[];
+  /** What it wants on its objects, and what its ingress says of that. */
+  wishes: Infrastructure;
+  ingressSpec: KafkaProxyIngress['spec'];
 }
 
 export interface AddressResult {

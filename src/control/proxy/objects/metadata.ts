@@ -2,7 +2,7 @@
 import type { ObjectMeta, OwnerReference } from '../../../kube/object.ts';
 import type { Infrastructure } from '../../../resources/common/infrastructure.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
-import { ownerLabels, podLabels } from '../names.ts';
+import { objectLabels } from '../names.ts';
 
 /** What users want on objects. Where two want different things, the later one in the list has its way. */
 export function combined(...wishes: readonly Infrastructure[]): Infrastructure {
@@ -23,7 +23,7 @@ export function metadataOf(
   return {
     name,
     namespace,
-    labels: { ...labels, ...podLabels(instance), ...own, ...ownerLabels(instance) },
+    labels: { ...labels, ...own, ...objectLabels(instance) },
     ...(Object.keys(annotations).length > 0 && { annotations }),
     ownerReferences: ownerReferences(proxy),
   };
