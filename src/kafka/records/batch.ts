@@ -1,6 +1,6 @@
-import { crc32c } from '@platformatic/wasm-utils';
 import { MalformedMessage } from '../malformed.ts';
 import { Reader } from '../reader.ts';
+import { checksumOf } from './checksum.ts';
 import { COMPRESSIONS, decompress } from './compression.ts';
 import type { Compression } from './compression.ts';
 import { readLegacy } from './legacy.ts';
@@ -24,7 +24,6 @@ export const ATTRIBUTE = {
 };
 const PREFIX_LENGTH = 12;
 const MAGIC_AT = 16;
-const CRC_FROM = 21;
 const SMALLEST_LEGACY = 14;
 const SMALLEST_HEADER = 2;
 
@@ -77,7 +76,6 @@ export interface ReadOptions {
   /** Whether to compare checksums: whoever writes a batch anew must, or a broken one comes out looking whole. */
   verify?: boolean;
   maxDecompressed?: number;
-  maxBatches?: number;
 }
 
 export const offsetOf = (batch: BatchHead, record: KafkaRecord): bigint =>
@@ -89,15 +87,15 @@ export const timestampOf = (batch: BatchHead, record: KafkaRecord): bigint =>
     ? batch.maxTimestamp
     : batch.baseTimestamp + BigInt(record.timestampDelta);
 
-/**
- * Splits a `records` field into its batches. A fetched field may end within one, as brokers send what fits: that part
- * is `rest`. In a produced field it must be empty.
- */
-export function readBatches(
-  bytes: Buffer,
-  { verify = true, maxDecompressed = MAX_DECOMPRESSED, maxBatches = Infinity }: ReadOptions = {},
-): { batches: RecordBatch[]; rest: Buffer } {
-  const batches: RecordBatch[] = [];
+/** A batch, or a message of before there were batches, that nobody has looked into. */
+export interface UnreadBatch {
+  magic: number;
+  bytes: Buffer;
+}
+
+/** Cuts a `records` field into its batches and does not look into them. What is cut off at the end is `rest`. */
+export function cutBatches(bytes: Buffer, maxBatches = Infinity): { unread: UnreadBatch[]; rest: Buffer } {
+  const unread: UnreadBatch[] = [];
   let at = 0;
   while (bytes.length - at > MAGIC_AT) {
     const length = bytes.readInt32BE(at + 8);
@@ -106,19 +104,31 @@ export function readBatches(
     if (magic > 2) throw new MalformedMessage('record batch', `unknown magic ${magic}`, at + MAGIC_AT);
     if (length < smallest) throw new MalformedMessage('record batch', `a length of ${length}`, at + 8);
     if (length > bytes.length - at - PREFIX_LENGTH) break;
-    if (batches.length === maxBatches)
+    if (unread.length === maxBatches)
       throw new MalformedMessage('records', `more than ${maxBatches} batches`, at);
-    const batch = bytes.subarray(at, at + PREFIX_LENGTH + length);
-    batches.push((magic < 2 ? readLegacy : readBatch)(batch, verify, maxDecompressed));
-    at += batch.length;
+    unread.push({ magic, bytes: bytes.subarray(at, at + PREFIX_LENGTH + length) });
+    at += PREFIX_LENGTH + length;
   }
-  return { batches, rest: bytes.subarray(at) };
+  return { unread, rest: bytes.subarray(at) };
 }
 
-/** The checksum that a batch must have. */
-export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CRC_FROM));
+/**
+ * Splits a `records` field into its batches. A fetched field may end within one, as brokers send what fits: that part
+ * is `rest`. In a produced field it must be empty.
+ */
+export function readBatches(
+  bytes: Buffer,
+  { verify = true, maxDecompressed = MAX_DECOMPRESSED }: ReadOptions = {},
+): { batches: RecordBatch[]; rest: Buffer } {
+  const { unread, rest } = cutBatches(bytes);
+  const batches = unread.map((each) =>
+    (each.magic < 2 ? readLegacy : readBatch)(each.bytes, verify, maxDecompressed),
+  );
+  return { batches, rest };
+}
 
-function readBatch(bytes: Buffer, verify: boolean, limit: number): RecordBatch {
+/** Reads the head of a batch (magic 2). */
+export function readBatch(bytes: Buffer, verify = true, limit = MAX_DECOMPRESSED): RecordBatch {
   const reader = new Reader(bytes, 0, bytes.length, 'record batch');
   const baseOffset = reader.int64();
   reader.take(4);

@@ -1,7 +1,8 @@
 import { varintSize, varlongSize } from '../../ops/varint.ts';
 import { Writer } from '../writer.ts';
-import { ATTRIBUTE, HEADER_LENGTH, checksumOf } from './batch.ts';
+import { ATTRIBUTE, HEADER_LENGTH } from './batch.ts';
 import type { BatchHead, KafkaRecord } from './batch.ts';
+import { checksumOf } from './checksum.ts';
 import { COMPRESSIONS, compress } from './compression.ts';
 
 /**

@@ -91,7 +91,7 @@ describe('records sealed by one proxy and opened by the other', { timeout: 600_0
     const dek = await inMemoryKms(inMemorySchema.parse(KMS_CONFIG)).decryptEdek(edek);
     const key = { cipher: aesGcm.createCipher(dek, 'seal'), prefix: wrapperPrefix(edek) };
     const ivs = createIvCounter(Buffer.from(first!.value!.subarray(start - 12, start)));
-    const ours = sealRecords(batch.subarray(61), records(0).length, key, 0, ivs);
+    const ours = await sealRecords(batch.subarray(61), records(0).length, key, 0, undefined, ivs);
     assert.equal(ours.toString('hex'), theirs.toString('hex'));
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crc32 } from 'node:zlib';
+import { crc32, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { aesGcm } from '../../../crypto/aes-gcm.ts';
 import { createKeyRing, DEFAULT_LIMITS } from '../../../crypto/key-ring.ts';
@@ -8,8 +8,9 @@ import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope, UnknownKey } from '../../../crypto/kms.ts';
 import { inMemoryKms, inMemorySchema } from '../../../crypto/kms/in-memory.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
-import { checksumOf, readBatches } from '../../../kafka/records/batch.ts';
+import { readBatches } from '../../../kafka/records/batch.ts';
 import type { KafkaRecord } from '../../../kafka/records/batch.ts';
+import { checksumOf } from '../../../kafka/records/checksum.ts';
 import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
 import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
@@ -284,8 +285,8 @@ test('damaged bytes are refused, never sealed', async () => {
       crafted.writeInt32BE(crafted.length - 12, 8);
       crafted.writeInt32BE(count, 57);
       crafted.writeUInt32BE(checksumOf(crafted), 17);
-      for (const work of [sealBatches(crafted, kek, ring), openBatches(crafted, ring)]) {
-        await work.catch((error: unknown) => {
+      for (const work of [() => sealBatches(crafted, kek, ring), () => openBatches(crafted, ring)]) {
+        await work().catch((error: unknown) => {
           assert.ok(error instanceof MalformedMessage || error instanceof BadEnvelope, String(error));
         });
       }
@@ -341,5 +342,52 @@ test('between the batches of a long field others get their turn', async () => {
   const opened = await openBatches(sealed, ring, () => yieldTurn()?.then(() => void turns++));
   assert.deepEqual(recordsOf(opened!), recordsOf(Buffer.concat([one, one, one])));
   assert.equal(turns, 1); // after 12 ms, of 18
+  ring.close();
+});
+
+test('within a batch others get their turn, when it is sealed and when it is opened', async () => {
+  const ring = newRing();
+  const many = Array.from({ length: 5000 }, (_, i) => record(i, 'v'));
+  const large = [record(0, 'v'.repeat(3_000_000)), record(1, 'w'.repeat(3_000_000))];
+  for (const [list, least] of [
+    [many, 10],
+    [large, 10],
+  ] as const) {
+    let looks = 0;
+    const count = () => void looks++;
+    const { bytes } = await sealBatches(encodeBatch({}, list), kek, ring, undefined, count);
+    assert.ok(looks >= least, `${looks} looks at the clock while sealing`);
+    looks = 0;
+    const opened = await openBatches(bytes, ring, count);
+    assert.ok(looks >= least, `${looks} looks at the clock while opening`);
+    assert.deepEqual(recordsOf(opened!), list);
+  }
+  ring.close();
+});
+
+test('records that unpack to far more than was sent are refused before a key is asked for', async () => {
+  const ring = { ...newRing(), sealingKey: () => assert.fail('a key was asked for') };
+  for (const compression of COMPRESSIONS.filter((kind) => kind !== 'none' && kind !== 'snappy')) {
+    const field = encodeBatch({ compression }, [record(0, '\0'.repeat(20_000_000))]);
+    await assert.rejects(sealBatches(field, kek, ring), MalformedMessage, compression);
+  }
+  ring.close();
+});
+
+test('a message of before there were batches is refused without a look inside', async () => {
+  const inner = Buffer.alloc(5_000_000);
+  const value = gzipSync(inner);
+  const message = Buffer.alloc(34 + value.length);
+  message.writeInt32BE(message.length - 12, 8);
+  message[16] = 1;
+  message[17] = 1; // gzip
+  message.writeInt32BE(-1, 26);
+  message.writeInt32BE(value.length, 30);
+  value.copy(message, 34);
+  message.writeUInt32BE(crc32(message.subarray(16)), 12);
+  const ring = newRing();
+  // Inside it is broken, which nobody finds out.
+  await assert.rejects(sealBatches(message, kek, ring), TooOldToSeal);
+  assert.equal(await openBatches(message, ring), undefined);
   ring.close();
 });

@@ -1,12 +1,15 @@
 import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
-import { checksumOf, HEADER_LENGTH, MAX_DECOMPRESSED, readBatches } from '../../../kafka/records/batch.ts';
+import { cutBatches, HEADER_LENGTH, MAX_DECOMPRESSED, readBatch } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
-import { compress, decompress } from '../../../kafka/records/compression.ts';
-import { createTimeSlice } from './time-slice.ts';
-import { openRecords } from './open.ts';
+import { checksumInTurns } from '../../../kafka/records/checksum.ts';
+import { compressAside, decompressAside } from '../../../kafka/records/compression.ts';
+import { openRecords, Unsealed } from './open.ts';
+import type { Opener } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
+import { createTimeSlice } from './time-slice.ts';
+import type { YieldTurn } from './time-slice.ts';
 
 /** Messages of a format without headers: there is nowhere to put the mark. */
 export class TooOldToSeal extends Error {
@@ -22,12 +25,17 @@ export interface Sealed {
   count: number;
 }
 
+const CHECKSUM_AT = 17;
 /** A record of nothing: seven lengths and deltas of one byte. */
 const SMALLEST_RECORD = 7;
 /** Brokers take one batch a partition; to read countless tiny ones would cost more than it costs to send them. */
 const MOST_BATCHES = 1000;
 /** About what a record grows by. */
 const SEALING_ADDS = 128;
+
+/** So much may come of any batch, and beyond that so many times what was sent: records that repeat themselves more are none. */
+const FREE_EXPANSION = 4 * 1024 * 1024;
+const MOST_EXPANSION = 128;
 
 /** The memory that one message may still take beyond its own size, whatever its batches unpack and grow to. */
 export interface Room {
@@ -37,33 +45,58 @@ export interface Room {
 /** For a million records, or for 128 MiB when decompressed. */
 export const roomForMessage = (): Room => ({ left: 2 * MAX_DECOMPRESSED });
 
+/** A batch with its records in the clear; undefined if there are none to seal. */
+interface PlainBatch {
+  batch: RecordBatch;
+  records: Buffer | undefined;
+}
+
 /** Seals the batches of a `records` field with a data key of this key-encryption key. */
 export async function sealBatches(
   field: Buffer,
   kekId: string,
   ring: KeyRing,
   room = roomForMessage(),
+  yieldTurn = createTimeSlice(),
 ): Promise<Sealed> {
-  const { batches, rest } = readBatches(field, { maxBatches: MOST_BATCHES });
-  if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
-  const old = batches.find(({ magic }) => magic < 2);
-  if (old) throw new TooOldToSeal(old.magic);
   // Before a key is asked for: it counts the records that it seals, and a batch may claim any number.
-  const plain = batches.map((batch) => (isSealable(batch) ? plainRecords(batch, room) : undefined));
-  const count = batches.reduce((sum, batch, i) => sum + (plain[i] ? batch.count : 0), 0);
+  const plain = await plainBatches(field, room, yieldTurn);
+  const count = plain.reduce((sum, { batch, records }) => sum + (records ? batch.count : 0), 0);
   if (count === 0) return { bytes: field, count };
   const key = await ring.sealingKey(kekId, count);
   try {
-    const sealed = batches.map((batch, i) => {
-      const records = plain[i];
-      return records
-        ? withRecords(batch, sealRecords(records, batch.count, key, HEADER_LENGTH))
-        : batch.bytes;
-    });
+    const sealed: Buffer[] = [];
+    for (const { batch, records } of plain) {
+      sealed.push(
+        records
+          ? await withRecords(
+              batch,
+              await sealRecords(records, batch.count, key, HEADER_LENGTH, yieldTurn),
+              yieldTurn,
+            )
+          : batch.bytes,
+      );
+    }
     return { bytes: joined(sealed), count };
   } finally {
     key.release();
   }
+}
+
+async function plainBatches(field: Buffer, room: Room, yieldTurn: YieldTurn): Promise<PlainBatch[]> {
+  const { unread, rest } = cutBatches(field, MOST_BATCHES);
+  if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
+  const old = unread.find(({ magic }) => magic < 2);
+  if (old) throw new TooOldToSeal(old.magic);
+  const plain: PlainBatch[] = [];
+  for (const { bytes } of unread) {
+    const turn = yieldTurn();
+    if (turn) await turn;
+    const batch = await readSound(bytes, yieldTurn);
+    const most = Math.max(FREE_EXPANSION, bytes.length * MOST_EXPANSION);
+    plain.push({ batch, records: isSealable(batch) ? await plainRecords(batch, room, most) : undefined });
+  }
+  return plain;
 }
 
 /**
@@ -72,23 +105,27 @@ export async function sealBatches(
  */
 export async function openBatches(
   field: Buffer,
-  ring: KeyRing,
+  opener: Opener,
   yieldTurn = createTimeSlice(),
 ): Promise<Buffer | undefined> {
-  const { batches } = readBatches(field);
+  const { unread } = cutBatches(field);
   const output = new Output(field);
   let copied = 0; // everything before this offset of the field is in the output
   let start = 0;
-  for (const batch of batches) {
+  for (const { magic, bytes } of unread) {
     const turn = yieldTurn();
     if (turn) await turn;
-    const end = start + batch.bytes.length;
+    const end = start + bytes.length;
     const copyUpTo = (offset: number) => {
       output.release(offset);
       output.append(field, copied, offset);
     };
-    if (batch.magic === 2 && isSealable(batch) && (await openBatch(batch, start, ring, output, copyUpTo))) {
-      copied = end;
+    if (magic < 2) {
+      if (opener.mustBeSealed) throw new Unsealed();
+    } else {
+      const batch = await readSound(bytes, yieldTurn);
+      const open = () => openBatch(batch, start, opener, output, copyUpTo, yieldTurn);
+      if (isSealable(batch) && (await open())) copied = end;
     }
     start = end;
   }
@@ -102,11 +139,12 @@ export async function openBatches(
 async function openBatch(
   batch: RecordBatch,
   start: number,
-  ring: KeyRing,
+  opener: Opener,
   output: Output,
   copyUpTo: (offset: number) => void,
+  yieldTurn: YieldTurn,
 ): Promise<boolean> {
-  const records = plainRecords(batch, { left: Infinity }); // of the broker's, and freed batch by batch
+  const records = await plainRecords(batch, { left: Infinity }); // of the broker's, and freed batch by batch
   const recordsAt = start + HEADER_LENGTH;
   let batchAt = 0;
   const begin = () => {
@@ -114,16 +152,26 @@ async function openBatch(
     batchAt = output.at - HEADER_LENGTH;
   };
   if (batch.compression === 'none') {
-    if (!(await openRecords(records, batch.count, ring, output, recordsAt, begin))) return false;
+    const place = { base: recordsAt, begin };
+    if (!(await openRecords(records, batch.count, opener, output, yieldTurn, place))) return false;
   } else {
     const opened = new Output(records);
-    if (!(await openRecords(records, batch.count, ring, opened))) return false;
+    if (!(await openRecords(records, batch.count, opener, opened, yieldTurn))) return false;
+    const compressed = await compressAside(batch.compression, opened.done());
     begin();
     output.release(start + batch.bytes.length);
-    output.append(compress(batch.compression, opened.done()));
+    output.append(compressed);
   }
-  completeHead(output.done().subarray(batchAt));
+  await completeHead(output.done().subarray(batchAt), yieldTurn);
   return true;
+}
+
+/** A batch whose checksum fits: written anew, a broken one would come out looking whole. */
+async function readSound(bytes: Buffer, yieldTurn: YieldTurn): Promise<RecordBatch> {
+  const batch = readBatch(bytes, false);
+  if (bytes.readUInt32BE(CHECKSUM_AT) !== (await checksumInTurns(bytes, yieldTurn)))
+    throw new MalformedMessage('record batch', 'the checksum does not match', CHECKSUM_AT);
+  return batch;
 }
 
 /** Control batches carry the ends of transactions, in a format of the broker's; compaction can leave a batch empty. */
@@ -132,9 +180,14 @@ function isSealable({ control, count }: RecordBatch): boolean {
 }
 
 /** The records as they are without compression; what that takes is taken from the room. */
-function plainRecords({ compression, bytes, count }: RecordBatch, room: Room): Buffer {
-  const limit = Math.min(MAX_DECOMPRESSED, room.left);
-  const records = decompress(compression, bytes.subarray(HEADER_LENGTH), limit);
+async function plainRecords(
+  { compression, bytes, count }: RecordBatch,
+  room: Room,
+  most = MAX_DECOMPRESSED,
+): Promise<Buffer> {
+  const limit = Math.min(most, MAX_DECOMPRESSED, room.left);
+  const unpacked = decompressAside(compression, bytes.subarray(HEADER_LENGTH), limit);
+  const records = unpacked instanceof Promise ? await unpacked : unpacked;
   if (count * SMALLEST_RECORD > records.length)
     throw new MalformedMessage('record batch', `${count} records in ${records.length} bytes`, HEADER_LENGTH);
   room.left -= count * SEALING_ADDS + (compression === 'none' ? 0 : records.length);
@@ -143,23 +196,27 @@ function plainRecords({ compression, bytes, count }: RecordBatch, room: Room): B
 }
 
 /** The batch with other records, which stand behind room for its head. All that it says of them still holds. */
-function withRecords({ compression, bytes }: RecordBatch, records: Buffer): Buffer {
+async function withRecords(
+  { compression, bytes }: RecordBatch,
+  records: Buffer,
+  yieldTurn: YieldTurn,
+): Promise<Buffer> {
   const batch =
     compression === 'none'
       ? records
       : Buffer.concat([
           bytes.subarray(0, HEADER_LENGTH),
-          compress(compression, records.subarray(HEADER_LENGTH)),
+          await compressAside(compression, records.subarray(HEADER_LENGTH)),
         ]);
   bytes.copy(batch, 0, 0, HEADER_LENGTH);
-  completeHead(batch);
+  await completeHead(batch, yieldTurn);
   return batch;
 }
 
 /** Sets what depends on the records: length and checksum. */
-function completeHead(batch: Buffer): void {
+async function completeHead(batch: Buffer, yieldTurn: YieldTurn): Promise<void> {
   batch.writeInt32BE(batch.length - 12, 8);
-  batch.writeUInt32BE(checksumOf(batch), 17);
+  batch.writeUInt32BE(await checksumInTurns(batch, yieldTurn), CHECKSUM_AT);
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

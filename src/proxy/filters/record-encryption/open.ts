@@ -2,7 +2,6 @@ import { aesGcm } from '../../../crypto/aes-gcm.ts';
 import type { Pinned } from '../../../crypto/cipher.ts';
 import { IV_BYTES, TAG_BYTES } from '../../../crypto/cipher.ts';
 import type { DataKey } from '../../../crypto/data-key.ts';
-import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope } from '../../../crypto/kms.ts';
 import { readParcel } from '../../../crypto/parcel.ts';
 import type { ParcelHeader } from '../../../crypto/parcel.ts';
@@ -11,6 +10,8 @@ import { varintSize, writeVarint } from '../../../ops/varint.ts';
 import { findMarker } from './marker.ts';
 import type { Output } from './output.ts';
 import { readLayout, recordReader, RecordLayout } from './record.ts';
+import { createWorkload } from './time-slice.ts';
+import type { YieldTurn } from './time-slice.ts';
 
 /** How a parcel ends that has no headers in it. */
 const NO_HEADERS = 0x03;
@@ -22,34 +23,57 @@ interface Current {
   key: DataKey;
 }
 
+/** What may be opened, and what must be. */
+export interface Opener {
+  /** The data key of this wrapped key, held for the caller; throws if the records at hand must not be sealed with it. */
+  openingKey(edek: Buffer): DataKey | Promise<DataKey>;
+  /** Whether a value in the clear is refused. */
+  readonly mustBeSealed?: boolean;
+}
+
+/** A value in the clear where all must be sealed: somebody has written it past this filter, or changed it. */
+export class Unsealed extends Error {
+  constructor() {
+    super('a record is not sealed, and the topic must not have such');
+    this.name = 'Unsealed';
+  }
+}
+
 /**
  * Opens the sealed values of uncompressed records, which are the source of the output from `base` on, and writes all
- * records; those in the clear pass. If there is nothing to open it returns false and writes nothing; else `begin` is
- * called before the first byte is written. Throws BadEnvelope, UnknownKey or KmsUnavailable if one record cannot be
- * opened: then the source is spoilt.
+ * records; those in the clear pass, if they may. If there is nothing to open it returns false and writes nothing; else
+ * `begin` is called before the first byte is written. Throws Unsealed, BadEnvelope, UnknownKey or KmsUnavailable if one
+ * record cannot be opened: then the source is spoilt.
  */
 export async function openRecords(
   records: Buffer,
   count: number,
-  ring: KeyRing,
+  opener: Opener,
   output: Output,
-  base = 0,
-  begin: () => void = () => {},
+  yieldTurn: YieldTurn,
+  { base = 0, begin = () => {} }: { base?: number; begin?: () => void } = {},
 ): Promise<boolean> {
   const held = new Map<string, DataKey>();
   const reader = recordReader(records);
   const layout = new RecordLayout();
+  const workload = createWorkload(yieldTurn);
   let source: Pinned | undefined;
   let current: Current | undefined;
   let copied = 0; // everything before this offset of `records` is in the output
   try {
     for (let i = 0; i < count; i++) {
+      const turn = workload(layout.valueLength);
+      if (turn) await turn;
       const recordStart = reader.at;
       readLayout(reader, layout);
-      const dropped = layout.valueLength < 0 ? undefined : findMarker(records, layout);
-      if (dropped === undefined) continue;
+      if (layout.valueLength < 0) continue;
+      const dropped = findMarker(records, layout);
+      if (dropped === undefined) {
+        if (opener.mustBeSealed) throw new Unsealed();
+        continue;
+      }
       if (!current || !precededBy(records, layout, current.prefix)) {
-        current = await keyOf(records, layout, ring, held);
+        current = await keyOf(records, layout, opener, held);
       }
       if (copied === 0) begin();
       output.release(base + recordStart);
@@ -77,13 +101,13 @@ function precededBy(records: Buffer, { valueStart, valueLength }: RecordLayout, 
 async function keyOf(
   records: Buffer,
   { valueStart, valueLength }: RecordLayout,
-  ring: KeyRing,
+  opener: Opener,
   held: Map<string, DataKey>,
 ): Promise<Current> {
   const wrapper = readWrapper(records, valueStart, valueStart + valueLength);
   const id = wrapper.edek.toString('latin1');
   let key = held.get(id);
-  if (!key) held.set(id, (key = await ring.openingKey(wrapper.edek)));
+  if (!key) held.set(id, (key = await opener.openingKey(wrapper.edek)));
   // A copy, because the records are written over.
   return { prefix: Buffer.from(records.subarray(valueStart, wrapper.start - IV_BYTES)), key };
 }

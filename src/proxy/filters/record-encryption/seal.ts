@@ -7,25 +7,28 @@ import { wrapperSize } from '../../../crypto/wrapper.ts';
 import { varintSize, writeVarint } from '../../../ops/varint.ts';
 import { MARKER } from './marker.ts';
 import { copyBytes, readLayout, recordReader, RecordLayout } from './record.ts';
+import { createTimeSlice, createWorkload } from './time-slice.ts';
 
 /** What sealing can add to a record beside the wrapper's prefix: mark, IV, tag, parcel, and lengths that grow. */
 const MOST_ADDED = MARKER.length + IV_BYTES + TAG_BYTES + 6 + 3 * 5;
 
 /**
- * Seals the values of uncompressed records, and leaves `headRoom` free bytes before them. A record without a value is a tombstone: it stays as it is, or the broker's
- * compaction would no longer know it for one.
+ * Seals the values of uncompressed records, and leaves `headRoom` free bytes before them. A record without a value is a
+ * tombstone: it stays as it is, or the broker's compaction would no longer know it for one.
  */
-export function sealRecords(
+export async function sealRecords(
   records: Buffer,
   count: number,
   key: Pick<SealingKey, 'cipher' | 'prefix'>,
   headRoom = 0,
+  yieldTurn = createTimeSlice(),
   ivs = createIvCounter(),
-): Buffer {
+): Promise<Buffer> {
   const output = Buffer.allocUnsafeSlow(headRoom + records.length + count * (key.prefix.length + MOST_ADDED));
   const pinned = aesGcm.pin(output);
   const reader = recordReader(records);
   const layout = new RecordLayout();
+  const workload = createWorkload(yieldTurn);
   let at = headRoom;
   for (let i = 0; i < count; i++) {
     const recordStart = reader.at;
@@ -38,6 +41,8 @@ export function sealRecords(
     ivs.writeNext(output, text.start - IV_BYTES);
     key.cipher.apply(pinned, text.start, text.end);
     at = text.recordEnd;
+    const turn = workload(layout.valueLength);
+    if (turn) await turn;
   }
   if (reader.at !== records.length) reader.fail('there are bytes behind the last record');
   return output.subarray(0, at);

@@ -16,3 +16,19 @@ export function createTimeSlice(everyMs = 10, now: () => number = () => performa
     });
   };
 }
+
+/** What a record costs beside its bytes, as bytes: a call of the cipher. */
+const RECORD_COST = 1024;
+/** To look at the clock for every record would be a good part of the work. */
+const LOOK_EVERY = 256 * 1024;
+
+/** Counts the work on records, and asks for a turn every millisecond or so of it. */
+export function createWorkload(yieldTurn: YieldTurn): (bytes: number) => Promise<void> | undefined {
+  let done = 0;
+  return (bytes) => {
+    done += RECORD_COST + bytes;
+    if (done < LOOK_EVERY) return undefined;
+    done = 0;
+    return yieldTurn();
+  };
+}
