@@ -29,6 +29,7 @@ suite('parseResource', () => {
           proxyRef: { kind: 'KafkaProxy', group: 'kroxylicious.io', name: 'p' },
           clusterIP: { protocol: 'TCP', port: 9082 },
           infrastructure: { annotations: {}, labels: {} },
+          allowedInfrastructure: { annotations: ['service.beta.openshift.io/*'], labels: [] },
         },
       },
     });

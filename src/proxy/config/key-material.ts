@@ -1,7 +1,6 @@
 import { messageOf } from '../../ops/errors.ts';
-import type { ClientTls, KeyMaterial, ServerTls, TlsRules } from './model.ts';
+import type { ClientTls, KeyMaterial, ServerTls } from './model.ts';
 import type {
-  AllowDeny,
   ClientTlsDocument,
   KeyDocument,
   PemDocument,
@@ -9,7 +8,8 @@ import type {
   ServerTlsDocument,
   TrustDocument,
 } from './schema.ts';
-import { tlsRules } from './tls-rules.ts';
+import { tlsRules } from '../../ops/tls-rules.ts';
+import type { AllowDeny, TlsRules } from '../../ops/tls-rules.ts';
 import { readTrustStore } from './trust-store.ts';
 
 /** Reads a file that the configuration names; the caller remembers the names, to watch them. */

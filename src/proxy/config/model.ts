@@ -2,6 +2,7 @@
  * The configuration as the data plane uses it: defaults filled in, names resolved, the contents of key and trust
  * files read in. Plain JSON, because it travels from the supervisor to its workers.
  */
+import type { TlsRules } from '../../ops/tls-rules.ts';
 
 export interface Address {
   host: string;
@@ -121,15 +122,6 @@ export interface SniRouting {
 export type KeyMaterial =
   | { certificate: string; privateKey: string; passphrase: string | undefined }
   | { pkcs12: string; passphrase: string | undefined };
-
-/** What Node's TLS takes. */
-export interface TlsRules {
-  minVersion: TlsVersion | undefined;
-  maxVersion: TlsVersion | undefined;
-  ciphers: string | undefined;
-}
-
-export type TlsVersion = 'TLSv1.2' | 'TLSv1.3';
 
 export interface ServerTls {
   /** The first is for clients that ask for none of the others by name. */

@@ -247,4 +247,3 @@ export type KeyDocument = z.output<typeof key>;
 export type TrustDocument = z.output<typeof trust>;
 export type PemDocument = z.output<typeof pem>;
 export type SecretDocument = z.output<typeof secretValue>;
-export type AllowDeny = z.output<typeof allowDeny>;

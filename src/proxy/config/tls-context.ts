@@ -1,7 +1,8 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext, SecureContextOptions } from 'node:tls';
-import type { KeyMaterial, ServerTls, TlsRules } from './model.ts';
+import type { TlsRules } from '../../ops/tls-rules.ts';
+import type { KeyMaterial, ServerTls } from './model.ts';
 
 /** The options of a TLS context; what is not given stays Node's default. */
 export function contextOptions(

@@ -161,7 +161,9 @@ function locate(
     ),
     ...faults.flatMap(({ reason, message }) => (reason === 'Denied' ? [{ reason, message }] : [])),
   ];
-  if (!model || blocking.length > 0) return { faults: inherited };
+  // How TLS is spoken does not change where: Services and addresses stay.
+  const isNowhere = blocking.some(({ path }) => path[1] !== 'tls');
+  if (!model || isNowhere) return { faults: inherited };
   if (!target && model.by === 'clusterIP') return { faults: inherited, model };
   const nodeIdRanges = target?.nodeIdRanges ?? [];
   const { name: cluster, namespace } = metadata;

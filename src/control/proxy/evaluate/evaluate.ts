@@ -1,9 +1,12 @@
 /** Evaluates everything a proxy has to do with: which ingresses work, which virtual clusters can be served, and where. */
+import { tlsRules } from '../../../ops/tls-rules.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
+import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { Learned } from '../../kernel/reconcile.ts';
 import { fitConfig } from '../config/config-size.ts';
 import type { PlannedConfig } from '../config/planned-config.ts';
 import type { ConfigRejections } from '../config/checks.ts';
+import type { Fault } from '../faults.ts';
 import type { Live } from '../observed.ts';
 import { allocatePorts } from '../ports/ports.ts';
 import type { Allocated } from '../ports/ports.ts';
@@ -32,6 +35,14 @@ export interface EvaluationInput {
   now: number;
 }
 
+/** What is wrong with how an ingress should speak TLS; no virtual cluster is to blame for it. */
+function tlsFaults({ spec }: KafkaProxyIngress): Fault[] {
+  const rules = tlsRules(spec.tls?.protocols, spec.tls?.cipherSuites);
+  if (!('problem' in rules)) return [];
+  const { key, problem } = rules;
+  return [{ reason: 'Invalid', path: ['spec', 'tls', key], message: `spec.tls.${key} ${problem}` }];
+}
+
 /** Finds everything that is wrong, with whom; what is left is served. Pure. */
 export function evaluate(
   { proxy, snapshot, live, now }: EvaluationInput,
@@ -46,7 +57,11 @@ export function evaluate(
   const allocated = allocatePorts(requests, platform.knownPorts, platform.ports, now);
   const ingresses = models.map((found) => ({
     ...found,
-    faults: [...found.faults, ...platform.ingressFaults(found.ingress, allocated)],
+    faults: [
+      ...found.faults,
+      ...tlsFaults(found.ingress),
+      ...platform.ingressFaults(found.ingress, allocated),
+    ],
   }));
   const context = { platform, ingresses, allocated, now };
   const evaluated = resolved.map((cluster) => evaluateCluster(cluster, context));

@@ -1,4 +1,5 @@
 /** The Kafka cluster behind a virtual cluster: from a KafkaClusterRef, or from the status of a Strimzi Kafka. */
+import { tlsRules } from '../../../ops/tls-rules.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
@@ -50,6 +51,9 @@ function fromClusterRef(
   if (!tls && key) reportUnencrypted(`KafkaClusterRef "${name}"`, report);
   if (!tls) return { bootstrapServers: bootstrap, nodeIdRanges, tls: undefined };
   const { trustAnchorRefs, ...parameters } = tls;
+  const rules = tlsRules(parameters.protocols, parameters.cipherSuites);
+  if ('problem' in rules)
+    report('InvalidReferencedResource', `KafkaClusterRef "${name}": tls.${rules.key} ${rules.problem}`);
   const trust = trustOf(trustAnchorRefs, { kind: 'KafkaClusterRef', namespace }, snapshot, report);
   return { bootstrapServers: bootstrap, nodeIdRanges, tls: { trust, key, parameters } };
 }

@@ -36,6 +36,36 @@ test('allowed and denied lists make versions and ciphers', () => {
   assert.ok('ciphers' in rest && !rest.ciphers?.includes('TLS_AES_128_GCM_SHA256'));
 });
 
+test('what OpenSSL has no more, or never had, may be denied; what it has is then not spoken, however it is written', () => {
+  const gone = [
+    'TLS_RSA_WITH_RC4_128_SHA',
+    'TLS_RSA_WITH_3DES_EDE_CBC_SHA',
+    'TLS_ECDHE_ECDSA_WITH_AES_256_CCM',
+  ];
+  const all = tlsRules(undefined, { denied: gone });
+  assert.deepEqual(all, tlsRules(undefined, {}));
+  const offered = 'ciphers' in all ? all.ciphers!.split(':') : [];
+  const iana = [
+    'TLS_AES_256_GCM_SHA384',
+    'TLS_CHACHA20_POLY1305_SHA256',
+    'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+    'TLS_DHE_RSA_WITH_AES_128_GCM_SHA256',
+    'TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256',
+    'ecdhe-rsa-aes256-sha384',
+  ];
+  for (const suite of iana) {
+    const rules = tlsRules(undefined, { denied: [suite, ...gone] });
+    const left = 'ciphers' in rules ? rules.ciphers!.split(':') : [];
+    assert.equal(left.length, offered.length - 1, suite);
+  }
+});
+
+test('an allowed suite that is not spoken is named as it was written', () => {
+  const rules = tlsRules(undefined, { allowed: ['TLS_AES_128_GCM_SHA256', 'TLS_RSA_WITH_RC4_128_SHA'] });
+  assert.match('problem' in rules ? rules.problem : '', /TLS_RSA_WITH_RC4_128_SHA/);
+});
+
 test('lists that leave nothing, or have what nobody knows, are refused by their key', () => {
   assert.deepEqual(
     [
