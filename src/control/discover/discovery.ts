@@ -19,9 +19,12 @@ import { watchClusterHealth } from './members/cluster-health.ts';
 import { openClusterSet } from './members/cluster-set.ts';
 import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
 import type { ReachMode } from './members/nodes.ts';
+import { CLUSTERSET_ZONE, isInZone } from './names.ts';
 import { observeService } from './observe.ts';
 import type { RecordSink } from './records/dns-record.ts';
 import { exportRecords } from './records/export-records.ts';
+import { openGrantBook } from './records/grant-book.ts';
+import type { GrantBook } from './records/grant-book.ts';
 import { localRecords } from './records/local-names.ts';
 import { VERSION_RECORD } from './records/mcs-records.ts';
 import { createPublisher } from './records/publisher.ts';
@@ -45,6 +48,8 @@ export interface DiscoveryOptions {
   sink: RecordSink;
   /** What the configuration of the DNS server has, which is no object's; nothing if left out. */
   configured?: Configured;
+  /** The program's namespace in the local cluster, where the grants of names are kept; they are not if left out. */
+  namespace?: string;
   /** Where problems are reported; as Events in the local cluster if left out. */
   events?: EventRecorder;
   log: Log;
@@ -59,12 +64,16 @@ export interface Discovery {
   readonly ready: Promise<void>;
   /** Imports what other clusters export, until the signal is aborted; for the leader only. */
   importServices(signal: AbortSignal): Promise<void>;
+  /** Writes down which names have been granted, until the signal is aborted; for the leader only. */
+  writeGrants(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
 const JOIN_WAIT_MS = 15_000;
 const BY_PODS: ReachModes = { of: () => 'pods', subscribe: () => () => {} };
 const EXPORTED = 'Exported';
+/** The task after a change of grants that are written down begins so. */
+const GRANTS = 'Grants ';
 /** The task after a change of the DNS server's configuration. */
 const CONFIGURED = 'Configured';
 const VERSION_SOURCE = 'clusterset version';
@@ -76,7 +85,8 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
   const { configured = NOTHING_CONFIGURED } = options;
-  const publisher = createPublisher({ sink, configured, events, log });
+  const grants = options.namespace === undefined ? undefined : grantBook(options.namespace, options);
+  const publisher = createPublisher({ sink, configured, events, log, ...(grants && { grants }) });
   const records = createController({
     name: 'dns-records',
     concurrency: 1,
@@ -85,6 +95,8 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     clock,
     reconcile: async (task) => {
       if (task === CONFIGURED) await publisher.reconsider();
+      else if (grants && task.startsWith(GRANTS))
+        await publisher.regrant(grants.changesOf(task.slice(GRANTS.length)));
       else await publisher.publish(task, recordsOf(task, set));
       return SUCCESS;
     },
@@ -100,12 +112,14 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const set = openClusterSet({ local, clusters, reachModes, wakeExported, wakeNamed, log });
   const { members } = set;
   const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
-  measureRefused(metrics, publisher);
+  measureRefused(metrics, publisher, grants);
 
   async function begin(): Promise<void> {
     await set.settled;
     const timeout = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
     await waitForOthers(set, options.joined, timeout, log);
+    await unlessAborted(Promise.resolve(grants?.read), stopped.signal);
+    grants?.subscribe((key) => records.enqueue(GRANTS + key));
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
     records.start();
     while (records.waiting + records.active > 0 && !stopped.signal.aborted) await yieldToOthers();
@@ -114,8 +128,14 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     sink.setReady(true);
   }
 
+  const ready = begin();
   return {
-    ready: begin(),
+    ready,
+    async writeGrants(signal) {
+      // What is not known yet would be taken for given up.
+      if (await unlessAborted(Promise.all([ready, options.joined]), signal))
+        await grants?.write(publisher.granted, signal);
+    },
     async importServices(signal) {
       // Imports of clusters that are not in the set are deleted, so the set must be known.
       if (!(await unlessAborted(Promise.all([set.settled, options.joined]), signal))) return;
@@ -130,6 +150,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     async stop() {
       stopped.abort();
       endConfigured();
+      grants?.stop();
       set.close();
       await records.stop();
       await health;
@@ -167,7 +188,19 @@ async function waitForOthers(
   if (late.length > 0) log.warn({ clusters: late }, 'DNS server starts without the records of some clusters');
 }
 
-function measureRefused(metrics: Metrics, publisher: Publisher): void {
+/** Names of exported services cannot conflict, and names outside of the zones are not served. */
+function grantBook(namespace: string, options: DiscoveryOptions): GrantBook {
+  const { local: cluster, configured = NOTHING_CONFIGURED, log } = options;
+  const zones = configured.zones.filter((zone) => zone !== CLUSTERSET_ZONE);
+  const isKept = (name: string) => zones.some((zone) => isInZone(name, zone));
+  return openGrantBook({ cluster, namespace, isKept, log });
+}
+
+function measureRefused(metrics: Metrics, publisher: Publisher, grants: GrantBook | undefined): void {
+  const unwritten = metrics
+    .gauge('isthmus_dns_grants_unwritten', 'Names with grants that the leader has yet to write down.')
+    .of();
+  metrics.beforeReport(() => (unwritten.value = grants?.unwritten ?? 0));
   const refused = metrics.gauge('isthmus_dns_objects_refused', 'Objects of which a name is not served.').of();
   metrics.beforeReport(() => (refused.value = publisher.refusedObjects));
 }

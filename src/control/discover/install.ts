@@ -5,7 +5,16 @@ import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import type { ReachMode } from './members/nodes.ts';
-import { IMPORT_WATCHES, JOIN_WATCHES, LOCAL_WATCHES, MEMBER_WATCHES, NODE_WATCHES } from './watches.ts';
+import { grantMapName } from './names.ts';
+import { GRANT_MAPS } from './records/grants.ts';
+import {
+  GRANT_WATCHES,
+  IMPORT_WATCHES,
+  JOIN_WATCHES,
+  LOCAL_WATCHES,
+  MEMBER_WATCHES,
+  NODE_WATCHES,
+} from './watches.ts';
 
 export interface DnsInstallOptions {
   namespace: string;
@@ -39,8 +48,23 @@ export const MEMBER_RULES = rulesOf(rightsOf(MEMBER_WATCHES));
 const LOCAL_RIGHTS = [...rightsOf(MEMBER_WATCHES), ...rightsOf(LOCAL_WATCHES), ...EVENT_RIGHTS];
 const IMPORT_RIGHTS = [...LOCAL_RIGHTS, ...rightsOf(IMPORT_WATCHES)];
 
-/** The rules in the program's own namespace: the kubeconfigs of joined clusters, and the leader's Lease. */
-const HOME_RULES = [...rulesOf(rightsOf(JOIN_WATCHES)), ...leaderRules(DNS_NAME)];
+/** What the leader does with the grants of names. A ConfigMap that does not exist yet cannot be named in a rule for create. */
+const GRANT_RULES = [
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  {
+    apiGroups: [''],
+    resources: ['configmaps'],
+    resourceNames: Array.from({ length: GRANT_MAPS }, (_, map) => grantMapName(map)),
+    verbs: ['patch'],
+  },
+];
+
+/** The rules in the program's own namespace: the kubeconfigs of joined clusters, the grants of names, and the leader's Lease. */
+const HOME_RULES = [
+  ...rulesOf([...rightsOf(JOIN_WATCHES), ...rightsOf(GRANT_WATCHES)]),
+  ...GRANT_RULES,
+  ...leaderRules(DNS_NAME),
+];
 
 /** The name of an object outside of our namespace: different for each installation in a cluster. */
 export function nameOutside(name: string, namespace: string): string {

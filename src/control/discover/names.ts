@@ -14,6 +14,14 @@ export const REACH_ANNOTATION = `${TANZU}/reach`;
 /** On a NodePort Service that was made for an exported Service: the name of the exported one. */
 export const NODE_PORTS_LABEL = `${TANZU}/node-ports-of`;
 
+/** On the ConfigMaps with the grants of names. */
+export const GRANTS_LABEL = `${TANZU}/grants`;
+
+/** The name of one of these ConfigMaps. */
+export function grantMapName(map: number): string {
+  return `isthmus-dns-grants-${map}`;
+}
+
 /** On OpenShift's DNS object: which installation wrote the server `isthmus`. */
 export const DELEGATED_BY_ANNOTATION = `${TANZU}/delegated-by`;
 

@@ -28,7 +28,7 @@ export interface DiscoverRoad {
   stop(): Promise<void>;
 }
 
-/** Joins the clusters, serves their records, and takes part in the election of the leader if there is anything to write. */
+/** Joins the clusters, serves their records, and takes part in the election of the leader. */
 export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   const { settings, configured, sink, log, metrics } = options;
   const joined = joinClusters(settings, log);
@@ -44,14 +44,14 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
     joinWaitMs,
   });
   const work: Work[] = [
+    (signal) => discovery.writeGrants(signal),
     ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
     ...delegationWork(options, joined, discovery.ready),
   ];
-  const election =
-    work.length > 0 ? workAsLeader({ cluster, namespace, name: DNS_NAME, work, log }) : undefined;
+  const election = workAsLeader({ cluster, namespace, name: DNS_NAME, work, log });
   return {
     async stop() {
-      await election?.stop();
+      await election.stop();
       await discovery.stop();
       await joined.clusters.stop();
     },

@@ -14,6 +14,7 @@ import { trimService, trimSlice } from './members/trim.ts';
 import {
   CLUSTER_LABEL,
   FQDN_ANNOTATION,
+  GRANTS_LABEL,
   HOSTNAME_ANNOTATION,
   IMPORTED_SERVICE_LABEL,
   NODE_PORTS_LABEL,
@@ -45,6 +46,11 @@ export type ImportViews = Omit<MemberViews, 'properties'> & Pick<LocalViews, 'im
 /** In the program's own namespace: the kubeconfigs of joined clusters. */
 export interface JoinViews {
   secrets: View;
+}
+
+/** In the program's own namespace: the grants of names. */
+export interface GrantViews {
+  grants: View;
 }
 
 const CLUSTER_PROPERTY: WatchedKind = {
@@ -119,6 +125,10 @@ export const IMPORT_WATCHES: WatchTable<ImportViews> = {
 
 export const JOIN_WATCHES: WatchTable<JoinViews> = {
   secrets: { kind: core('Secret', 'secrets'), labelSelector: CLUSTER_LABEL },
+};
+
+export const GRANT_WATCHES: WatchTable<GrantViews> = {
+  grants: { kind: core('ConfigMap', 'configmaps'), labelSelector: GRANTS_LABEL },
 };
 
 function taskOf({ kind, metadata }: KubeObject): string[] {

@@ -1,6 +1,8 @@
 /** Names that objects of one cluster ask for, answered by a real DNS server that follows a real API server. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import {
@@ -15,6 +17,7 @@ import {
 } from './site.ts';
 import type { Site } from './site.ts';
 
+const GRANTS = 'connectivity.tanzu.vmware.com/grants';
 const HOSTNAME = 'connectivity.tanzu.vmware.com/dns-hostname';
 
 suite('names of one cluster', () => {
@@ -23,7 +26,9 @@ suite('names of one cluster', () => {
   before(async () => {
     plane = await startControlPlane();
     await apply(plane, service('early', 'early.xcc.test', { clusterIP: '10.96.7.10' }));
-    await apply(plane, service('plain', undefined));
+    await apply(plane, service('plain', undefined, { clusterIP: '10.96.7.81' }));
+    // Ages count in whole seconds.
+    await delay(1100);
     site = await startSite(
       { west: plane },
       { records: [{ name: 'a.vault.xcc.test', type: 'A', data: '192.0.2.99' }] },
@@ -100,15 +105,40 @@ suite('names of one cluster', () => {
     assert.equal(await site.ask('gateway.a.xcc.test'), 'ENODATA');
   });
 
-  test('two claims on one name: the older has it, the other is told and gets it later', async () => {
+  test('two claims on one name: the first has it, the other is told and gets it later', async () => {
     await apply(plane, service('first', 'shared.xcc.test', { clusterIP: '10.96.7.31' }));
     await site.expect('shared.xcc.test', ['10.96.7.31']);
-    // Ages count in whole seconds; a name that sorts later keeps the order clear even within one.
     await apply(plane, service('second', 'shared.xcc.test', { clusterIP: '10.96.7.32' }));
     await expectEvent(plane, 'second', 'NameTaken');
     assert.deepEqual(await site.ask('shared.xcc.test'), ['10.96.7.31']);
     await remove(plane, 'service', 'first');
     await site.expect('shared.xcc.test', ['10.96.7.32']);
+  });
+
+  test('an old object that asks today takes no name that is served, not even after a restart', async () => {
+    const start = () => startSite({ west: plane }, { namespace: 'default' });
+    const written = async () => {
+      const path = 'jsonpath={.items[*].data}';
+      return (await plane.kubectl(['get', 'configmap', '-l', GRANTS, '-o', path])).stdout;
+    };
+    const theft = async () => apply(plane, service('plain', 'stable.xcc.test', { clusterIP: '10.96.7.81' }));
+    {
+      await using first = await start();
+      await apply(plane, service('young', 'stable.xcc.test', { clusterIP: '10.96.7.80' }));
+      await first.expect('stable.xcc.test', ['10.96.7.80']);
+      await waitFor('the grant to be written', async () => (await written()).includes('stable.xcc.test'));
+      assert.match(await written(), /"stable.xcc.test":"address \S+ Service default\/young"/);
+      await theft();
+      await expectEvent(plane, 'plain', 'NameTaken');
+      assert.deepEqual(await first.ask('stable.xcc.test'), ['10.96.7.80']);
+    }
+    await using second = await start();
+    assert.deepEqual(await second.ask('stable.xcc.test'), ['10.96.7.80']);
+    await remove(plane, 'service', 'young');
+    await second.expect('stable.xcc.test', ['10.96.7.81']);
+    await waitFor('the grant to be passed on', async () => /Service default\/plain/.test(await written()));
+    await remove(plane, 'service', 'plain');
+    await waitFor('the grant to be released', async () => !(await written()).includes('stable.xcc.test'));
   });
 
   test('a malformed name is an event, and harms nobody', async () => {

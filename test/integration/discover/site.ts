@@ -50,6 +50,8 @@ export async function startSite(
     reach?: ReachMode;
     /** Those of the configuration. */
     records?: { name: string; type: string; data: string }[];
+    /** Where grants of names are kept; they are not if left out. This site then writes them, as the leader does. */
+    namespace?: string;
     objectOf?: (cluster: string) => KubeObject | undefined;
   } = {},
 ): Promise<Site> {
@@ -82,6 +84,7 @@ export async function startSite(
   if (wait) await discovery.ready.then(() => dns.settled());
   const stopped = new AbortController();
   const importing = imports ? discovery.importServices(stopped.signal) : Promise.resolve();
+  const writing = discovery.writeGrants(stopped.signal);
   const ask = asking(dns.port);
   return {
     dns,
@@ -98,6 +101,7 @@ export async function startSite(
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await importing;
+      await writing;
       await discovery.stop();
       await clusters.stop();
       await dns.close();

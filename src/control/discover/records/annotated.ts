@@ -12,7 +12,8 @@ export function serviceRecords(service: Service, slices: readonly EndpointSlice[
   if (annotation === undefined) return NO_RECORDS;
   const name = readRequestedName(annotation);
   if ('problem' in name) return onlyProblem(name.problem);
-  return limitRecords({ records: serviceTargets(name.value, service, slices), problems: [] });
+  const records = serviceTargets(name.value, service, slices);
+  return limitRecords({ records, problems: [], names: [name.value] });
 }
 
 function serviceTargets(name: string, service: Service, slices: readonly EndpointSlice[]): DnsRecord[] {
@@ -54,7 +55,7 @@ export function sliceRecords(slice: EndpointSlice): RecordResult {
     slice.addressType === 'FQDN'
       ? aliasRecord(name.value, addresses)
       : addresses.flatMap((address) => addressRecord(name.value, address));
-  return limitRecords({ records, problems: [] });
+  return limitRecords({ records, problems: [], names: [name.value] });
 }
 
 const SERVED_TYPES = new Set(['A', 'AAAA', 'CNAME', 'SRV', 'TXT', 'PTR', 'NS']);

@@ -1,9 +1,11 @@
 /**
- * Decides which object holds a DNS name that several objects claim: the oldest object, whatever the order in which the watch events
- * arrived, so that all replicas answer alike. The others get the name when it is free. The DNS server merges what it is given, so
- * this is the only place where a conflict is decided.
+ * Decides which object has a DNS name that several objects claim: the one that it was granted to, for as long as it claims it. Grants
+ * are written down by the leader; a replica follows them, and until a name is in them, whoever got it here keeps it. Among those who claim a name
+ * that nobody has, the oldest object gets it, so that replicas choose alike. The others get it when it is free. The DNS server merges what it
+ * is given, so this is the only place where a conflict is decided.
  */
 import type { DnsRecord } from './dns-record.ts';
+import type { Grant, GrantsAt } from './grants.ts';
 import { createNameTree, isBefore, kindOf } from './name-tree.ts';
 import type { Entry, EntryKind, Rank } from './name-tree.ts';
 import { createRankQueue } from './rank-queue.ts';
@@ -17,6 +19,8 @@ export interface Claim {
   /** The object's creationTimestamp. */
   since: string;
   records: readonly DnsRecord[];
+  /** Names that it claims even while it has no records there, e.g. because no endpoint is ready. */
+  names?: readonly string[];
 }
 
 /** A claimed name that another object holds. */
@@ -45,13 +49,28 @@ export type Steps = Generator<undefined, Evaluation[]>;
 export interface Claims {
   set(claim: Claim): Steps;
   remove(source: string): Steps;
+  /** Decides anew about a name whose grants have been written down, or taken out. */
+  regrant(name: string): Steps;
+  /** What is to be written down about a name. */
+  grantsOf(name: string): Grant[];
+  /** All names at which something is granted. */
+  grantedNames(): Iterable<string>;
+}
+
+export interface ClaimsOptions {
+  grantsAt?: GrantsAt;
+  /** The time, as in a creationTimestamp. */
+  now?: () => string;
+  /** Hears of each name at which grants may have changed. */
+  onGranted?: (name: string) => void;
 }
 
 /**
  * An entry is granted unless one that goes before it, and that it conflicts with, is. What a change may affect is decided anew in
  * the order of ranks, so that each entry is looked at once: it depends on entries before it alone.
  */
-export function createClaims(): Claims {
+export function createClaims(options: ClaimsOptions = {}): Claims {
+  const { grantsAt = () => [], now = () => new Date().toISOString(), onGranted = () => {} } = options;
   const claims = new Map<string, Claim>();
   const tree = createNameTree();
   /** Entries to be decided anew, with their state before the change. */
@@ -82,13 +101,19 @@ export function createClaims(): Claims {
     entry.rank = rank;
   }
 
-  function rankOf({ sources }: Pick<Entry, 'sources'>): Rank {
+  function rankOf({ node, kind, group, sources, isGranted, rank }: Entry): Rank {
+    const grant = grantsAt(node.name).find((one) => one.kind === kind && one.group === group);
+    if (grant) return { tier: 0, at: grant.since };
+    return isGranted && rank.tier < 2 ? { tier: 1, at: rank.at } : ageOf(sources);
+  }
+
+  function ageOf(sources: readonly string[]): Rank {
     const ages = sources.map((source) => claims.get(source)?.since ?? '');
     return { tier: 2, at: ages.length === 1 ? ages[0]! : (ages.toSorted()[0] ?? '') };
   }
 
   function* join(source: string, group: string, { name, kind }: Slot): Generator<undefined> {
-    const rank = rankOf({ sources: [source] });
+    const rank = ageOf([source]);
     const entry = tree.find(name, kind, group) ?? touch(tree.add(name, { kind, group, rank }));
     const { sources } = entry;
     yield* setSources(entry, sources.includes(source) ? sources : [...sources, source]);
@@ -136,13 +161,23 @@ export function createClaims(): Claims {
     const claim = claims.get(source);
     const granted: DnsRecord[] = [];
     const refused = new Map<string, NameConflict>();
-    for (const record of claim?.records ?? []) {
-      const { name } = record;
-      const entry = tree.find(name, kindOf(record.type), claim!.claimGroup)!;
-      if (entry.isGranted) granted.push(record);
-      else refused.set(name, { name, holder: entry.blocker?.group ?? '' });
-    }
+    const isGranted = (name: string, kind: EntryKind) => {
+      const entry = tree.find(name, kind, claim!.claimGroup)!;
+      if (!entry.isGranted) refused.set(name, { name, holder: entry.blocker?.group ?? '' });
+      return entry.isGranted;
+    };
+    for (const record of claim?.records ?? [])
+      if (isGranted(record.name, kindOf(record.type))) granted.push(record);
+    for (const name of claim?.names ?? []) isGranted(name, 'address');
     return { source, granted, refused: [...refused.values()], isChanged };
+  }
+
+  /** What is granted stays so, whoever comes; what lost to a grant that is written down has none. */
+  function settle(entry: Entry): void {
+    const { node, sources, isGranted, rank } = entry;
+    if (isGranted && rank.tier === 2) entry.rank = { tier: 1, at: now() };
+    if (!isGranted && rank.tier === 1) entry.rank = ageOf(sources);
+    onGranted(node.name);
   }
 
   /** The sources of entries that a change has affected, and whether other records are granted to them now. */
@@ -150,6 +185,7 @@ export function createClaims(): Claims {
     const sources = new Map<string, boolean>();
     for (const [entry, before] of dirty) {
       yield;
+      settle(entry);
       const isChanged = entry.isGranted !== before.isGranted;
       if (!isChanged && entry.blocker === before.blocker) continue;
       for (const source of entry.sources) sources.set(source, isChanged || sources.get(source) === true);
@@ -172,8 +208,20 @@ export function createClaims(): Claims {
       yield* leave(source, before!.claimGroup, slot);
       yield;
     }
+    return yield* conclude(source);
+  }
+
+  function* regrant(name: string): Steps {
+    const node = tree.nodeOf(name);
+    for (const entry of [...(node?.granted ?? []), ...(node?.waiting?.values() ?? [])])
+      yield* setSources(entry, entry.sources);
+    return yield* conclude();
+  }
+
+  function* conclude(source?: string): Steps {
     yield* decide();
-    const affected = (yield* affectedSources()).set(source, true);
+    const affected = yield* affectedSources();
+    if (source !== undefined) affected.set(source, true);
     const [fine, refused]: [Evaluation[], Evaluation[]] = [[], []];
     for (const [one, isChanged] of affected) {
       const evaluation = evaluate(one, isChanged);
@@ -183,9 +231,22 @@ export function createClaims(): Claims {
     return [...fine, ...refused];
   }
 
+  /** What is granted, and what was, to somebody who still claims it: it may be in the way of nobody for a while. */
+  function grantsOf(name: string): Grant[] {
+    const node = tree.nodeOf(name);
+    const kept = [...(node?.waiting?.values() ?? [])].filter(({ rank }) => rank.tier === 0);
+    const grants = new Map<string, Grant>();
+    for (const { kind, group, rank } of [...(node?.granted ?? []), ...kept])
+      if (!grants.has(kind)) grants.set(kind, { kind, group, since: rank.at });
+    return [...grants.values()];
+  }
+
   return {
     set: (claim) => replace(claim.source, claim),
     remove: (source) => replace(source, undefined),
+    regrant,
+    grantsOf,
+    grantedNames: () => tree.grantedNames(),
   };
 }
 
@@ -195,11 +256,14 @@ interface Slot {
   kind: EntryKind;
 }
 
+/** Whoever claims an alias claims the addresses, too: the one may take the place of the other. */
 function slotsOf(claim: Claim | undefined): Map<string, Slot> {
   const slots = new Map<string, Slot>();
+  const add = (name: string, kind: EntryKind) => slots.set(`${kind} ${name}`, { name, kind });
   for (const { name, type } of claim?.records ?? []) {
-    const kind = kindOf(type);
-    slots.set(`${kind} ${name}`, { name, kind });
+    add(name, kindOf(type));
+    if (type === 'CNAME') add(name, 'address');
   }
+  for (const name of claim?.names ?? []) add(name, 'address');
   return slots;
 }

@@ -19,6 +19,8 @@ export interface RecordSink {
 export interface RecordResult {
   records: DnsRecord[];
   problems: string[];
+  /** Names that the object claims even while it has no records there. */
+  names?: string[];
 }
 
 /** The most records of one object: one object must not be able to fill the memory. */
@@ -44,9 +46,9 @@ export function aliasRecord(name: string, targets: readonly string[]): DnsRecord
 }
 
 /** Removes duplicates, and what exceeds the limit. */
-export function limitRecords({ records, problems }: RecordResult): RecordResult {
+export function limitRecords({ records, problems, ...rest }: RecordResult): RecordResult {
   const unique = new Map(records.map((record) => [`${record.name} ${record.type} ${record.data}`, record]));
-  if (unique.size <= MAX_RECORDS) return { records: [...unique.values()], problems };
+  if (unique.size <= MAX_RECORDS) return { records: [...unique.values()], problems, ...rest };
   const excess = `it has ${unique.size} records, of which ${MAX_RECORDS} are served`;
-  return { records: [...unique.values()].slice(0, MAX_RECORDS), problems: [...problems, excess] };
+  return { records: [...unique.values()].slice(0, MAX_RECORDS), problems: [...problems, excess], ...rest };
 }

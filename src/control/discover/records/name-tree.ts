@@ -46,6 +46,8 @@ export interface NameNode {
 export interface NameTree {
   find(name: string, kind: EntryKind, group: string): Entry | undefined;
   nodeOf(name: string): NameNode | undefined;
+  /** All names at which an entry is granted. */
+  grantedNames(): Generator<string>;
   /** Adds an entry, which waits at first. */
   add(name: string, entry: Pick<Entry, 'kind' | 'group' | 'rank'>): Entry;
   remove(entry: Entry): void;
@@ -111,6 +113,9 @@ export function createNameTree(): NameTree {
       return granted ?? node?.waiting?.get(waitingKey(kind, group));
     },
     nodeOf: (name) => nodes.get(name),
+    *grantedNames() {
+      for (const { name, granted } of nodes.values()) if (granted.length > 0) yield name;
+    },
     add(name, { kind, group, rank }) {
       const node = ensureNode(name);
       const state = { isGranted: false, blocker: undefined };

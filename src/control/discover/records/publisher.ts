@@ -7,6 +7,7 @@ import { inSlices } from '../../../ops/time-slice.ts';
 import { createClaims } from './claims.ts';
 import type { Evaluation } from './claims.ts';
 import type { DnsRecord, RecordResult, RecordSink } from './dns-record.ts';
+import type { GrantBook, Granted } from './grant-book.ts';
 import { NOTHING_CONFIGURED, reservedNames } from './reserved.ts';
 import type { Configured } from './reserved.ts';
 
@@ -27,6 +28,10 @@ export interface Publisher {
   publish(key: string, entries: readonly ObjectRecords[]): Promise<void>;
   /** Decides anew about all objects: what is reserved has changed. */
   reconsider(): Promise<void>;
+  /** Decides anew about names whose grants have been written down, or taken out. */
+  regrant(names: Iterable<string>): Promise<void>;
+  /** What is granted here. */
+  readonly granted: Granted;
   /** How many objects have a name that is not served. */
   readonly refusedObjects: number;
 }
@@ -35,6 +40,8 @@ export interface PublisherOptions {
   sink: RecordSink;
   /** What the DNS server's configuration has; nothing if left out. */
   configured?: Configured;
+  /** Grants that are written down; none if left out. */
+  grants?: Pick<GrantBook, 'grantsAt' | 'note'>;
   events: EventRecorder;
   log: Log;
 }
@@ -50,13 +57,13 @@ interface Note {
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { sink, configured = NOTHING_CONFIGURED, events, log } = options;
+  const { sink, configured = NOTHING_CONFIGURED, grants, events, log } = options;
   const objects = new Map<string, ObjectRecords>();
   /** A hash of what was last reported about each source, so that it is reported once. */
   const reported = new Map<string, string>();
   /** The sources that were published under each key. */
   const sources = new Map<string, ReadonlySet<string>>();
-  const claims = createClaims();
+  const claims = createClaims(grants && { grantsAt: grants.grantsAt, onGranted: grants.note });
   /** Why records of a source may not even be claimed. */
   const denied = new Map<string, readonly Note[]>();
   /** The parts of sources that are too large for one change of the DNS server. */
@@ -81,7 +88,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   function* claim(entry: ObjectRecords): Steps {
     const { source, claimGroup, since } = entry;
     const records = yield* admit(entry);
-    yield* apply(yield* claims.set({ source, claimGroup, since, records }));
+    const names = entry.result.names?.filter((name) => !reserved.problemOf({ name, type: 'A' })) ?? [];
+    yield* apply(yield* claims.set({ source, claimGroup, since, records, names }));
   }
 
   function* apply(evaluations: readonly Evaluation[]): Steps {
@@ -122,7 +130,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       ...(denied.get(source) ?? []),
       ...refused.map(({ name, holder }) => ({
         reason: 'NameTaken',
-        note: `${name} belongs to ${holder}, which is older`,
+        note: `${name} belongs to ${holder}, which had it first`,
       })),
       ...rejected.map((note) => ({ reason: 'NameNotServed', note })),
     ];
@@ -156,6 +164,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
     }
   }
 
+  function* regrant(names: Iterable<string>): Steps {
+    for (const name of names) yield* apply(yield* claims.regrant(name));
+  }
+
   function* claimAgain(): Steps {
     reserved = reservedNames(configured);
     for (const entry of objects.values()) yield* claim(entry);
@@ -172,6 +184,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
   return {
     publish: (key, entries) => inTurn(() => replace(key, entries)),
     reconsider: () => inTurn(claimAgain),
+    regrant: (names) => inTurn(() => regrant(names)),
+    granted: { names: () => claims.grantedNames(), grantsOf: (name) => claims.grantsOf(name) },
     get refusedObjects() {
       return reported.size;
     },
