@@ -1,12 +1,14 @@
 /** The servers that are compared, each serving `n` names h0…h(n-1).example.test, each name one A record. */
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { askAll } from '../../test/integration/dns/ask.ts';
 import { startKnot, zoneFile } from '../../test/integration/dns/reference-servers.ts';
 import { ensureCoreDns } from '../../test/support/install/coredns.ts';
 import { reservePorts } from '../../src/store/embedded/ports.ts';
 import { residentMegabytes, startServer, waitFor } from '../../src/store/embedded/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
+import { buildProgram } from '../proxy/program.ts';
+import { DNS_NODE_OPTIONS } from '../../src/control/discover/install.ts';
 import { recordsOf, ZONE } from './records.ts';
 import type { DnsTools } from '../../test/integration/dns/tools.ts';
 
@@ -47,7 +49,9 @@ async function launch(
   };
 }
 
-/** Ours, with everything switched on: EDNS and cookies always are, so are metrics; the rate limit exempts nobody. */
+let program: Promise<string> | undefined;
+
+/** Ours, compiled and with the options of its pods, everything switched on: EDNS and cookies always are, so are metrics; the rate limit exempts nobody. */
 export function startIsthmus(
   udp: 'fast' | 'portable',
   names: number,
@@ -61,11 +65,20 @@ export function startIsthmus(
       rateLimit: { responsesPerSecond: 10_000_000, exempt: [] },
     };
     await writeFile(join(folder, 'config.yaml'), JSON.stringify(config));
-    const script = join(import.meta.dirname, 'serve.ts');
-    const flags = (process.env['ISTHMUS_BENCH_NODE_FLAGS'] ?? '').split(' ').filter(Boolean);
+    program ??= buildProgram();
+    const dist = dirname(await program);
+    const script = join(import.meta.dirname, 'serve.mjs');
+    const flags = process.env['ISTHMUS_BENCH_NODE_FLAGS'] ?? DNS_NODE_OPTIONS;
     return {
       command: process.execPath,
-      args: [...flags, script, join(folder, 'config.yaml'), String(names), String(updatesPerSecond)],
+      args: [
+        ...flags.split(' ').filter(Boolean),
+        script,
+        dist,
+        join(folder, 'config.yaml'),
+        String(names),
+        String(updatesPerSecond),
+      ],
     };
   });
 }

@@ -39,6 +39,9 @@ const LABELS = labelsOf(COMPONENT);
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
 const CONFIG_DIRECTORY = '/etc/isthmus';
+const SNAPSHOT_DIRECTORY = '/var/lib/isthmus';
+/** What does not outlive a change is a few kilobytes: more room for it would only be filled, and kept. */
+export const DNS_NODE_OPTIONS = '--max-semi-space-size=2';
 
 /** The ServiceAccount by which other clusters of the set read this one, and its rules. */
 export const READER_NAME = 'isthmus-dns-reader';
@@ -76,12 +79,15 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   const { namespace, image, replicas, config, imports, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
   const global = { name: nameOutside(DNS_NAME, namespace), labels: LABELS };
-  const ports = ['UDP', 'TCP'].map((protocol) => ({
-    name: `dns-${protocol.toLowerCase()}`,
-    port: 53,
-    targetPort: DNS_PORT,
-    protocol,
-  }));
+  const ports = [
+    ...['UDP', 'TCP'].map((protocol) => ({
+      name: `dns-${protocol.toLowerCase()}`,
+      port: 53,
+      targetPort: DNS_PORT,
+      protocol,
+    })),
+    { name: 'management', port: MANAGEMENT_PORT, targetPort: MANAGEMENT_PORT, protocol: 'TCP' },
+  ];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
     ...boundRole(global, rulesOf(imports ? IMPORT_RIGHTS : LOCAL_RIGHTS), local),
@@ -118,7 +124,11 @@ function deploymentSpec(image: string, replicas: number): object {
         ...CONFINED_POD,
         ...spreadOut(SELECTOR),
         containers: [container(image)],
-        volumes: [{ name: 'config', configMap: { name: DNS_NAME } }],
+        volumes: [
+          { name: 'config', configMap: { name: DNS_NAME } },
+          // Survives a restart of the container, as after a crash while the API server is away.
+          { name: 'snapshot', emptyDir: { sizeLimit: '128Mi' } },
+        ],
       },
     },
   };
@@ -135,6 +145,8 @@ function container(image: string): object {
       { name: 'ISTHMUS_DNS_LISTEN', value: `["[::]:${DNS_PORT}"]` },
       { name: 'ISTHMUS_DNS_MANAGEMENT', value: `{ host: "::", port: ${MANAGEMENT_PORT} }` },
       { name: 'ISTHMUS_DNS_DRAIN_SECONDS', value: '5' },
+      { name: 'ISTHMUS_DNS_SNAPSHOT_FILE', value: `${SNAPSHOT_DIRECTORY}/records.jsonl` },
+      { name: 'NODE_OPTIONS', value: DNS_NODE_OPTIONS },
     ],
     ports: [
       { name: 'dns-udp', containerPort: DNS_PORT, protocol: 'UDP' },
@@ -144,6 +156,9 @@ function container(image: string): object {
     ...PROBES,
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     ...CONFINED,
-    volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      { name: 'snapshot', mountPath: SNAPSHOT_DIRECTORY },
+    ],
   };
 }

@@ -5,8 +5,7 @@ import { UNRESOLVED } from '../server/responder.ts';
 import { RCODE, TYPE } from '../wire/constants.ts';
 import { parseName } from '../wire/name.ts';
 import { parseRdata } from '../wire/rdata.ts';
-import { createOutsideAnswers } from '../zone/outside.ts';
-import { applyUpdate } from '../zone/update.ts';
+import { createOutsideAnswers, keepOutside } from '../zone/outside.ts';
 import { question } from '../../../test/support/dns/testing.ts';
 import type { OutsideAnswer } from '../zone/outside.ts';
 
@@ -36,7 +35,7 @@ function serve() {
       expires: 0,
       name: '',
     } as const;
-    applyUpdate(server.zones, { kind: 'outside', answers: [{ ...base, ...answer }] });
+    keepOutside(server.zones.outside, [{ ...base, ...answer }]);
   };
   return { ...server, learn, learnAnswer };
 }

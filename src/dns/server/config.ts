@@ -71,6 +71,8 @@ export const dnsConfigSchema = z.strictObject({
   records: z.array(recordSchema).default([]),
   /** A YAML file with the one key `records`, reloaded when it changes; a large one should be .json, since parsing YAML takes a kilobyte of memory a word. */
   recordsFile: z.string().optional(),
+  /** Where the records of clusters are kept on disk, to be served after a restart until they have been read again. */
+  snapshotFile: z.string().optional(),
   /** Threads that answer over UDP, all on the same port. */
   workers: z.int().min(1).max(64).default(1),
   /**

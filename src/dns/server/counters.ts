@@ -40,8 +40,9 @@ export const CELL = {
   rateDropped: TRUNCATED + 2,
   rateSlipped: TRUNCATED + 3,
   sendErrors: TRUNCATED + 4,
+  tcpRefused: TRUNCATED + 5,
 } as const;
-const LATENCY = TRUNCATED + 5;
+const LATENCY = TRUNCATED + 6;
 const SIZE = LATENCY + 2 * (BOUNDS_MS.length + 1);
 
 export function createCounters(shared = new SharedArrayBuffer(SIZE * 8)): Counters {
@@ -95,6 +96,7 @@ export function totalOf(all: readonly Counters[]): CounterTotals {
       rateDropped: sum[CELL.rateDropped]!,
       rateSlipped: sum[CELL.rateSlipped]!,
       sendErrors: sum[CELL.sendErrors]!,
+      tcpRefused: sum[CELL.tcpRefused]!,
     },
     latencies: [...BOUNDS_MS, Infinity].map((_, bucket) => ({
       count: sum[LATENCY + 2 * bucket]!,

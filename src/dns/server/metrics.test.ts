@@ -21,6 +21,7 @@ test('the metrics have the sums of all threads, and the state of the server', as
     store,
     tcp: [{ connections: 2 }, { connections: 3 }],
     resolver: undefined,
+    isStale: () => false,
   });
   countResponse(one, false, 1, 0);
   countResponse(two, false, 1, 0);

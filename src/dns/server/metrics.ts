@@ -10,6 +10,8 @@ export interface MetricSources {
   counters: () => readonly Counters[];
   store: Pick<Store, 'ready' | 'counts'>;
   tcp: readonly Pick<TcpListener, 'connections'>[];
+  /** Whether the records are those of a snapshot. */
+  isStale: () => boolean;
   /** Undefined where there is no resolver. */
   resolver: Pick<Resolver, 'counts'> | undefined;
 }
@@ -49,6 +51,10 @@ function reportResponses(metrics: Metrics, counters: MetricSources['counters']):
     'Responses too large for UDP, sent with TC.',
   );
   const dropped = metrics.counter('isthmus_dns_dropped_total', 'Packets not answered, by reason.');
+  const refused = metrics.counter(
+    'isthmus_dns_tcp_refused_total',
+    'TCP connections above the limits, of all or of one client.',
+  );
   const slipped = metrics.counter(
     'isthmus_dns_rate_slipped_total',
     'Responses above the rate limit, sent with TC.',
@@ -61,6 +67,7 @@ function reportResponses(metrics: Metrics, counters: MetricSources['counters']):
     dropped.of({ reason: 'malformed' }).value = single.dropped;
     dropped.of({ reason: 'rate' }).value = single.rateDropped;
     dropped.of({ reason: 'send' }).value = single.sendErrors;
+    refused.of().value = single.tcpRefused;
   });
 }
 
@@ -83,7 +90,7 @@ function reportLatency(metrics: Metrics, counters: MetricSources['counters']): v
   });
 }
 
-function reportState(metrics: Metrics, { store, tcp }: MetricSources): void {
+function reportState(metrics: Metrics, { store, tcp, isStale }: MetricSources): void {
   const records = metrics.gauge(
     'isthmus_dns_records',
     'Records served, by the kind of object they came from.',
@@ -92,6 +99,10 @@ function reportState(metrics: Metrics, { store, tcp }: MetricSources): void {
   const ready = metrics.gauge(
     'isthmus_dns_ready',
     '1 when the records are complete, 0 while every query gets SERVFAIL.',
+  );
+  const stale = metrics.gauge(
+    'isthmus_dns_stale',
+    '1 while records of the last run are served, because the clusters have not been read yet.',
   );
   const kinds = new Set<string>();
   metrics.beforeReport(() => {
@@ -103,5 +114,6 @@ function reportState(metrics: Metrics, { store, tcp }: MetricSources): void {
     }
     connections.of().value = tcp.reduce((sum, listener) => sum + listener.connections, 0);
     ready.of().value = Number(store.ready);
+    stale.of().value = Number(isStale());
   });
 }

@@ -49,7 +49,7 @@ function putAnswer(context: QueryContext, found: Lookup): boolean {
   }
   const { rrset, owner } = found;
   if (found.kind !== 'answer' || !rrset) return true;
-  const count = rrset.data.length;
+  const { count } = rrset;
   // Clients tend to take the first address: the query's random id rotates them.
   const written = putRecords(message, owner, rrset, rrset.ttl, rotation(rrset.type, count, query.id));
   context.answers += written;
@@ -67,7 +67,7 @@ function putAuthorityAndAdditional(context: QueryContext, found: Lookup): boolea
   }
   if (found.kind === 'delegation') {
     if (!putRRset(message, found.owner, found.rrset!)) return false;
-    context.authorities = found.rrset!.data.length;
+    context.authorities = found.rrset!.count;
   }
   context.additionals = putAdditional(message, found);
   return context.additionals >= 0;
@@ -80,13 +80,9 @@ function rotation(type: number, count: number, id: number): number {
 /** The TTL of a negative response is the smaller of the SOA's own TTL and its MINIMUM field (RFC 2308 section 5). */
 function putSoa(message: Message, zone: Zone): boolean {
   const soa = soaOf(zone);
-  const data = soa.data[0]!;
-  const end = data.length;
+  const { bytes, at } = soa;
+  const end = at + 2 + ((bytes[at]! << 8) | bytes[at + 1]!);
   const minimum =
-    ((data.charCodeAt(end - 4) << 24) |
-      (data.charCodeAt(end - 3) << 16) |
-      (data.charCodeAt(end - 2) << 8) |
-      data.charCodeAt(end - 1)) >>>
-    0;
+    ((bytes[end - 4]! << 24) | (bytes[end - 3]! << 16) | (bytes[end - 2]! << 8) | bytes[end - 1]!) >>> 0;
   return putRRset(message, zone.name, soa, Math.min(soa.ttl, minimum));
 }

@@ -4,16 +4,18 @@ import { typeNumber } from '../wire/constants.ts';
 import { parseName } from '../wire/name.ts';
 import { explain } from '../zone/explain.ts';
 import { watchRecordsFile } from '../zone/records-file.ts';
+import { keepOutside } from '../zone/outside.ts';
 import { createStore } from '../zone/store.ts';
 import { applyUpdate } from '../zone/update.ts';
-import { createZones } from '../zone/zones.ts';
+import { createZones, shareZones } from '../zone/zones.ts';
 import { zoneSpecOf } from './config.ts';
 import { createCounters } from './counters.ts';
 import { listen } from './listen.ts';
 import { reportMetrics } from './metrics.ts';
 import { inNetworks } from './networks.ts';
 import { createHeldQueries } from './held-queries.ts';
-import { openResolver } from './open-resolver.ts';
+import { openResolver } from '../resolver/open-resolver.ts';
+import { createSnapshotFile } from '../zone/snapshot-file.ts';
 import { serveTcp } from './tcp.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import type { Log } from '../../ops/log.ts';
@@ -24,10 +26,10 @@ import type { DnsRecord } from '../wire/record.ts';
 import type { Explanation } from '../zone/explain.ts';
 import type { RejectedRecord } from '../zone/source-record.ts';
 import type { Store } from '../zone/store.ts';
-import type { Update } from '../zone/update.ts';
 import type { Zones } from '../zone/zones.ts';
 import type { DnsConfig } from './config.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { SnapshotFile } from '../zone/snapshot-file.ts';
 import type { TcpOptions } from './tcp.ts';
 import type { WorkerPool } from './worker-pool.ts';
 import type { UdpMode } from './worker-protocol.ts';
@@ -60,26 +62,28 @@ export interface DnsServer {
 }
 
 const TCP_GRACE_MS = 2000;
+/** Address space for records: ten million names or so. */
+const ZONE_MEMORY = 1 << 30;
 
 /** Starts the DNS server of a configuration. */
 export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsServer> {
   const { log, metrics } = parts;
-  const zones = createZones();
+  const zones = createZones(ZONE_MEMORY, (done) => void workers.settled().then(done));
   const cookies = cookieSecrets(config);
-  const emit = (update: Update) => {
-    applyUpdate(zones, update);
-    workers.post(update);
-  };
   const held = createHeldQueries<() => void>((name, type) => void resolver?.ask(name, type));
-  const resolver = openResolver(config, zones, log, (answers) => {
-    emit({ kind: 'outside', answers });
+  const resolver = openResolver(config.resolver, zones, log, (answers) => {
+    keepOutside(zones.outside, answers);
+    workers.post({ kind: 'outside', answers });
     for (const respond of held.release(answers)) respond();
   });
   const ask = resolver && ((name: Name, type: number) => void resolver.ask(name, type));
-  const workers = createWorkerPool({ config, cookies, snapshot: () => store.snapshot(), ask, log });
-  const store = createStore(config.zones.map(zoneSpecOf), emit, () => Math.floor(Date.now() / 1000));
+  const workers = createWorkerPool({ config, cookies, zones: () => shareZones(zones), ask, log });
+  const now = () => Math.floor(Date.now() / 1000);
+  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
   const stopWatching = addConfiguredRecords(config, store, parts);
+  const snapshot = createSnapshotFile({ file: config.snapshotFile, store, log });
   store.setReady(parts.ready ?? true);
+  if (!store.ready && snapshot.restore()) store.setReady(true);
 
   const counters = createCounters();
   const tcpOptions = tcpOptionsOf(config, cookies);
@@ -87,17 +91,19 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
     openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters, held),
     openUdp: (all) => workers.start(all),
   });
-  reportMetrics(metrics, { counters: () => [counters, ...workers.counters()], store, tcp, resolver });
+  const all = () => [counters, ...workers.counters()];
+  reportMetrics(metrics, { counters: all, store, tcp, resolver, isStale: () => snapshot.isStale });
   log.info({ endpoints, udp: workers.mode, workers: config.workers }, 'DNS server listening');
 
   const close = async () => {
     stopWatching();
+    await snapshot.close();
     await delay(config.drainSeconds * 1000);
     await workers.close();
     await Promise.all(tcp.map((listener) => listener.close(TCP_GRACE_MS)));
     log.info('DNS server stopped');
   };
-  return { ...handle(endpoints, zones, store, workers), close };
+  return { ...handle(endpoints, zones, store, workers, snapshot), close };
 }
 
 function handle(
@@ -105,13 +111,20 @@ function handle(
   zones: Zones,
   store: Store,
   workers: WorkerPool,
+  snapshot: SnapshotFile,
 ): Omit<DnsServer, 'close'> {
   return {
     endpoints,
     port: endpoints[0]!.port,
     udpMode: workers.mode,
-    upsert: (source, records) => store.upsert(source, records),
-    setReady: (ready) => store.setReady(ready),
+    upsert(source, records) {
+      snapshot.touch();
+      return store.upsert(source, records);
+    },
+    setReady(ready) {
+      if (ready) snapshot.replace();
+      store.setReady(ready || snapshot.isStale);
+    },
     settled: () => workers.settled(),
     explain(nameText, typeText) {
       const name = parseName(nameText);

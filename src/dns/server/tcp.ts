@@ -44,7 +44,7 @@ export async function serveTcp(
     const address = socket.remoteAddress ?? '';
     const already = perClient.get(address) ?? 0;
     if (open.size >= options.maxConnections || already >= options.maxConnectionsPerClient) {
-      count(counters, CELL.dropped);
+      count(counters, CELL.tcpRefused);
       socket.destroy();
       return;
     }

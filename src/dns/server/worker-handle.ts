@@ -6,12 +6,9 @@ import type { Log } from '../../ops/log.ts';
 import type { Counters } from './counters.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
 import type { Name } from '../wire/name.ts';
-import type { Update } from '../zone/update.ts';
 
 export interface WorkerOptions {
   start: Omit<WorkerStart, 'updates' | 'control' | 'counters'>;
-  /** All updates so far, for a worker that starts. */
-  snapshot: () => Update[];
   /** Has a name outside of our zones resolved; the answer comes as an update. */
   ask: (name: Name, type: number) => void;
   log: Log;
@@ -19,8 +16,8 @@ export interface WorkerOptions {
 
 /** The main thread's side of a UDP worker. A thread that exits is replaced by another. */
 export interface WorkerHandle {
-  post(update: Update): void;
-  /** Resolves when everything posted so far is applied. */
+  post(message: WorkerMessage): void;
+  /** Resolves when everything posted so far is applied, and nothing that was looked up before is still in use. */
   settled(): Promise<void>;
   readonly counters: Counters;
   readonly serving: boolean;
@@ -64,8 +61,11 @@ export async function startWorker(options: WorkerOptions): Promise<WorkerHandle>
   watch();
   return {
     counters,
-    post: (update) => thread.post(update),
-    settled: () => thread.settled(),
+    post: (message) => thread.post(message),
+    settled() {
+      thread.post({ kind: 'pass' });
+      return thread.settled();
+    },
     get serving() {
       return serving;
     },
@@ -89,7 +89,7 @@ interface Thread {
   settled(): Promise<void>;
 }
 
-function launch({ start, snapshot, ask }: WorkerOptions, counters: Counters): Thread {
+function launch({ start, ask }: WorkerOptions, counters: Counters): Thread {
   const control = new Int32Array(new SharedArrayBuffer(4 * CONTROL_CELLS));
   const { port1, port2 } = new MessageChannel();
   port1.unref();
@@ -97,7 +97,6 @@ function launch({ start, snapshot, ask }: WorkerOptions, counters: Counters): Th
     port1.postMessage(message, []);
     Atomics.add(control, POSTED, 1); // after the message is there: the worker reads this first
   };
-  for (const update of snapshot()) post(update);
 
   const data: WorkerStart = {
     ...start,
@@ -109,8 +108,8 @@ function launch({ start, snapshot, ask }: WorkerOptions, counters: Counters): Th
   const worker = new Worker(new URL(file, import.meta.url), {
     workerData: data,
     transferList: [port2],
-    // Queries allocate next to nothing; a larger young generation would be filled once, by the first records, and kept.
-    resourceLimits: { maxYoungGenerationSizeMb: 8 },
+    // Queries allocate next to nothing, and the records are elsewhere: a larger young generation would only be filled.
+    resourceLimits: { maxYoungGenerationSizeMb: 3 },
     execArgv: ['--disable-warning=ExperimentalWarning'], // node:ffi; the documentation says so instead
   });
   let cause: Error | undefined;

@@ -3,30 +3,30 @@ import { IsthmusError, messageOf } from '../../ops/errors.ts';
 import { startWorker } from './worker-handle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
-import type { Update } from '../zone/update.ts';
+import type { SharedZones } from '../zone/zones.ts';
 import type { DnsConfig } from './config.ts';
 import type { Counters } from './counters.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { WorkerHandle, WorkerOptions } from './worker-handle.ts';
-import type { UdpMode } from './worker-protocol.ts';
+import type { UdpMode, WorkerMessage } from './worker-protocol.ts';
 
 export interface WorkerPoolOptions {
   config: DnsConfig;
   cookies: CookieSecrets;
-  /** All updates so far, for a worker that starts. */
-  snapshot: () => Update[];
+  /** The zones, once they are there. */
+  zones: () => SharedZones;
   /** Has a name outside of our zones resolved; undefined where there is no resolver. */
   ask: WorkerOptions['ask'] | undefined;
   log: Log;
 }
 
-/** The UDP workers of a server: threads that share its ports, each with its own copy of the zones. */
+/** The UDP workers of a server: threads that share its ports and its zones. */
 export interface WorkerPool {
-  /** Starts all workers, or none and throws; from then on each gets every posted update. */
+  /** Starts all workers, or none and throws; from then on each gets every posted message. */
   start(endpoints: readonly Endpoint[]): Promise<void>;
-  post(update: Update): void;
-  /** Resolves when every worker has applied everything posted so far. */
+  post(message: WorkerMessage): void;
+  /** Resolves when no worker uses anything that it looked up before the call. */
   settled(): Promise<void>;
   counters(): Counters[];
   readonly mode: UdpMode;
@@ -39,10 +39,13 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const workers: WorkerHandle[] = [];
   const closeAll = async () => void (await Promise.all(workers.map((worker) => worker.close())));
 
+  let started: Promise<unknown> = Promise.resolve();
+
   async function start(endpoints: readonly Endpoint[]): Promise<void> {
     const { config } = options;
     const workerOptions = workerOptionsOf(options, endpoints);
     const starting = Array.from({ length: config.workers }, () => startWorker(workerOptions));
+    started = Promise.allSettled(starting);
     const results = await Promise.allSettled(starting);
     for (const result of results) if (result.status === 'fulfilled') workers.push(result.value);
     const failed = results.find((result) => result.status === 'rejected');
@@ -56,10 +59,13 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 
   return {
     start,
-    post(update) {
-      for (const worker of workers) worker.post(update);
+    post(message) {
+      for (const worker of workers) worker.post(message);
     },
-    settled: async () => void (await Promise.all(workers.map((worker) => worker.settled()))),
+    async settled() {
+      await started; // one that starts may serve already
+      await Promise.all(workers.map((worker) => worker.settled()));
+    },
     counters: () => workers.map((worker) => worker.counters),
     get mode() {
       return workers[0]!.mode;
@@ -72,7 +78,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 }
 
 function workerOptionsOf(
-  { config, cookies, snapshot, ask, log }: WorkerPoolOptions,
+  { config, cookies, zones, ask, log }: WorkerPoolOptions,
   endpoints: readonly Endpoint[],
 ): WorkerOptions {
   const start = {
@@ -83,8 +89,9 @@ function workerOptionsOf(
     rateLimit: rateLimitOf(config),
     seed: randomBytes(4).readInt32LE(),
     resolves: ask !== undefined,
+    zones: zones(),
   };
-  return { start, snapshot, ask: ask ?? (() => undefined), log };
+  return { start, ask: ask ?? (() => undefined), log };
 }
 
 function rateLimitOf({ rateLimit }: DnsConfig): RateLimitOptions | undefined {

@@ -3,7 +3,8 @@ import type { Endpoint } from './endpoint.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { Name } from '../wire/name.ts';
-import type { Update } from '../zone/update.ts';
+import type { OutsideAnswer } from '../zone/outside.ts';
+import type { SharedZones } from '../zone/zones.ts';
 
 export type UdpMode = 'fast' | 'portable';
 
@@ -15,6 +16,7 @@ export interface WorkerStart {
   cookies: CookieSecrets;
   rateLimit: RateLimitOptions | undefined;
   seed: number;
+  zones: SharedZones;
   /** Whether the main thread can resolve names outside of our zones. */
   resolves: boolean;
   updates: MessagePort;
@@ -28,7 +30,11 @@ export const POSTED = 0;
 export const APPLIED = 1;
 export const CONTROL_CELLS = 2;
 
-export type WorkerMessage = Update | { kind: 'stop' };
+/** `pass`: to be applied once everything that was looked up before has been let go of. */
+export type WorkerMessage =
+  | { kind: 'outside'; answers: OutsideAnswer[] }
+  | { kind: 'pass' }
+  | { kind: 'stop' };
 
 /** A worker's message: that it serves, or what is to be resolved. A worker that cannot start throws. */
 export type WorkerReport = ServingReport | { kind: 'ask'; name: Name; type: number };

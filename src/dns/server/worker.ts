@@ -7,18 +7,17 @@ import { runFastLoop, WAIT_MS } from './udp-fast.ts';
 import { serveUdpPortable } from './udp-portable.ts';
 import { createUdpResponder } from './udp-responder.ts';
 import { APPLIED, POSTED } from './worker-protocol.ts';
-import { createOutsideAnswers } from '../zone/outside.ts';
-import { applyUpdate } from '../zone/update.ts';
-import { createZones } from '../zone/zones.ts';
+import { createOutsideAnswers, keepOutside } from '../zone/outside.ts';
+import { openZones } from '../zone/zones.ts';
 import type { HeldQueries } from './held-queries.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { HeldDatagram } from './udp-fast.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
 import type { OutsideAnswer } from '../zone/outside.ts';
 
-// A UDP worker: a thread with its own copy of the zones and its own sockets on the shared port.
+// A UDP worker: a thread that answers from the shared memory of the zones, with its own sockets on the shared port.
 const start = workerData as WorkerStart;
-const zones = createZones();
+const zones = openZones(start.zones);
 if (start.resolves) zones.outside = createOutsideAnswers();
 const counters = createCounters(start.counters);
 const control = new Int32Array(start.control);
@@ -39,8 +38,10 @@ function ask(name: string, type: number): void {
 
 function apply(message: WorkerMessage): void {
   if (message.kind === 'stop') stopped = true;
-  else applyUpdate(zones, message);
-  if (message.kind === 'outside') resolved.push(...message.answers);
+  if (message.kind === 'outside') {
+    keepOutside(zones.outside, message.answers);
+    resolved.push(...message.answers);
+  }
   Atomics.add(control, APPLIED, 1);
   Atomics.notify(control, APPLIED);
 }

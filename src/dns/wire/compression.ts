@@ -37,11 +37,7 @@ export function createCompressionTable(question: SearchName): CompressionTable {
  * When `names` is full, all suffixes are forgotten.
  */
 export function appendName(table: CompressionTable, source: string, start: number): number {
-  if (table.count < 0) addQuestion(table);
-  if (table.namesEnd + MAX_NAME > NAMES_SIZE) {
-    table.namesEnd = 0;
-    table.count = 0;
-  }
+  makeRoom(table);
   const { names, namesEnd: from } = table;
   let at = 0;
   for (let label = source.charCodeAt(start); label !== 0; label = source.charCodeAt(start + at)) {
@@ -51,6 +47,27 @@ export function appendName(table: CompressionTable, source: string, start: numbe
   names[from + at] = 0;
   table.namesEnd = from + at + 1;
   return at + 1;
+}
+
+/** The same for a name in wire format at source[start]. */
+export function appendBytes(table: CompressionTable, source: Uint8Array, start: number): number {
+  makeRoom(table);
+  const { names, namesEnd: from } = table;
+  let at = 0;
+  for (let label = source[start]!; label !== 0; label = source[start + at]!) {
+    names[from + at++] = label;
+    for (const end = at + label; at < end; at++) names[from + at] = source[start + at]!;
+  }
+  names[from + at] = 0;
+  table.namesEnd = from + at + 1;
+  return at + 1;
+}
+
+function makeRoom(table: CompressionTable): void {
+  if (table.count < 0) addQuestion(table);
+  if (table.namesEnd + MAX_NAME <= NAMES_SIZE) return;
+  table.namesEnd = 0;
+  table.count = 0;
 }
 
 /** The question keeps the client's own spelling, so that pointers to it keep the case. */

@@ -1,8 +1,8 @@
-import { addSuffix, appendName, createCompressionTable, findSuffix } from './compression.ts';
+import { addSuffix, appendBytes, appendName, createCompressionTable, findSuffix } from './compression.ts';
 import { CLASS_IN, HEADER_SIZE, TYPE } from './constants.ts';
 import type { CompressionTable } from './compression.ts';
 import type { Name } from './name.ts';
-import type { Rdata, RRset } from './record.ts';
+import type { PackedRRset } from './packed-rrset.ts';
 import type { SearchName } from './search-name.ts';
 
 /** A message being written, in one reused object. Its question stands at offset 12 with the client's own spelling. */
@@ -56,10 +56,15 @@ export function set16(out: Uint8Array, at: number, count: number): void {
 }
 
 /** Writes a whole RRset; false if it does not fit, and then nothing has been written. */
-export function putRRset(message: Message, owner: Name | undefined, rrset: RRset, ttl = rrset.ttl): boolean {
+export function putRRset(
+  message: Message,
+  owner: Name | undefined,
+  rrset: PackedRRset,
+  ttl = rrset.ttl,
+): boolean {
   const { at, compression } = message;
   const { count, namesEnd } = compression;
-  if (putRecords(message, owner, rrset, ttl, 0) === rrset.data.length) return true;
+  if (putRecords(message, owner, rrset, ttl, 0) === rrset.count) return true;
   message.at = at;
   compression.count = count;
   compression.namesEnd = namesEnd;
@@ -70,72 +75,89 @@ export function putRRset(message: Message, owner: Name | undefined, rrset: RRset
 export function putRecords(
   message: Message,
   owner: Name | undefined,
-  rrset: RRset,
+  rrset: PackedRRset,
   ttl: number,
   first: number,
 ): number {
-  const count = rrset.data.length;
+  const { count, bytes, type } = rrset;
+  let from = rrset.at;
+  for (let i = 0; i < first; i++) from += 2 + lengthAt(bytes, from);
   for (let i = 0; i < count; i++) {
+    if (first + i === count) from = rrset.at;
     const { at } = message;
-    const data = rrset.data[first + i < count ? first + i : first + i - count]!;
-    if (putRecord(message, owner, rrset.type, ttl, data)) continue;
-    message.at = at;
-    return i;
+    const length = lengthAt(bytes, from);
+    if (!putRecord(message, owner, type, ttl, bytes, from + 2, length)) {
+      message.at = at;
+      return i;
+    }
+    from += 2 + length;
   }
   return count;
 }
 
-/** Writes one record, its owner the question's name if undefined; false if it ends beyond the limit. */
-export function putRecord(
+function lengthAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 8) | bytes[at + 1]!;
+}
+
+/** Writes one record with the data in bytes[dataAt], its owner the question's name if undefined; false if it ends beyond the limit. */
+function putRecord(
   message: Message,
   owner: Name | undefined,
   type: number,
   ttl: number,
-  data: Rdata,
+  bytes: Uint8Array,
+  dataAt: number,
+  length: number,
 ): boolean {
-  if (message.at + (owner?.length ?? 2) + 10 + data.length > message.limit + SLACK) return false;
+  if (message.at + (owner?.length ?? 2) + 10 + length > message.limit + SLACK) return false;
   if (owner === undefined) put16(message, 0xc000 | HEADER_SIZE);
-  else putName(message, owner);
+  else putAppended(message, appendName(message.compression, owner, 0));
   put16(message, type);
   put16(message, CLASS_IN);
   put32(message, ttl);
   message.at += 2;
-  const dataAt = message.at;
-  putRdata(message, type, data);
-  set16(message.out, dataAt - 2, message.at - dataAt);
+  const start = message.at;
+  putRdata(message, type, bytes, dataAt, dataAt + length);
+  set16(message.out, start - 2, message.at - start);
   return message.at <= message.limit;
 }
 
 /** Only names in the RDATA of RFC 1035's own types may be compressed (RFC 3597 section 4); those in SRV may not. */
-function putRdata(message: Message, type: number, data: Rdata): void {
+function putRdata(message: Message, type: number, bytes: Uint8Array, at: number, end: number): void {
   switch (type) {
     case TYPE.CNAME:
     case TYPE.NS:
     case TYPE.PTR:
-      putName(message, data);
+      putName(message, bytes, at);
       return;
     case TYPE.SOA:
-      putRaw(message, data, putName(message, data, putName(message, data)));
+      putRaw(message, bytes, putName(message, bytes, putName(message, bytes, at)), end);
       return;
     default:
-      putRaw(message, data, 0);
+      putRaw(message, bytes, at, end);
   }
 }
 
-function putRaw(message: Message, data: string, from: number): void {
+function putRaw(message: Message, bytes: Uint8Array, from: number, end: number): void {
   const { out } = message;
   let { at } = message;
-  for (let i = from; i < data.length; i++) out[at++] = data.charCodeAt(i);
+  for (let i = from; i < end; i++) out[at++] = bytes[i]!;
   message.at = at;
 }
 
+/** Writes the name in bytes[at]; returns where it ends there. */
+function putName(message: Message, bytes: Uint8Array, at: number): number {
+  const length = appendBytes(message.compression, bytes, at);
+  putAppended(message, length);
+  return at + length;
+}
+
 /**
- * Writes the name that starts at source[start], with a compression pointer in place of the longest suffix that the
- * message has already. Returns where the name ends in `source`.
+ * Writes the name that was appended last, with a compression pointer in place of the longest suffix that the message has
+ * already.
  */
-function putName(message: Message, source: string, start = 0): number {
+function putAppended(message: Message, length: number): void {
   const { compression, out } = message;
-  const length = appendName(compression, source, start);
   const { names } = compression;
   const from = compression.namesEnd - length;
   let offset = 0;
@@ -143,12 +165,11 @@ function putName(message: Message, source: string, start = 0): number {
     const pointer = findSuffix(compression, from + offset, length - offset);
     if (pointer >= 0) {
       put16(message, 0xc000 | pointer);
-      return start + length;
+      return;
     }
     addSuffix(compression, from + offset, length - offset, message.at - message.start);
     const end = offset + 1 + names[from + offset]!;
     while (offset < end) out[message.at++] = names[from + offset++]!;
   }
   out[message.at++] = 0;
-  return start + length;
 }

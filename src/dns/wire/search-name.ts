@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type { Name } from './name.ts';
 
 const MAX_LABELS = 128;
@@ -27,8 +28,12 @@ export function createSearchName(): SearchName {
   };
 }
 
-// Random, so that nobody who may choose names knows which of them collide.
-const SEED = randomBytes(4).readInt32LE();
+// Random, so that nobody who may choose names knows which of them collide; the same in all threads, which share an index.
+const SEED_KEY = 'isthmus.dns.hashSeed';
+const SEED = (getEnvironmentData(SEED_KEY) as number | undefined) ?? randomBytes(4).readInt32LE();
+setEnvironmentData(SEED_KEY, SEED);
+
+const PRIME = 0x01000193;
 
 /** Fills in the hashes once bytes, starts, labels and length are there. */
 export function hashSearchName(name: SearchName): void {
@@ -38,11 +43,17 @@ export function hashSearchName(name: SearchName): void {
   hashes[name.labels] = hash;
   for (let label = name.labels - 1; label >= 0; label--) {
     const start = starts[label]!;
-    for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+    for (let i = start; i < end; i++) hash = Math.imul(hash ^ bytes[i]!, PRIME);
     hash ^= hash >>> 15;
     hashes[label] = hash;
     end = start;
   }
+}
+
+/** The hash of a suffix with a label of one byte before it, from the hash of the suffix. */
+export function extendHash(suffix: number, length: number, byte: number): number {
+  const hash = Math.imul(Math.imul(suffix ^ length, PRIME) ^ byte, PRIME);
+  return hash ^ (hash >>> 15);
 }
 
 /** Sets a search name from a stored one. */

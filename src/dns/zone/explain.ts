@@ -1,11 +1,13 @@
 import { rcodeName, typeName } from '../wire/constants.ts';
-import { formatName, parentOf } from '../wire/name.ts';
+import { formatName, isSubdomain } from '../wire/name.ts';
+import { unpackRRset } from '../wire/packed-rrset.ts';
 import { formatRdata } from '../wire/rdata.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
 import { lookup, RCODE_OF } from './lookup.ts';
-import { soaOf } from './zone.ts';
+import { findNode, findWildcard, nameOf, NONE, soaOf } from './zone.ts';
+import type { Zone } from './zone.ts';
 import type { Name } from '../wire/name.ts';
-import type { RRset } from '../wire/record.ts';
+import type { PackedRRset } from '../wire/packed-rrset.ts';
 import type { Lookup, LookupKind } from './lookup.ts';
 import type { Store } from './store.ts';
 import type { Zones } from './zones.ts';
@@ -35,7 +37,7 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   const search = createSearchName();
   setSearchName(search, name);
   const found = lookup(zones, search, type);
-  const describe = (owner: Name, rrset: RRset) => describeRRset(found, store, owner, rrset);
+  const describe = (owner: Name, rrset: PackedRRset) => describeRRset(found, store, owner, rrset);
   const answer = found.aliases.map((alias) => describe(alias.owner ?? name, alias.rrset));
   const authority: ExplainedRRset[] = [];
   if (found.rrset)
@@ -52,13 +54,13 @@ export function explain(zones: Zones, store: Store, name: Name, type: number): E
   };
 }
 
-function describeRRset(found: Lookup, store: Store, owner: Name, rrset: RRset): ExplainedRRset {
+function describeRRset(found: Lookup, store: Store, owner: Name, rrset: PackedRRset): ExplainedRRset {
   const source = storedName(found, owner);
   return {
     name: formatName(owner),
     type: typeName(rrset.type),
     ttl: rrset.ttl,
-    data: rrset.data.map((data) => formatRdata(rrset.type, data)),
+    data: unpackRRset(rrset).data.map((data) => formatRdata(rrset.type, data)),
     sources: store.sourcesOf(source, rrset.type),
     ...(source !== owner && { wildcard: formatName(source) }),
   };
@@ -66,9 +68,15 @@ function describeRRset(found: Lookup, store: Store, owner: Name, rrset: RRset): 
 
 /** The name whose records answer for `owner`: itself, or the wildcard below its closest encloser. */
 function storedName({ zone }: Lookup, owner: Name): Name {
-  for (let name: Name | undefined = owner; name !== undefined; name = parentOf(name)) {
-    const node = zone?.nodes.get(name);
-    if (node) return name === owner ? owner : (node.wildcard?.name ?? owner);
-  }
-  return owner;
+  return (zone && isSubdomain(owner, zone.name) && wildcardFor(zone, owner)) || owner;
+}
+
+function wildcardFor(zone: Zone, owner: Name): Name | undefined {
+  const search = createSearchName();
+  setSearchName(search, owner);
+  let label = 0;
+  let node = findNode(zone, search, 0);
+  while (node === NONE) node = findNode(zone, search, ++label);
+  const wildcard = label === 0 ? NONE : findWildcard(zone, node, search, label);
+  return wildcard === NONE ? undefined : nameOf(zone, wildcard);
 }

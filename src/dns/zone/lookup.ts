@@ -1,13 +1,13 @@
 import { RCODE, TYPE } from '../wire/constants.ts';
-import { parentOf } from '../wire/name.ts';
+import { firstData } from '../wire/packed-rrset.ts';
 import { createSearchName, setSearchName, toName } from '../wire/search-name.ts';
 import { findOutside, isResolvedOutside } from './outside.ts';
-import { rrsetOf } from './zone.ts';
+import { findNode, findWildcard, nameOf, NODE, NONE, rrsetOf } from './zone.ts';
 import { findZone } from './zones.ts';
 import type { Name } from '../wire/name.ts';
-import type { RRset } from '../wire/record.ts';
+import type { PackedRRset } from '../wire/packed-rrset.ts';
 import type { SearchName } from '../wire/search-name.ts';
-import type { OutsideSoa } from './outside.ts';
+import type { FoundOutside } from './outside.ts';
 import type { Zone, ZoneNode } from './zone.ts';
 import type { Zones } from './zones.ts';
 
@@ -38,7 +38,7 @@ export const RCODE_OF: Record<LookupKind, number> = {
 /** One CNAME that was followed. `owner` undefined means the question's own name. */
 export interface Alias {
   owner: Name | undefined;
-  rrset: RRset;
+  rrset: PackedRRset;
 }
 
 /** The result of a lookup, apart from how it is written into a message. */
@@ -50,14 +50,16 @@ export interface Lookup {
   /** The owner name of `rrset`; undefined means the question's own name. */
   owner: Name | undefined;
   /** The answer, or the NS records of a delegation. */
-  rrset: RRset | undefined;
+  rrset: PackedRRset | undefined;
   /** For a negative answer about a name outside of our zones: the SOA of its zone, if the resolver gave one. */
-  outsideSoa?: OutsideSoa | undefined;
+  outsideSoa?: FoundOutside['soa'];
 }
 
 /** As many as BIND follows. A longer chain is answered with what was found so far. */
 const MAX_ALIASES = 16;
 const NO_ALIASES: readonly Alias[] = [];
+/** ANY gets one RRset, whichever comes first (RFC 8482): correct, and of no use for amplification. */
+const FIRST = 0;
 const NOT_READY: Lookup = {
   kind: 'notReady',
   zone: undefined,
@@ -93,7 +95,7 @@ function followAliases(
   zones: Zones,
   zone: Zone,
   name: SearchName,
-  first: RRset,
+  first: PackedRRset,
   type: number,
   now: number,
 ): Lookup {
@@ -101,7 +103,7 @@ function followAliases(
   const seen = new Set<Name>([toName(name)]);
   const search = createSearchName();
   for (;;) {
-    const target = aliases.at(-1)!.rrset.data[0]!;
+    const target = firstData(aliases.at(-1)!.rrset);
     setSearchName(search, target);
     const next =
       seen.has(target) || aliases.length >= MAX_ALIASES
@@ -133,39 +135,39 @@ function searchTarget(
 /** Searches one zone for one name. A CNAME found instead of the wanted type is an `answer` with that CNAME. */
 function searchZone(zone: Zone, name: SearchName, type: number, owner: Name | undefined): Lookup {
   let label = 0;
-  let node = zone.nodes.find(name, 0);
-  while (!node) node = zone.nodes.find(name, ++label); // the apex, at the latest
-
-  if (zone.cuts > 0) {
+  let node = findNode(zone, name, 0);
+  while (node === NONE) node = findNode(zone, name, ++label); // the apex, at the latest
+  if (zone.memory.words[zone.cutsAt]! > 0) {
     const cut = topmostCut(zone, node);
     // The parent side of a zone cut is authoritative for one type: DS (RFC 4035 section 3.1.4.1).
     const atCutForDs = type === TYPE.DS && cut === node && label === 0;
-    if (cut && !atCutForDs) {
-      const rrset = rrsetOf(cut, TYPE.NS);
-      return { kind: 'delegation', zone, aliases: NO_ALIASES, owner: cut.name, rrset };
-    }
+    const rrset = cut === NONE || atCutForDs ? undefined : rrsetOf(zone, cut, TYPE.NS);
+    if (rrset) return { kind: 'delegation', zone, aliases: NO_ALIASES, owner: nameOf(zone, cut), rrset };
   }
-  const source = label === 0 ? node : node.wildcard;
-  if (!source) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, rrset: undefined };
-  // ANY gets one RRset, whichever comes first (RFC 8482): correct, and of no use for amplification.
-  const rrset = type === TYPE.ANY ? source.rrsets[0] : (rrsetOf(source, type) ?? rrsetOf(source, TYPE.CNAME));
+  const source = label === 0 ? node : findWildcard(zone, node, name, label);
+  if (source === NONE) return { kind: 'nxdomain', zone, aliases: NO_ALIASES, owner, rrset: undefined };
+  const rrset = rrsetOf(zone, source, type === TYPE.ANY ? FIRST : type) ?? rrsetOf(zone, source, TYPE.CNAME);
   return { kind: rrset ? 'answer' : 'nodata', zone, aliases: NO_ALIASES, owner, rrset };
 }
 
-/** The node with the addresses of a host in the zone: its own, also as glue below a zone cut, or the wildcard's. */
-export function hostNode(zone: Zone, host: Name): ZoneNode | undefined {
-  const own = zone.nodes.get(host);
-  if (own) return own;
-  let encloser: ZoneNode | undefined;
-  for (let name = parentOf(host); !encloser; name = parentOf(name!)) encloser = zone.nodes.get(name!);
-  return topmostCut(zone, encloser) ? undefined : encloser.wildcard;
+const hostSearch = createSearchName();
+
+/** The node with the addresses of a host in the zone: its own, also as glue below a zone cut, or the wildcard's; or NONE. */
+export function hostNode(zone: Zone, host: Name): ZoneNode {
+  setSearchName(hostSearch, host);
+  const own = findNode(zone, hostSearch, 0);
+  if (own !== NONE) return own;
+  let label = 1;
+  let encloser = findNode(zone, hostSearch, label);
+  while (encloser === NONE) encloser = findNode(zone, hostSearch, ++label);
+  return topmostCut(zone, encloser) === NONE ? findWildcard(zone, encloser, hostSearch, label) : NONE;
 }
 
 /** The zone cut nearest to the apex: what is below it belongs to another zone. */
-function topmostCut(zone: Zone, start: ZoneNode): ZoneNode | undefined {
-  let cut: ZoneNode | undefined;
-  for (let node: ZoneNode | undefined = start; node && node !== zone.apex; node = node.parent) {
-    if (rrsetOf(node, TYPE.NS)) cut = node;
+function topmostCut(zone: Zone, start: ZoneNode): ZoneNode {
+  let cut = NONE;
+  for (let node = start; node !== zone.apex; node = zone.memory.words[node + NODE.parent]!) {
+    if (rrsetOf(zone, node, TYPE.NS)) cut = node;
   }
   return cut;
 }

@@ -10,13 +10,18 @@ export interface Merged {
   rejected: { record: SourceRecord; reason: string }[];
 }
 
+/** The source of records that are served only where, and as long as, nobody else has any at their name. */
+export const SNAPSHOT_SOURCE = 'snapshot';
+
 /**
  * Merges the records that all sources have at one name. The result depends on the records alone, never on the order
  * they came in, so that every replica serves the same: records of a type are joined, with the smallest TTL; a CNAME
  * cannot stand beside anything else (RFC 2181 section 10.1), so other records win over it, and of two CNAMEs the
  * source that sorts first.
  */
-export function mergeRecords(name: Name, records: readonly SourceRecord[], defaultTtl: number): Merged {
+export function mergeRecords(name: Name, all: readonly SourceRecord[], defaultTtl: number): Merged {
+  const live = all.filter(({ source }) => source !== SNAPSHOT_SOURCE);
+  const records = live.length > 0 ? live : all;
   const cnames = records.filter(({ type }) => type === TYPE.CNAME);
   const others = records.filter(({ type }) => type !== TYPE.CNAME);
   if (others.length > 0 || cnames.length === 0) {

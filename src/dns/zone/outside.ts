@@ -1,6 +1,8 @@
 import { BoundedMap } from '../../ops/bounded-map.ts';
 import { TYPE } from '../wire/constants.ts';
+import { packRRset } from '../wire/packed-rrset.ts';
 import type { Name } from '../wire/name.ts';
+import type { PackedRRset } from '../wire/packed-rrset.ts';
 import type { RRset } from '../wire/record.ts';
 
 /** The SOA record of a zone that is not ours. */
@@ -25,6 +27,13 @@ export interface OutsideAnswer {
   goodUntil?: number;
 }
 
+/** An answer as it is written into a response. */
+export interface FoundOutside {
+  kind: OutsideAnswer['kind'];
+  rrset: PackedRRset | undefined;
+  soa: { owner: Name; rrset: PackedRRset } | undefined;
+}
+
 /** The answers about names outside that one thread has; bounded, so that no number of aliases fills its memory. */
 export type OutsideAnswers = BoundedMap<string, OutsideAnswer>;
 
@@ -32,6 +41,11 @@ const MAX_ANSWERS = 20_000;
 
 export function createOutsideAnswers(): OutsideAnswers {
   return new BoundedMap(MAX_ANSWERS);
+}
+
+/** Adds answers; without a resolver there is nowhere to add them to. */
+export function keepOutside(known: OutsideAnswers | undefined, answers: readonly OutsideAnswer[]): void {
+  for (const answer of answers) known?.set(outsideKey(answer.name, answer.type), answer);
 }
 
 /** Only addresses are asked for outside: they are what clients of an alias want, and two questions a target are few. */
@@ -49,13 +63,14 @@ export function findOutside(
   name: Name,
   type: number,
   now: number,
-): OutsideAnswer | undefined {
+): FoundOutside | undefined {
   const found = answers.get(outsideKey(name, type));
   if (!found || found.expires <= now) return undefined;
   const ttl = found.expires - now;
+  const { kind, rrset, soa } = found;
   return {
-    ...found,
-    rrset: found.rrset && { ...found.rrset, ttl },
-    soa: found.soa && { ...found.soa, rrset: { ...found.soa.rrset, ttl } },
+    kind,
+    rrset: rrset && packRRset({ ...rrset, ttl }),
+    soa: soa && { owner: soa.owner, rrset: packRRset({ ...soa.rrset, ttl }) },
   };
 }

@@ -1,9 +1,10 @@
-import { TYPE } from '../wire/constants.ts';
+import { TYPE, typeName } from '../wire/constants.ts';
 import { formatName, parentOf } from '../wire/name.ts';
-import { soaRdata } from '../wire/rdata.ts';
+import { formatRdata, soaRdata } from '../wire/rdata.ts';
 import { mergeRecords } from './merge.ts';
 import { parseRecord } from './source-record.ts';
-import { diffRRsets, updatesOf } from './update.ts';
+import { diffRRsets } from './update.ts';
+import type { RecordType } from '../wire/constants.ts';
 import type { Name } from '../wire/name.ts';
 import type { DnsRecord, RRset, Soa } from '../wire/record.ts';
 import type { Merged } from './merge.ts';
@@ -32,17 +33,10 @@ export interface Store {
   readonly ready: boolean;
   /** The sources of an RRset. */
   sourcesOf(name: Name, type: number): string[];
+  /** The records that were upserted, but for those of the configuration, which has them, and of a snapshot. May be changed meanwhile. */
+  liveRecords(): Iterable<DnsRecord>;
   /** Number of records by source. */
   counts(): ReadonlyMap<string, number>;
-  /** All updates that lead to the present state, for a thread that starts later. */
-  snapshot(): Update[];
-}
-
-/** All records at one name, and the RRsets that follow from them. */
-interface NameEntry {
-  zone: ZoneState;
-  records: SourceRecord[];
-  rrsets: RRset[];
 }
 
 interface ZoneState {
@@ -50,11 +44,15 @@ interface ZoneState {
   serial: number;
 }
 
+/** A list that costs nothing where it has one element: there are a hundred thousand of them, and most have one. */
+type Few<T> = T | readonly T[];
+
 interface State {
   readonly zones: ReadonlyMap<Name, ZoneState>;
-  readonly names: Map<Name, NameEntry>;
+  /** The records at each name. Not the RRsets that follow from them: those are in the zones. */
+  readonly names: Map<Name, Few<SourceRecord>>;
   /** The owner name of each record of a source. */
-  readonly sources: Map<string, readonly Name[]>;
+  readonly sources: Map<string, Few<Name>>;
   readonly emit: (update: Update) => void;
   readonly now: () => number;
   ready: boolean;
@@ -69,7 +67,7 @@ export function createStore(
   now: () => number,
 ): Store {
   const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
-  const empty = { names: new Map<Name, NameEntry>(), sources: new Map<string, readonly Name[]>() };
+  const empty = { names: new Map(), sources: new Map() };
   const state: State = { zones, ...empty, emit, now, ready: false, wasReady: false };
   for (const zone of zones.values()) emit(zoneUpdate(zone));
   for (const { spec } of zones.values()) {
@@ -87,18 +85,18 @@ export function createStore(
       return state.ready;
     },
     sourcesOf(name, type) {
-      const records = state.names.get(name)?.records.filter((each) => each.type === type) ?? [];
+      const records = listOf(state.names.get(name)).filter((each) => each.type === type);
       return [...new Set(records.map(({ source }) => source))].toSorted();
     },
-    counts: () => new Map([...state.sources].map(([source, { length }]) => [source, length])),
-    snapshot: () => snapshot(state),
+    liveRecords: () => liveRecords(state),
+    counts: () => new Map([...state.sources].map(([source, names]) => [source, listOf(names).length])),
   };
 }
 
 function upsert(state: State, source: string, records: readonly DnsRecord[]): RejectedRecord[] {
   const { sources } = state;
   const { byName, origins, rejected } = parseAll(source, records, (name) => zoneOf(state, name));
-  const names = new Set([...(sources.get(source) ?? []), ...byName.keys()]);
+  const names = new Set([...listOf(sources.get(source)), ...byName.keys()]);
   const changes: RRsetChange[] = [];
   for (const name of names) {
     const merged = replaceRecords(state, source, name, byName.get(name) ?? [], changes);
@@ -107,11 +105,19 @@ function upsert(state: State, source: string, records: readonly DnsRecord[]): Re
     }
   }
   const owners = [...byName].flatMap(([name, parsed]) => parsed.map(() => name));
-  // concat and slice make arrays without spare capacity: there may be a hundred thousand of them.
-  if (owners.length > 0) sources.set(source, owners.slice());
+  if (owners.length > 0) sources.set(source, fewOf(owners));
   else sources.delete(source);
   publish(state, changes);
   return rejected;
+}
+
+function fewOf<T>(list: readonly T[]): Few<T> {
+  return list.length === 1 ? list[0]! : list.slice(); // without spare capacity
+}
+
+function listOf<T extends object | string>(few: Few<T> | undefined): readonly T[] {
+  if (few === undefined) return [];
+  return Array.isArray(few) ? (few as readonly T[]) : [few as T];
 }
 
 function zoneOf({ zones }: State, name: Name): ZoneState | undefined {
@@ -131,12 +137,12 @@ function replaceRecords(
   changes: RRsetChange[],
 ): Merged {
   const zone = zoneOf(state, name)!;
-  const entry = state.names.get(name) ?? { zone, records: [], rrsets: [] };
-  entry.records = entry.records.filter((other) => other.source !== source).concat(records);
-  const merged = mergeRecords(name, entry.records, zone.spec.ttl);
-  changes.push(...diffRRsets(zone.spec.name, name, entry.rrsets, merged.rrsets));
-  entry.rrsets = merged.rrsets;
-  if (entry.records.length > 0) state.names.set(name, entry);
+  const before = listOf(state.names.get(name));
+  const after = before.filter((other) => other.source !== source).concat(records);
+  const merged = mergeRecords(name, after, zone.spec.ttl);
+  const { rrsets } = mergeRecords(name, before, zone.spec.ttl);
+  changes.push(...diffRRsets(zone.spec.name, name, rrsets, merged.rrsets));
+  if (after.length > 0) state.names.set(name, fewOf(after));
   else state.names.delete(name);
   return merged;
 }
@@ -146,18 +152,25 @@ function publish({ zones, emit, now, wasReady }: State, changes: RRsetChange[]):
     const zone = zones.get(name)!;
     // At least the time: a restart must not lead back to a serial that a secondary has seen already. Changes before the
     // first response count as one: a serial for each of thousands of objects would run ahead of the time by hours.
-    zone.serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
+    const serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
+    if (serial === zone.serial) continue;
+    zone.serial = serial;
     changes.push({ zone: name, name, type: TYPE.SOA, rrset: soaRRset(zone) });
   }
-  for (const update of updatesOf(changes)) emit(update);
+  if (changes.length > 0) emit({ kind: 'rrsets', changes });
 }
 
-function snapshot({ zones, names, ready }: State): Update[] {
-  const changes: RRsetChange[] = [];
-  for (const [name, { zone, rrsets }] of names) {
-    for (const rrset of rrsets) changes.push({ zone: zone.spec.name, name, type: rrset.type, rrset });
+/** Sources that a start has anyway. */
+const AT_START = /^(?:zone|config|file|snapshot)(?: |$)/;
+
+function* liveRecords({ names }: State): Iterable<DnsRecord> {
+  for (const [name, records] of names) {
+    for (const { source, type, ttl, data } of listOf(records)) {
+      if (AT_START.test(source)) continue;
+      const text = formatRdata(type, data);
+      yield { name: formatName(name), type: typeName(type) as RecordType, data: text, ttl };
+    }
   }
-  return [...[...zones.values()].map(zoneUpdate), ...updatesOf(changes), { kind: 'ready', ready }];
 }
 
 /** The parsed records of a source by owner name, and which record each was parsed from. */

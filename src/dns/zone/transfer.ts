@@ -1,10 +1,11 @@
 import { TYPE } from '../wire/constants.ts';
-import { beginMessage, createMessage, putRecord, set16, SLACK } from '../wire/message.ts';
+import { beginMessage, createMessage, putRecords, set16, SLACK } from '../wire/message.ts';
+import { packRRset, unpackRRset } from '../wire/packed-rrset.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
-import { soaOf } from './zone.ts';
+import { nameOf, nodesOf, rrsetsOf, soaOf } from './zone.ts';
 import type { Message } from '../wire/message.ts';
 import type { Name } from '../wire/name.ts';
-import type { RRset } from '../wire/record.ts';
+import type { PackedRRset } from '../wire/packed-rrset.ts';
 import type { Zone } from './zone.ts';
 
 /** Size of a transfer's messages: small enough that every name in one can be pointed at. */
@@ -27,7 +28,7 @@ export function* transferMessages(zone: Zone, header: Uint8Array): Generator<Uin
     out.set(header);
     message.at = header.length;
     const from = next;
-    next = putRecords(message, records, from);
+    next = putAll(message, records, from);
     if (next === from) {
       message.limit = MAX_MESSAGE;
       putZoneRecord(message, records[next++]!);
@@ -41,20 +42,20 @@ export function* transferMessages(zone: Zone, header: Uint8Array): Generator<Uin
   }
 }
 
+/** One record, in memory of its own. */
 interface ZoneRecord {
   owner: Name;
-  rrset: RRset;
-  data: string;
+  rrset: PackedRRset;
 }
 
 function listRecords(zone: Zone): ZoneRecord[] {
-  const soa = soaOf(zone);
-  const start: ZoneRecord = { owner: zone.name, rrset: soa, data: soa.data[0]! };
+  const start: ZoneRecord = { owner: zone.name, rrset: packRRset(unpackRRset(soaOf(zone))) };
   const records = [start];
-  for (const { name, rrsets } of zone.nodes.values()) {
-    for (const rrset of rrsets) {
-      if (rrset.type === TYPE.SOA) continue;
-      for (const data of rrset.data) records.push({ owner: name, rrset, data });
+  for (const node of nodesOf(zone)) {
+    const owner = nameOf(zone, node);
+    for (const { data, ...rest } of rrsetsOf(zone, node)) {
+      if (rest.type === TYPE.SOA) continue;
+      for (const each of data) records.push({ owner, rrset: packRRset({ ...rest, data: [each] }) });
     }
   }
   records.push(start);
@@ -62,7 +63,7 @@ function listRecords(zone: Zone): ZoneRecord[] {
 }
 
 /** Writes as many records as fit; returns the index of the first that did not. */
-function putRecords(message: Message, records: readonly ZoneRecord[], from: number): number {
+function putAll(message: Message, records: readonly ZoneRecord[], from: number): number {
   for (let i = from; i < records.length; i++) {
     const { at } = message;
     if (!putZoneRecord(message, records[i]!)) {
@@ -73,6 +74,6 @@ function putRecords(message: Message, records: readonly ZoneRecord[], from: numb
   return records.length;
 }
 
-function putZoneRecord(message: Message, { owner, rrset, data }: ZoneRecord): boolean {
-  return putRecord(message, owner, rrset.type, rrset.ttl, data);
+function putZoneRecord(message: Message, { owner, rrset }: ZoneRecord): boolean {
+  return putRecords(message, owner, rrset, rrset.ttl, 0) === 1;
 }

@@ -1,22 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../../ops/errors.ts';
-import { exchange } from '../resolver/exchange.ts';
-import { nameserversOf } from '../resolver/resolv-conf.ts';
-import { createResolver } from '../resolver/resolver.ts';
+import { exchange } from './exchange.ts';
+import { nameserversOf } from './resolv-conf.ts';
+import { createResolver } from './resolver.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
 import { createOutsideAnswers } from '../zone/outside.ts';
 import { findZone } from '../zone/zones.ts';
 import type { Log } from '../../ops/log.ts';
-import type { ResolverAddress } from '../resolver/exchange.ts';
-import type { Resolver, ResolverOptions } from '../resolver/resolver.ts';
+import type { ResolverAddress } from './exchange.ts';
+import type { Resolver, ResolverOptions } from './resolver.ts';
 import type { Zones } from '../zone/zones.ts';
-import type { DnsConfig } from './config.ts';
+
+/** Those of the system, none, or these. */
+export type ResolverChoice = 'system' | 'none' | readonly ResolverAddress[];
 
 const RESOLV_CONF = '/etc/resolv.conf';
 
 /** The resolver that the configuration names; undefined if it names none. Its answers go to `publish`. */
 export function openResolver(
-  { resolver }: DnsConfig,
+  resolver: ResolverChoice | undefined,
   zones: Zones,
   log: Log,
   publish: ResolverOptions['publish'],
