@@ -44,7 +44,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(
       new Option(
         '--crds <which>',
-        'own; all: also those of Strimzi, Redpanda, external-dns and MCS, for clusters that do not have these projects; none',
+        'own; all: also those of Strimzi, Redpanda, external-dns and MCS, for clusters that do not have these projects; none: nor the roles for people',
       )
         .choices(['own', 'all', 'none'])
         .default('own'),
@@ -52,11 +52,14 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .action(async ({ crds, output, ...options }: InstallFlags) => {
       const { operatorManifests } = await import('../control/install/manifests.ts');
+      const { personaManifests } = await import('../control/install/personas.ts');
       const { crdOf } = await import('../resources/crd.ts');
       const { kindsToInstall } = await import('../resources/registry.ts');
       const { ROADS } = await import('../resources/kind.ts');
       const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, { foreign: crds === 'all' });
-      const items = [...kinds.map(crdOf), ...operatorManifests(options).filter(isOurs)];
+      // Of the whole cluster, too, and about the kinds.
+      const personas = crds === 'none' ? [] : personaManifests();
+      const items = [...kinds.map(crdOf), ...personas, ...operatorManifests(options).filter(isOurs)];
       if (output === 'json')
         terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
       else

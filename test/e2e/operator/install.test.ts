@@ -89,6 +89,20 @@ describe('the operator, installed as people install it', () => {
     assert.equal(await its('patch', `leases/${NAME}`, '--namespace=kube-system'), 'no');
   });
 
+  it('gives people their part of Kubernetes’ own roles', async () => {
+    const account = 'default:default';
+    const binding = ['rolebinding', 'personas', '--namespace=default'];
+    await cluster.kubectl('create', ...binding, '--clusterrole=edit', `--serviceaccount=${account}`);
+    const its = (...what: string[]) => may(cluster, account, ...what, '--namespace=default');
+    await waitFor(
+      'edit to have taken in ours',
+      async () => (await its('create', 'virtualkafkaclusters')) === 'yes',
+    );
+    assert.equal(await its('get', 'kafkaproxies'), 'yes');
+    assert.equal(await its('create', 'kafkaproxies'), 'no');
+    await cluster.kubectl('delete', ...binding);
+  });
+
   it('elects another leader when its pod dies', async () => {
     const former = await otherLeader(undefined);
     const now = ['--grace-period=0', '--force', '--ignore-not-found'];

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ROADS } from '../../resources/kind.ts';
+import { kindsToInstall } from '../../resources/registry.ts';
+import { ADMIN_KINDS, DEVELOPER_KINDS, personaManifests } from './personas.ts';
+
+suite('personas', () => {
+  test('every kind of ours is somebody’s', () => {
+    const names = [...ADMIN_KINDS, ...DEVELOPER_KINDS].map(({ kind }) => kind);
+    assert.deepEqual(
+      names.toSorted(),
+      kindsToInstall(ROADS)
+        .map(({ kind }) => kind)
+        .toSorted(),
+    );
+  });
+
+  test('no rule has a wildcard, a status, or anything but our own groups', () => {
+    for (const { rules } of personaManifests()) {
+      for (const { apiGroups, resources, verbs } of rules as Record<string, string[]>[]) {
+        assert.ok(apiGroups!.every((group) => /^((filter\.)?kroxylicious\.io|isthmus\.dev)$/.test(group)));
+        assert.doesNotMatch([...resources!, ...verbs!].join(), /\*|\/status/);
+      }
+    }
+  });
+});

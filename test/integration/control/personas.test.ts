@@ -1,0 +1,121 @@
+/** What each persona may and may not do, as a real API server decides, with the ClusterRoles that `isthmus install` prints. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { personaManifests } from '../../../src/control/install/personas.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { named } from './fixture.ts';
+import { apply } from './harness.ts';
+
+const proxyRef = { name: 'p' };
+const RESOURCES: Record<string, object> = {
+  KafkaProxy: named('KafkaProxy', 'mine', {}),
+  KafkaProxyIngress: named('KafkaProxyIngress', 'mine', {
+    spec: { proxyRef, clusterIP: { protocol: 'TCP' } },
+  }),
+  VirtualKafkaCluster: named('VirtualKafkaCluster', 'mine', {
+    spec: { proxyRef, ingresses: [{ name: 'in' }], targetCluster: { clusterRef: { name: 'kafka' } } },
+  }),
+  KafkaClusterRef: named('KafkaClusterRef', 'mine', { spec: { bootstrap: 'kafka:9092' } }),
+  KafkaProtocolFilter: named(
+    'KafkaProtocolFilter',
+    'mine',
+    { spec: { type: 'protocol-logger' } },
+    'filter.kroxylicious.io/v1alpha1',
+  ),
+  Secret: named('Secret', 'mine', {}, 'v1'),
+};
+const DEVELOPERS = ['VirtualKafkaCluster', 'KafkaClusterRef', 'KafkaProtocolFilter'];
+const ADMINS = ['KafkaProxy', 'KafkaProxyIngress', ...DEVELOPERS];
+
+suite('personas', () => {
+  let plane: ControlPlane;
+  before(async () => {
+    plane = await startControlPlaneWithCrds();
+    await apply(plane, ...personaManifests(), ...ADMINS.map((kind) => there(kind)));
+    for (const { metadata } of personaManifests()) await bind(metadata.name);
+  });
+  after(() => plane.stop());
+
+  /** One that is there already, to be read, changed and deleted. */
+  const there = (kind: string) => ({
+    ...RESOURCES[kind],
+    metadata: { name: 'there', namespace: 'default' },
+  });
+
+  /** Gives a role to a user of the same name, in one namespace. */
+  async function bind(role: string): Promise<void> {
+    const args = ['create', 'rolebinding', role, `--clusterrole=${role}`, `--user=${role}`, '-n', 'default'];
+    const { code, stderr } = await plane.kubectl(args);
+    assert.equal(code, 0, stderr);
+    // The server learns of it a moment later.
+    await waitFor(`the rights of ${role}`, async () => (await as(role, ['get', 'kafkaproxies'])).code === 0);
+  }
+
+  const as = (user: string, args: string[], stdin?: string) =>
+    plane.kubectl([...args, `--as=${user}`], stdin === undefined ? {} : { stdin });
+
+  /** Which kinds a persona can do this to; all other answers are that it may not. */
+  async function kindsFor(user: string, argsFor: (kind: string) => string[]) {
+    const able: string[] = [];
+    for (const kind of Object.keys(RESOURCES)) {
+      const { code, stderr } = await as(user, argsFor(kind), JSON.stringify(RESOURCES[kind]));
+      if (code === 0) able.push(kind);
+      else assert.match(stderr, /forbidden/i, `${user} ${kind}`);
+    }
+    return able;
+  }
+
+  const create = () => ['create', '--dry-run=server', '-f', '-'];
+  const read = (kind: string) => ['get', kind, ...(kind === 'Secret' ? [] : ['there'])];
+
+  test('a viewer reads all our kinds and writes none', async () => {
+    assert.deepEqual(await kindsFor('isthmus-viewer', read), ADMINS);
+    assert.deepEqual(await kindsFor('isthmus-viewer', create), []);
+  });
+
+  test('a developer has virtual clusters, filters and targets, and leaves the proxy tier alone', async () => {
+    assert.deepEqual(await kindsFor('isthmus-developer', read), ADMINS);
+    assert.deepEqual(await kindsFor('isthmus-developer', create), DEVELOPERS);
+    for (const kind of ['KafkaProxy', 'KafkaProxyIngress']) {
+      const patch = ['patch', kind, 'there', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}'];
+      assert.match((await as('isthmus-developer', patch)).stderr, /forbidden/);
+      assert.match((await as('isthmus-developer', ['delete', kind, 'there'])).stderr, /forbidden/);
+    }
+    const scale = ['scale', '--replicas=0', 'kafkaproxy/there'];
+    assert.match((await as('isthmus-developer', scale)).stderr, /forbidden/);
+  });
+
+  test('an admin has all of them, and scales proxies', async () => {
+    assert.deepEqual(await kindsFor('isthmus-admin', create), ADMINS);
+    const { code, stderr } = await as('isthmus-admin', ['scale', '--replicas=2', 'kafkaproxy/there']);
+    assert.equal(code, 0, stderr);
+  });
+
+  test('none of them writes a status, reads a Secret, or has a right in another namespace', async () => {
+    for (const { metadata } of personaManifests()) {
+      const patch = ['patch', 'kafkaproxy', 'there', '--subresource=status', '--type=merge'];
+      const status = await as(metadata.name, [...patch, '-p', '{"status":{"replicas":3}}']);
+      assert.match(status.stderr, /forbidden/, metadata.name);
+      assert.match((await as(metadata.name, ['get', 'secrets'])).stderr, /forbidden/);
+      const elsewhere = await as(metadata.name, ['get', 'kafkaproxies', '-n', 'kube-system']);
+      assert.match(elsewhere.stderr, /forbidden/);
+    }
+  });
+
+  test('Kubernetes’ own roles take them in', async () => {
+    const parts = { admin: 'isthmus-admin', edit: 'isthmus-developer', view: 'isthmus-viewer' };
+    for (const [role, part] of Object.entries(parts)) {
+      const { stdout } = await plane.kubectl(['get', 'clusterrole', role, '-o', 'json']);
+      const { aggregationRule } = JSON.parse(stdout) as {
+        aggregationRule: { clusterRoleSelectors: { matchLabels: Record<string, string> }[] };
+      };
+      const labels = personaManifests().find(({ metadata }) => metadata.name === part)!.metadata.labels!;
+      const isTaken = aggregationRule.clusterRoleSelectors.some(({ matchLabels }) =>
+        Object.entries(matchLabels).every(([key, value]) => labels[key] === value),
+      );
+      assert.ok(isTaken, `${role} takes in ${part}`);
+    }
+  });
+});
