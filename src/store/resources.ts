@@ -106,6 +106,7 @@ function coreResource(
     kind,
     metadata: { name: metadata.name, namespace: metadata.namespace ?? 'default' },
     data: { ...(Object.fromEntries(plain) as Record<string, string>), ...stringData },
+    ...(kind === 'Secret' && data && { base64: data }),
   };
 }
 

@@ -150,7 +150,8 @@ function texts(view: View, keys: readonly string[], decode: (text: string) => st
     const { name, namespace = '' } = object.metadata;
     const entries = Object.entries((object['data'] ?? {}) as Record<string, string>);
     const data = Object.fromEntries(entries.map(([entry, text]) => [entry, decode(text)]));
-    return [{ metadata: { name, namespace }, data }];
+    const base64 = object.kind === 'Secret' && { base64: object['data'] as Record<string, string> };
+    return [{ metadata: { name, namespace }, data, ...base64 }];
   });
 }
 

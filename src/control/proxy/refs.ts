@@ -1,6 +1,7 @@
 /** What objects refer to, in the spelling of the indexes that lead from any object to the proxies it matters to. */
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
+import type { CertificateRef } from '../../resources/common/refs.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
@@ -47,6 +48,14 @@ interface Ref {
   name: string;
 }
 
+type StoreRef = Ref & Pick<CertificateRef, 'keystore'>;
+
+/** A reference, and that to the password of a store. */
+function textsOf(ref: StoreRef): string[] {
+  const { name } = ref.keystore?.passwordRef ?? {};
+  return [textOf(ref), ...(name === undefined ? [] : [textOf({ ...ref, name })])];
+}
+
 const textOf = ({ kind, namespace, name }: Ref) => refTo(kind, namespace, name);
 
 /** What objects refer to, by the name of their view. */
@@ -72,7 +81,7 @@ export const REFS: Record<
     if (!resource) return [];
     const { namespace } = resource.metadata;
     const { ingresses, targetCluster, filterRefs = [] } = resource.spec;
-    const tls = ingresses.flatMap((ingress): Ref[] => [
+    const tls = ingresses.flatMap((ingress): StoreRef[] => [
       ...(ingress.tls?.certificateRefs ?? []),
       ...(ingress.tls?.trustAnchorRefs ?? []),
     ]);
@@ -80,7 +89,7 @@ export const REFS: Record<
     return [
       refTo(targetCluster.clusterRef.kind, namespace, targetCluster.clusterRef.name),
       ...filterRefs.map(({ kind, name }) => refTo(kind, namespace, name)),
-      ...[...tls, ...(certificate ? [certificate] : [])].map(textOf),
+      ...[...tls, ...(certificate ? [certificate] : [])].flatMap(textsOf),
     ];
   },
   clusterRefs: (object) => {

@@ -14,6 +14,8 @@ import type { Kafka } from '../../resources/strimzi/kafka.ts';
 export interface KeyedText {
   metadata: { name: string; namespace: string };
   data: Readonly<Record<string, string>>;
+  /** The same of a Secret, in base64: not all values are text. */
+  base64?: Readonly<Record<string, string>>;
 }
 
 /** Everything that decisions about proxies depend on, read before they are made. */

@@ -1,4 +1,6 @@
 import { messageOf } from '../../ops/errors.ts';
+import { readKeyStore } from '../../pki/key-store.ts';
+import { readTrustStore } from '../../pki/trust-store.ts';
 import type { ClientTls, KeyMaterial, ServerTls } from './model.ts';
 import type {
   ClientTlsDocument,
@@ -10,7 +12,6 @@ import type {
 } from './schema.ts';
 import { tlsRules } from '../../ops/tls-rules.ts';
 import type { AllowDeny, TlsRules } from '../../ops/tls-rules.ts';
-import { readTrustStore } from './trust-store.ts';
 
 /** Reads a file that the configuration names; the caller remembers the names, to watch them. */
 export type ReadFile = (path: string) => Buffer;
@@ -81,11 +82,20 @@ function keyOf(document: KeyDocument, place: Place): KeyMaterial {
     const pem = text(document.storeFile, 'tls.key.storeFile', place);
     return { certificate: pem, privateKey: pem, passphrase };
   }
-  if (type !== 'PKCS12')
-    place.problem('tls.key.storeType', 'must be PKCS12 or PEM; keytool -importkeystore converts');
+  if (type !== 'PKCS12' && type !== 'JKS') place.problem('tls.key.storeType', 'must be PKCS12, JKS or PEM');
   const store = bytes(document.storeFile, 'tls.key.storeFile', place);
   const password = secretOf(document.storePassword, 'tls.key.storePassword', place);
+  if (type === 'JKS') return jksKey(store, passphrase ?? password ?? '', place);
   return { pkcs12: store.toString('base64'), passphrase: password ?? passphrase };
+}
+
+function jksKey(store: Buffer, password: string, place: Place): KeyMaterial {
+  try {
+    return { ...readKeyStore(store, password), passphrase: undefined };
+  } catch (error) {
+    place.problem('tls.key.storeFile', messageOf(error));
+    return { certificate: '', privateKey: '', passphrase: undefined };
+  }
 }
 
 function trustOf(document: TrustDocument, place: Place): string | undefined {

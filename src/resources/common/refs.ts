@@ -28,8 +28,32 @@ export function refAcross<Kind extends string, Group extends string>(kind: Kind,
   return refTo(kind, group).extend({ namespace });
 }
 
+const secretKey = (usual: string) =>
+  text(253).default(usual).describe(`The key in the Secret; \`${usual}\` if left out.`);
+
+const keystore = z.object({
+  key: secretKey('keystore.p12'),
+  passwordRef: z
+    .object({
+      name: objectName
+        .describe(
+          'The Secret with the password, in the namespace of the store; that of the store if left out.',
+        )
+        .exactOptional(),
+      key: secretKey('password'),
+    })
+    .prefault({})
+    .describe('Where the password of the store is.'),
+});
+
 /** A Secret that holds a certificate and its key. */
-export const certificateRef = refAcross('Secret', '');
+export const certificateRef = refAcross('Secret', '').extend({
+  keystore: keystore
+    .describe(
+      'Where the Secret has them as a PKCS#12 or JKS store. If left out: `tls.crt` and `tls.key`, or `user.crt` and `user.key` as in the Secret of a KafkaUser.',
+    )
+    .exactOptional(),
+});
 
 /** A ConfigMap that holds certificates to trust. */
 export const trustAnchorRef = refAcross('ConfigMap', '').extend({

@@ -1,4 +1,8 @@
 /** Follows references to Secrets and ConfigMaps, as far as they are permitted. */
+import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../../ops/bounded-map.ts';
+import { messageOf } from '../../../ops/errors.ts';
+import { readKeyStore } from '../../../pki/key-store.ts';
 import type { CertificateRef, TrustAnchorRef } from '../../../resources/common/refs.ts';
 import { keyPairProblem, readTrustBundle } from '../evaluate/certificates.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
@@ -34,7 +38,13 @@ export function keyPairOf(
 ): KeyPair | undefined {
   const secret = follow(ref, from, snapshot.secrets, snapshot, report);
   if (!secret) return undefined;
-  const { 'tls.crt': certificate, 'tls.key': privateKey } = secret.data;
+  if (ref.keystore) return storedKeyPair(ref, secret, from, snapshot, report);
+  const { data } = secret;
+  // As kubectl and cert-manager name them, and as Strimzi does in the Secret of a KafkaUser.
+  const [certificate, privateKey] =
+    data['tls.crt'] === undefined && data['user.crt'] !== undefined
+      ? [data['user.crt'], data['user.key']]
+      : [data['tls.crt'], data['tls.key']];
   if (!certificate || !privateKey) {
     const advice = 'make it with `kubectl create secret tls`';
     return report('InvalidReferencedResource', `Secret "${ref.name}" lacks tls.crt or tls.key (${advice})`);
@@ -43,6 +53,55 @@ export function keyPairOf(
   const problem = snapshot.cluster && keyPairProblem({ certificate, privateKey });
   if (problem) return report('InvalidReferencedResource', `Secret "${ref.name}": ${problem}`);
   return { certificate, privateKey };
+}
+
+const MAX_STORES = 1024;
+/** To open a store costs some ten thousand digests, and the same ones are looked at for every change of a proxy. */
+const opened = new BoundedMap<string, KeyPair | { problem: string }>(MAX_STORES);
+
+function openStore(base64: string, password: string): KeyPair | { problem: string } {
+  const name = createHash('sha256').update(`${password}\0${base64}`).digest('hex');
+  const known = opened.get(name);
+  if (known) return known;
+  let found: KeyPair | { problem: string };
+  try {
+    found = readKeyStore(Buffer.from(base64, 'base64'), password);
+  } catch (error) {
+    found = { problem: messageOf(error) };
+  }
+  opened.set(name, found);
+  return found;
+}
+
+/** The certificate and key in a PKCS#12 or JKS store. */
+function storedKeyPair(
+  ref: InNamespace<CertificateRef>,
+  secret: KeyedText,
+  from: Referrer,
+  snapshot: ProxySnapshot,
+  report: Report,
+): KeyPair | undefined {
+  const { key, passwordRef } = ref.keystore!;
+  const { name = ref.name } = passwordRef;
+  const passwords =
+    name === ref.name ? secret : follow({ ...ref, name }, from, snapshot.secrets, snapshot, report);
+  if (!passwords) return undefined;
+  const store = secret.base64?.[key];
+  if (store === undefined)
+    return report(
+      'InvalidReferencedResource',
+      `Secret "${ref.name}" has no key "${key}"; name the store in keystore.key`,
+    );
+  const password = passwords.data[passwordRef.key];
+  if (password === undefined)
+    return report(
+      'InvalidReferencedResource',
+      `Secret "${name}" has no key "${passwordRef.key}"; say in keystore.passwordRef where the password is`,
+    );
+  // With the line break that an editor leaves, it would never fit.
+  const pair = openStore(store, password.replace(/\r?\n$/, ''));
+  if (!('problem' in pair)) return pair;
+  return report('InvalidReferencedResource', `Secret "${ref.name}": the store in "${key}" ${pair.problem}`);
 }
 
 /** The certificates to trust, of all ConfigMaps together; undefined if there are none. */

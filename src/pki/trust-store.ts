@@ -1,3 +1,4 @@
+import { JKS_MAGIC, readJks } from './jks.ts';
 import { pkcs12Certificates } from './pkcs12.ts';
 
 /**
@@ -5,7 +6,6 @@ import { pkcs12Certificates } from './pkcs12.ts';
  * key, and JKS never, so both are read by us; only certificates, nothing that is worth protecting.
  */
 
-const JKS_MAGIC = 0xfeed_feed;
 const PEM_BEGIN = '-----BEGIN';
 
 /** The certificates of a PEM, PKCS12 or JKS file as PEM. Throws if there is none. */
@@ -33,31 +33,12 @@ function certificatesOf(store: Buffer, type: string, password: string): string[]
   }
 }
 
-const toPem = (der: Buffer) =>
+/** A certificate in PEM. */
+export const toPem = (der: Buffer) =>
   `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
 
-const JKS_TRUSTED_CERTIFICATE = 2;
-
-/** JKS: magic, version, count; each entry a tag, alias, date, type, length, DER. An entry has twenty bytes at least. */
 function jksCertificates(store: Buffer): Buffer[] {
-  let at = 0;
-  const take = (length: number) => {
-    if (length > store.length - at) throw new Error('is not a JKS store, or is cut short');
-    at += length;
-    return store.subarray(at - length, at);
-  };
-  const number = () => take(4).readUInt32BE();
-  const skipText = () => void take(take(2).readUInt16BE());
-  if (number() !== JKS_MAGIC) throw new Error('is not a JKS store');
-  take(4);
-  const found: Buffer[] = [];
-  for (let left = number(); left > 0; left--) {
-    if (number() !== JKS_TRUSTED_CERTIFICATE)
-      throw new Error('has a private key in it; a trust store has certificates only');
-    skipText();
-    take(8);
-    skipText();
-    found.push(take(number()));
-  }
-  return found;
+  const { keys, certificates } = readJks(store);
+  if (keys.length > 0) throw new Error('has a private key in it; a trust store has certificates only');
+  return certificates;
 }

@@ -6,7 +6,7 @@ import type * as Schema from '@peculiar/asn1-schema';
 import type * as X509 from '@peculiar/asn1-x509';
 
 /**
- * Certificates out of PKCS12 stores (RFC 7292) that are encrypted with PBES2 (RFC 8018), as keytool has done since Java 17
+ * Certificates and keys out of PKCS12 stores (RFC 7292) that are encrypted with PBES2 (RFC 8018), as keytool has done since Java 17
  * and OpenSSL since 3.0. The structure is read by packages, the decryption is Node's.
  */
 
@@ -31,6 +31,8 @@ const CIPHERS: Record<string, { name: string; keyLength: number }> = {
 
 /** Of a whole store, however many parts it has. keytool takes 10,000; a million stops the process for half a second. */
 const MOST_ITERATIONS = 5_000_000;
+/** Of a store with keys, which many may hand in to one process: so much takes half a second. */
+const MOST_KEY_ITERATIONS = 1_000_000;
 /** A certificate has about 150: the 150 authorities that come with Java are more than the default of 10,000 allows. */
 const MOST_ELEMENTS = 200_000;
 const WRONG_PASSWORD = 'cannot be decrypted: is the password right?';
@@ -40,36 +42,77 @@ interface Decryption {
   iterationsLeft: number;
 }
 
+/** What is in a store: certificates in DER, keys as PKCS8 in DER. */
+export interface Pkcs12Contents {
+  certificates: Buffer[];
+  keys: Buffer[];
+}
+
 /** The certificates of a store, in DER. Private keys and whatever else is in it are passed over. */
 export function pkcs12Certificates(store: Buffer, password: string): Buffer[] {
-  const { PFX, AuthenticatedSafe, EncryptedData } = structures();
-  const decryption = { password, iterationsLeft: MOST_ITERATIONS };
+  return [...safesOf(store, { password, iterationsLeft: MOST_ITERATIONS })].flatMap(certificatesIn);
+}
+
+/** The certificates and the private keys of a store. */
+export function pkcs12Contents(store: Buffer, password: string): Pkcs12Contents {
+  const decryption = { password, iterationsLeft: MOST_KEY_ITERATIONS };
+  const safes = [...safesOf(store, decryption)];
+  return {
+    certificates: safes.flatMap(certificatesIn),
+    keys: safes.flatMap((bags) => keysIn(bags, decryption)),
+  };
+}
+
+type Bags = readonly Pfx.SafeBag[];
+
+function* safesOf(store: Buffer, decryption: Decryption): Generator<Bags> {
+  const { PFX, AuthenticatedSafe, EncryptedData, SafeContents } = structures();
   const { authSafe } = parse(store, PFX);
-  return [...parse(octets(authSafe.content), AuthenticatedSafe)].flatMap(({ contentType, content }) => {
-    if (contentType === ID.data) return certificatesIn(octets(content));
-    if (contentType !== ID.encryptedData) return [];
-    const safeContents = decrypt(parse(content, EncryptedData).encryptedContentInfo, decryption);
+  for (const { contentType, content } of parse(octets(authSafe.content), AuthenticatedSafe)) {
+    if (contentType === ID.data) yield [...parse(octets(content), SafeContents)];
+    if (contentType !== ID.encryptedData) continue;
+    const { encryptedContentInfo: info } = parse(content, EncryptedData);
+    const ciphertext = info.encryptedContent?.value?.buffer;
+    const safeContents = decrypt(info.contentEncryptionAlgorithm, ciphertext, decryption);
     try {
-      return certificatesIn(safeContents);
+      yield [...parse(safeContents, SafeContents)];
     } catch (cause) {
       // One wrong key in 256 decrypts to something with valid padding.
       throw new Error(WRONG_PASSWORD, { cause });
     }
-  });
+  }
 }
 
-function certificatesIn(safeContents: ArrayBuffer | Buffer): Buffer[] {
-  const { SafeContents, CertBag, id_certBag, id_x509Certificate } = structures();
-  return [...parse(safeContents, SafeContents)].flatMap(({ bagId, bagValue }) => {
+function certificatesIn(bags: Bags): Buffer[] {
+  const { CertBag, id_certBag, id_x509Certificate } = structures();
+  return bags.flatMap(({ bagId, bagValue }) => {
     if (bagId !== id_certBag) return [];
     const { certId, certValue } = parse(bagValue, CertBag);
     return certId === id_x509Certificate ? [Buffer.from(octets(certValue))] : [];
   });
 }
 
-function decrypt(info: Cms.EncryptedContentInfo, decryption: Decryption): Buffer {
+function keysIn(bags: Bags, decryption: Decryption): Buffer[] {
+  const { EncryptedPrivateKeyInfo, id_keyBag, id_pkcs8ShroudedKeyBag } = structures();
+  return bags.flatMap(({ bagId, bagValue }) => {
+    if (bagId === id_keyBag) return [Buffer.from(bagValue)];
+    if (bagId !== id_pkcs8ShroudedKeyBag) return [];
+    const { encryptionAlgorithm, encryptedData } = parse(bagValue, EncryptedPrivateKeyInfo);
+    return [decrypt(encryptionAlgorithm, encryptedData.buffer, decryption)];
+  });
+}
+
+/** What is inside an EncryptedPrivateKeyInfo, still encrypted. */
+export function protectedKeyOf(der: Buffer): Buffer {
+  return Buffer.from(parse(der, structures().EncryptedPrivateKeyInfo).encryptedData.buffer);
+}
+
+function decrypt(
+  { algorithm, parameters }: X509.AlgorithmIdentifier,
+  ciphertext: ArrayBuffer | undefined,
+  decryption: Decryption,
+): Buffer {
   const { PBES2Params, PBKDF2Params } = structures();
-  const { algorithm, parameters } = info.contentEncryptionAlgorithm;
   if (algorithm !== ID.pbes2)
     throw new Error('uses a cipher of the past; write it anew with keytool of Java 17 or later, or as PEM');
   const { keyDerivationFunc, encryptionScheme } = parse(parameters, PBES2Params);
@@ -80,9 +123,7 @@ function decrypt(info: Cms.EncryptedContentInfo, decryption: Decryption): Buffer
   const digest = DIGESTS[prf?.algorithm ?? ID.hmacWithSha1];
   if (!digest || !(iterations >= 1)) throw new Error('uses an unknown cipher');
   decryption.iterationsLeft -= iterations;
-  if (decryption.iterationsLeft < 0)
-    throw new Error(`takes more than ${MOST_ITERATIONS} iterations to decrypt`);
-  const ciphertext = info.encryptedContent?.value?.buffer;
+  if (decryption.iterationsLeft < 0) throw new Error('takes too many iterations to decrypt');
   if (!ciphertext) throw new Error('has no ciphertext in one piece');
   const saltBytes = Buffer.from(salt.buffer);
   const key = pbkdf2Sync(decryption.password, saltBytes, iterations, cipher.keyLength, digest);
@@ -126,6 +167,14 @@ function loadStructures() {
   AsnProp({ type: AsnPropTypes.Integer })(EncryptedData.prototype, 'version');
   AsnProp({ type: cms.EncryptedContentInfo })(EncryptedData.prototype, 'encryptedContentInfo');
 
+  /** RFC 5208, section 6. */
+  class EncryptedPrivateKeyInfo {
+    encryptionAlgorithm = new AlgorithmIdentifier();
+    encryptedData = new OctetString();
+  }
+  AsnProp({ type: AlgorithmIdentifier })(EncryptedPrivateKeyInfo.prototype, 'encryptionAlgorithm');
+  AsnProp({ type: OctetString })(EncryptedPrivateKeyInfo.prototype, 'encryptedData');
+
   /** RFC 8018, appendix A.4. */
   class PBES2Params {
     keyDerivationFunc = new AlgorithmIdentifier();
@@ -146,5 +195,13 @@ function loadStructures() {
   AsnProp({ type: AsnPropTypes.Integer, optional: true })(PBKDF2Params.prototype, 'keyLength');
   AsnProp({ type: AlgorithmIdentifier, optional: true })(PBKDF2Params.prototype, 'prf');
 
-  return { AsnParser, OctetString, EncryptedData, PBES2Params, PBKDF2Params, ...pfx };
+  return {
+    ...pfx,
+    AsnParser,
+    OctetString,
+    EncryptedData,
+    EncryptedPrivateKeyInfo,
+    PBES2Params,
+    PBKDF2Params,
+  };
 }

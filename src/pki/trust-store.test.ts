@@ -86,7 +86,7 @@ test('a store that would take too long to decrypt is refused before it is tried'
   assert.throws(() => readTrustStore(costlyStore(1, 1), 'PKCS12', ''), /is the password right/);
   for (const iterations of [5_000_001, 0xffff_ffff]) {
     const store = costlyStore(1, iterations);
-    assert.throws(() => readTrustStore(store, 'PKCS12', 'x'), /more than 5000000 iterations/);
+    assert.throws(() => readTrustStore(store, 'PKCS12', 'x'), /too many iterations/);
   }
   assert.throws(() => readTrustStore(costlyStore(1, 0), 'PKCS12', ''), /unknown cipher/);
 });
