@@ -40,7 +40,7 @@ export function planLocally(
   checked?: ConfigRejections,
 ): LocalPlan {
   const { distinct, faults } = distinctNames(snapshot.virtualClusters);
-  const live = { hostsElsewhere: createHostIndex(), tlsRoutes: [] };
+  const live = { hostsElsewhere: createHostIndex(), tlsRoutes: [], configParts: new Map() };
   const input = { proxy: undefined, snapshot: { ...snapshot, virtualClusters: distinct }, live, now };
   const evaluation = evaluate(input, machinePlatform(known), { ...NOTHING_LEARNED, checked });
   const clusters = evaluation.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
@@ -85,10 +85,10 @@ function faultsOf({ cluster, faults, filters, ingresses }: EvaluatedCluster): Lo
   return all.filter(preventsService).map((fault) => ({ ...fault, virtualCluster, namespace }));
 }
 
-function listingsOf({ cluster, ingresses, filters }: ServedCluster): Listing[] {
-  return ingresses.map(({ ingress, tls, address }) => ({
-    virtualCluster: cluster.metadata.name,
-    ingress: ingress.metadata.name,
+function listingsOf({ name: virtualCluster, ingresses, filters }: ServedCluster): Listing[] {
+  return ingresses.map(({ name, tls, address }) => ({
+    virtualCluster,
+    ingress: name,
     bootstrap: `${address.bootstrapHost}:${address.by === 'port' ? address.bootstrapPort : address.port}`,
     protocol: tls ? 'TLS' : 'TCP',
     filters: filters.map(({ name }) => name),

@@ -24,7 +24,7 @@ export function machinePlatform(knownPorts: Allocation): Platform {
     portRequests: (_ingresses, clusters) =>
       clusters.flatMap(({ cluster, target, ingresses }) =>
         ingresses.flatMap(({ name, found }): PortRequest[] => {
-          const { clusterIP } = found?.ingress.spec ?? {};
+          const { clusterIP } = found?.ingress?.spec ?? {};
           if (!clusterIP) return [];
           const owner = blockOwner(cluster.metadata.name, name);
           return [{ owner, nodes: target && nodeIdsOf(target.nodeIdRanges), from: clusterIP.port }];

@@ -6,6 +6,8 @@ export interface Fault<Reason extends string = string> {
   reason: Reason;
   path: readonly (string | number)[];
   message: string;
+  /** Whether what was last good goes on in place of what is at fault, so that it takes nothing away. */
+  held?: boolean;
 }
 
 /** What a road knows of its reasons. */
@@ -20,7 +22,7 @@ export interface FaultRules<Reason extends string, Type extends string> {
   /** The condition that a fault makes False. */
   conditionTypeOf: (fault: Pick<Fault<Reason>, 'reason'>) => Type;
   /** Whether a fault keeps something from being served at all: a fault about readiness does not. */
-  preventsService: (fault: Fault<Reason>) => boolean;
+  preventsService: (fault: Pick<Fault<Reason>, 'reason' | 'held'>) => boolean;
   /** Whether a fault stands against the very name or place of something, so that not even its Services may be made. */
   isRefusal: (fault: Fault<Reason>) => boolean;
   /** The conditions that faults amount to: each says what is wrong, or that nothing is. */
@@ -40,8 +42,10 @@ export function faultRules<Reason extends string, Type extends string>({
 }: FaultTable<Reason, Type>): FaultRules<Reason, Type> {
   const conditionTypeOf = ({ reason }: Pick<Fault<Reason>, 'reason'>) => conditionOf[reason];
   const isWarning = ({ reason }: Fault<Reason>) => warnings.has(reason);
-  const preventsService = (fault: Fault<Reason>) => conditionTypeOf(fault) !== 'Ready';
-  const severity = (fault: Fault<Reason>) => (preventsService(fault) ? 2 : isWarning(fault) ? 0 : 1);
+  const isUnready = (fault: Pick<Fault<Reason>, 'reason'>) => conditionTypeOf(fault) === 'Ready';
+  const preventsService: FaultRules<Reason, Type>['preventsService'] = (fault) =>
+    !isUnready(fault) && !fault.held;
+  const severity = (fault: Fault<Reason>) => (!isUnready(fault) ? 2 : isWarning(fault) ? 0 : 1);
 
   function conditionOfType(
     type: Type,
@@ -66,7 +70,7 @@ export function faultRules<Reason extends string, Type extends string>({
   return {
     conditionTypeOf,
     preventsService,
-    isRefusal: (fault) => conditionTypeOf(fault) === 'Accepted',
+    isRefusal: (fault) => conditionTypeOf(fault) === 'Accepted' && !fault.held,
     conditionsOf: (faults, types, generation) =>
       types.map((type) => conditionOfType(type, faults, generation)),
   };

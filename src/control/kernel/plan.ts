@@ -26,9 +26,13 @@ export interface Target {
   objects: readonly AnyObject[];
   /** Whether what the owner had before and is not among the objects goes. */
   prune: boolean;
+  /** Labels of what stays all the same; `undefined` is a label that it must not have. */
+  keeps?: readonly LabelSet[];
   /** What the owner may have made; all kinds that the road makes if left out. */
   kinds?: readonly ResourceType[];
 }
+
+export type LabelSet = Readonly<Record<string, string | undefined>>;
 
 /** The cluster that the program runs in. */
 export const LOCAL = 'local';

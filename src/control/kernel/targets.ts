@@ -8,7 +8,7 @@ import type { Writer } from '../../kube/write/apply.ts';
 import { isOurs, referenceOf } from '../../kube/write/apply-decision.ts';
 import { SIGNATURE } from './field-manager.ts';
 import type { RoadMetrics } from './metrics.ts';
-import type { Target } from './plan.ts';
+import type { LabelSet, Target } from './plan.ts';
 import type { Watched } from './watches.ts';
 
 /** One cluster that objects are made in. */
@@ -62,10 +62,15 @@ export function createTargets(clusterOf: (name: string) => TargetCluster, metric
   }
 
   async function applyOne(target: Target, signal: AbortSignal): Promise<TargetError[]> {
-    const { cluster, labels, namespaces, objects, prune } = target;
+    const { cluster, labels, namespaces, objects, prune, keeps = [] } = target;
     const kinds: readonly ResourceType[] = prune ? (target.kinds ?? clusterOf(cluster).ownedTypes()) : [];
     const owner = { labels, kinds, namespaces };
-    const { created, updated, deleted, errors } = await writerOf(cluster).apply({ owner, objects, signal });
+    const { created, updated, deleted, errors } = await writerOf(cluster).apply({
+      owner,
+      objects,
+      keeps: (object) => keeps.some((set) => hasLabelSet(object, set)),
+      signal,
+    });
     metrics.wrote('created', created.length);
     metrics.wrote('updated', updated.length);
     metrics.wrote('deleted', deleted.length);
@@ -98,6 +103,11 @@ export function createTargets(clusterOf: (name: string) => TargetCluster, metric
     },
     waiterFor: (object) => waiting.get(referenceOf(object)),
   };
+}
+
+/** Whether an object has just these values of labels, and those that are undefined not at all. */
+export function hasLabelSet({ metadata }: KubeObject, set: LabelSet): boolean {
+  return Object.entries(set).every(([label, value]) => metadata.labels?.[label] === value);
 }
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

@@ -16,14 +16,15 @@ import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import { createHostIndex } from './evaluate/host-index.ts';
 import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
-import type { Live, LivePod, Observed, ServedKinds, Unreadable } from './observed.ts';
+import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
+import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
 import { hostsElsewhere } from './evaluate/other-proxies.ts';
 import { REFS } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
 import type { View, Watched } from '../kernel/watches.ts';
-import type { ClusterSnapshot, KeyedText, ProxySnapshot } from './snapshot.ts';
+import type { ClusterSnapshot, KeyedText, ProxySnapshot, Unreadable } from './snapshot.ts';
 
 /** What a pod says about the configuration it serves, by the pod's name. */
 export type PodAnswers = ReadonlyMap<string, Omit<LivePod, 'name' | 'ready'>>;
@@ -63,16 +64,17 @@ export function observeProxy(
   // Others' ingresses, so that who names one of them is told so.
   const named = virtualClusters.flatMap(({ spec }) => spec.ingresses.map((one) => one.name));
   const missing = new Set(named.filter((one) => !ingresses.some(({ metadata }) => metadata.name === one)));
-  const strangers = lookUp(kafkaProxyIngress, views.ingresses, inNamespace(namespace, missing));
+  const others: Unreadable[] = [];
+  const strangers = lookUp(kafkaProxyIngress, views.ingresses, inNamespace(namespace, missing), others);
 
   const filterNames = [
     ...virtualClusters.flatMap(({ spec }) => spec.filterRefs ?? []),
     ...proxies.flatMap(({ spec }) => filterRefsOf(spec)),
   ].map((ref) => ref.name);
-  const filters = lookUp(kafkaProtocolFilter, views.filters, inNamespace(namespace, filterNames));
+  const filters = lookUp(kafkaProtocolFilter, views.filters, inNamespace(namespace, filterNames), others);
   const targets = virtualClusters.map(({ spec }) => spec.targetCluster.clusterRef);
   const targetNames = targets.map((ref) => ref.name);
-  const clusterRefs = lookUp(kafkaClusterRef, views.clusterRefs, inNamespace(namespace, targetNames));
+  const clusterRefs = lookUp(kafkaClusterRef, views.clusterRefs, inNamespace(namespace, targetNames), others);
   const referred = referredBy(views, key, [...clusterRefs, ...filters]);
   return {
     namespace,
@@ -84,7 +86,8 @@ export function observeProxy(
       clusterRefs,
       filters,
       ...textsOf(views, referred),
-      cluster: clusterSnapshot(views, namespace, targetNames, referred),
+      cluster: clusterSnapshot(views, namespace, targetNames, referred, others),
+      unreadable: [...unreadable, ...others],
     },
     unreadable,
     live: liveOf(
@@ -103,11 +106,19 @@ const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one])
 const inNamespace = (namespace: string, names: Iterable<string>) =>
   [...new Set(names)].map((name) => `${namespace}/${name}`);
 
-/** Resources of a kind that others are responsible for: one that cannot be read is as good as none. */
-function lookUp<R extends Resource>(kind: Kind<R>, view: View, keys: readonly string[]): R[] {
+/** Resources of a kind that others are responsible for. One that cannot be read is only told of. */
+function lookUp<R extends Resource>(
+  kind: Kind<R>,
+  view: View,
+  keys: readonly string[],
+  unreadable: Unreadable[],
+): R[] {
   return keys.flatMap((key) => {
     const object = view.get(key);
-    return object && !isBeingDeleted(object) ? (read(kind, object).resource ?? []) : [];
+    if (!object || isBeingDeleted(object)) return [];
+    const { resource, problem } = read(kind, object);
+    if (problem !== undefined) unreadable.push({ object, problem });
+    return resource ?? [];
   });
 }
 
@@ -163,6 +174,7 @@ function clusterSnapshot(
   namespace: string,
   targets: readonly string[],
   referred: Referred,
+  unreadable: Unreadable[],
 ): ClusterSnapshot {
   const { kafkas, nodePools, grants, gateways, ingressControllers } = views;
   const kafkaKeys = inNamespace(namespace, targets);
@@ -173,11 +185,11 @@ function clusterSnapshot(
   );
   grantsTo.delete(namespace);
   return {
-    ...(kafkas && { kafkas: lookUp(kafka, kafkas, kafkaKeys) }),
+    ...(kafkas && { kafkas: lookUp(kafka, kafkas, kafkaKeys, unreadable) }),
     ...(nodePools && {
       nodePools: kafkaKeys.flatMap((key) => {
-        const pools = nodePools.find('kafka', key);
-        return lookUp(kafkaNodePool, nodePools, pools.map(({ metadata }) => keyOf(metadata)).toSorted());
+        const keys = nodePools.find('kafka', key).map(({ metadata }) => keyOf(metadata));
+        return lookUp(kafkaNodePool, nodePools, keys.toSorted(), unreadable);
       }),
     }),
     ...(grants && {
@@ -185,9 +197,14 @@ function clusterSnapshot(
         grants.list(other).flatMap((object) => read(referenceGrant, object).resource ?? []),
       ),
     }),
-    ...(gateways && { gateways: lookUp(gateway, gateways, referred('Gateway')) }),
+    ...(gateways && { gateways: lookUp(gateway, gateways, referred('Gateway'), unreadable) }),
     ...(ingressControllers && {
-      ingressControllers: lookUp(ingressController, ingressControllers, referred('IngressController')),
+      ingressControllers: lookUp(
+        ingressController,
+        ingressControllers,
+        referred('IngressController'),
+        unreadable,
+      ),
     }),
     ...(namespaceLabels && { namespaceLabels }),
   };
@@ -228,10 +245,10 @@ function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKin
   };
 }
 
-const partsRead = new WeakMap<AnyObject, Map<string, string>>();
+const partsRead = new WeakMap<AnyObject, Map<string, ConfigPart>>();
 
 /** Read once for each version of the Secret: it is by far the largest thing here. */
-function partsOfSecret(secret: AnyObject): Map<string, string> {
+function partsOfSecret(secret: AnyObject): Map<string, ConfigPart> {
   const { [CONFIG_KEY]: text = '' } = (secret['data'] ?? {}) as Record<string, string>;
   const parts = partsRead.get(secret) ?? configPartsOf(fromBase64(text));
   partsRead.set(secret, parts);

@@ -1,12 +1,13 @@
 /** What a plan for one proxy is made from. */
 import type { KubeObject } from '../../kube/object.ts';
+import type { ConfigPart } from './config/planned-config.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import type { HostIndex } from './evaluate/host-index.ts';
 import type { RowName } from '../kernel/watches.ts';
 import type { ProxyViews } from './watches.ts';
-import type { ClusterSnapshot, ProxySnapshot } from './snapshot.ts';
+import type { ClusterSnapshot, ProxySnapshot, Unreadable } from './snapshot.ts';
 
 /** Everything the decision depends on, read before it is made. The snapshot holds only what this proxy has to do with. */
 export interface Observed {
@@ -22,12 +23,6 @@ export interface Observed {
   podsSince: number;
 }
 
-export interface Unreadable {
-  object: KubeObject;
-  /** What is wrong, for people. */
-  problem: string;
-}
-
 /** What there is of the objects made before. */
 export interface Live {
   kinds: ServedKinds;
@@ -36,8 +31,8 @@ export interface Live {
   tlsRoutes: readonly TlsRoute[];
   /** Host names at load balancers and Gateways that virtual clusters of other proxies have. */
   hostsElsewhere: Pick<HostIndex, 'find'>;
-  /** For each virtual cluster in the configuration that was written last: the hash of its part. */
-  configParts: ReadonlyMap<string, string>;
+  /** Each virtual cluster's part of the configuration that was written last. */
+  configParts: ReadonlyMap<string, ConfigPart>;
   replicas: number;
   pods: readonly LivePod[];
 }

@@ -4,7 +4,7 @@ import { referenceOf } from '../../kube/write/apply-decision.ts';
 import { grantWishes } from '../../resources/common/allowed-infrastructure.ts';
 import type { KafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { LOCAL } from '../kernel/plan.ts';
-import type { Plan, Target } from '../kernel/plan.ts';
+import type { LabelSet, Plan, Target } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { ConfigRejections } from './config/checks.ts';
 import type { PlannedConfig } from './config/planned-config.ts';
@@ -13,7 +13,7 @@ import type { Evaluation } from './evaluate/evaluate.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import { kubernetesPlatform } from './evaluate/kubernetes.ts';
 import { isRefusal, preventsService } from './faults.ts';
-import { SHARED, blockOwner, ownerLabels } from './names.ts';
+import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner, ownerLabels } from './names.ts';
 import { clusterService, dnsEndpoint, routes, sharedService, tlsRoutes } from './objects/ingress.ts';
 import type { ServedIngress } from './objects/ingress.ts';
 import {
@@ -97,9 +97,33 @@ function targetOf(
     labels: ownerLabels(observed.name),
     namespaces: [observed.namespace],
     objects: wanted.filter((object) => !taken.has(referenceOf(object))),
-    // What has become unreadable, by a new version of a CRD perhaps, must not take load balancers and addresses with it.
-    prune: observed.unreadable.length === 0,
+    prune: true,
+    keeps: proxy ? keptLabels(evaluation, observed) : [],
   };
+}
+
+/**
+ * Labels of what stays whether it is wanted now or not: all that leads to a virtual cluster about which something is wrong, or
+ * which cannot be read, at an ingress that is still there. What has no fault is as it should be, and the rest of it goes.
+ */
+function keptLabels({ ingresses, clusters }: Evaluation, { unreadable }: Observed): LabelSet[] {
+  const ofKind = (kind: string) =>
+    unreadable.flatMap(({ object }) => (object.kind === kind ? [object.metadata.name] : []));
+  const broken = ingresses.filter(({ faults }) => faults.some((fault) => !isRefusal(fault)));
+  const shared = [...ofKind('KafkaProxyIngress'), ...broken.map(({ ingress }) => ingress.metadata.name)];
+  const present = [...ofKind('KafkaProxyIngress'), ...ingresses.map(({ ingress }) => ingress.metadata.name)];
+  const ofClusters = clusters.flatMap(({ cluster, faults, ingresses: own }) =>
+    own.flatMap((one) => {
+      const all = [...faults, ...one.faults];
+      const stays = present.includes(one.name) && all.length > 0 && !one.faults.some(isRefusal);
+      return stays ? [{ [CLUSTER_LABEL]: cluster.metadata.name, [INGRESS_LABEL]: one.name }] : [];
+    }),
+  );
+  const ofUnreadable = ofKind('VirtualKafkaCluster').flatMap((cluster) =>
+    present.map((ingress) => ({ [CLUSTER_LABEL]: cluster, [INGRESS_LABEL]: ingress })),
+  );
+  const ofShared = shared.map((ingress) => ({ [CLUSTER_LABEL]: undefined, [INGRESS_LABEL]: ingress }));
+  return [...ofClusters, ...ofUnreadable, ...ofShared];
 }
 
 function lookAgainInMs(
@@ -166,7 +190,8 @@ function ingressObjects(
   { cluster, target, ingresses }: EvaluatedCluster,
   kinds: ServedKinds,
 ): AnyObject[] {
-  if (!target) return [];
+  // Without node ids, as of a target that was last good and whose ingresses go by server names, what there is stays as it is.
+  if (!target || target.nodeIdRanges.length === 0) return [];
   return ingresses.flatMap((one, index) => {
     const { ingress, faults } = one;
     if (!ingress || faults.some(isRefusal)) return [];

@@ -1,4 +1,5 @@
 import type { FilterModule } from '../../ops/filter-module.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import type { Gateway } from '../../resources/gateway/gateway.ts';
 import type { ReferenceGrant } from '../../resources/gateway/reference-grant.ts';
 import type { KafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
@@ -29,6 +30,8 @@ export interface ProxySnapshot {
   configMaps: readonly KeyedText[];
   /** Packages that filters of all proxies may come from, beside those that a proxy allows itself. */
   filterModules?: readonly FilterModule[];
+  /** Resources among these that an API server took, but which mean nothing. */
+  unreadable?: readonly Unreadable[];
   /** What only a Kubernetes cluster has. */
   cluster?: ClusterSnapshot;
 }
@@ -42,6 +45,25 @@ export interface ClusterSnapshot {
   ingressControllers?: readonly IngressController[];
   /** Labels of the namespace that the proxy is in; absent where they may not be read. */
   namespaceLabels?: Readonly<Record<string, string>>;
+}
+
+export interface Unreadable {
+  object: KubeObject;
+  /** What is wrong, for people. */
+  problem: string;
+}
+
+/** What is wrong with the resource of that name, if it is there and cannot be read. */
+export function unreadableIn(
+  { unreadable = [] }: ProxySnapshot,
+  kind: string,
+  namespace: string,
+  name: string,
+): string | undefined {
+  return unreadable.find(
+    ({ object }) =>
+      object.kind === kind && object.metadata.namespace === namespace && object.metadata.name === name,
+  )?.problem;
 }
 
 interface Named {

@@ -37,7 +37,7 @@ export function statusesOf(known: Known): Statuses {
   const statuses: PlannedStatus[] = [
     ...evaluation.clusters.map((cluster) => clusterStatus(cluster, known, isNewest)),
     ...evaluation.ingresses.map(ingressStatus),
-    ...observed.unreadable.map(unreadableStatus),
+    ...observed.unreadable.map((one) => unreadableStatus(one, evaluation)),
     ...(proxy ? [proxyStatus(proxy.metadata.generation, known)] : []),
   ];
   return { statuses, pending: proxy !== undefined && live.pods.length > 0 && !isNewest };
@@ -56,9 +56,8 @@ const MAX_POINTS = 16;
 function clusterStatus(evaluated: EvaluatedCluster, known: Known, isNewest: boolean): PlannedStatus {
   const { cluster, filters, ingresses } = evaluated;
   const { name, generation } = cluster.metadata;
-  const pending = servedCluster(evaluated)
-    ? [...podFaults(name, known), ...pendingFault(evaluated, known, isNewest)]
-    : [];
+  const isServed = servedCluster(evaluated) !== undefined;
+  const pending = isServed ? [...podFaults(name, known), ...pendingFault(evaluated, known, isNewest)] : [];
   const ofFilters = filters.flatMap(({ faults }) => faults);
   const whole = [...evaluated.faults, ...ofFilters];
   const withPending = ingresses.map((one) => ({
@@ -68,7 +67,10 @@ function clusterStatus(evaluated: EvaluatedCluster, known: Known, isNewest: bool
   const all = [...whole, ...withPending.flatMap(({ faults }) => faults)];
   const status = {
     ...observedGeneration(generation),
-    conditions: conditionsOf(all, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
+    conditions: [
+      ...conditionsOf(all, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
+      ...degraded(isServed, all, generation),
+    ],
     ingresses: withPending.map((one) => clusterIngressStatus(one, whole.filter(preventsService), generation)),
     ...(filters.length > 0 && {
       // A filter may be used twice; a status has each name once.
@@ -79,6 +81,26 @@ function clusterStatus(evaluated: EvaluatedCluster, known: Known, isNewest: bool
     }),
   };
   return { kind: 'VirtualKafkaCluster', namespace: cluster.metadata.namespace, name, status };
+}
+
+/** Says that something goes on as it was last good, and why. Since when is the time of the condition. */
+function degraded(
+  isServed: boolean,
+  faults: readonly Fault[],
+  generation: number | undefined,
+): PlannedCondition[] {
+  const why = new Set(faults.flatMap(({ held, message }) => (held ? [message] : [])));
+  if (!isServed || why.size === 0) return [];
+  const message = `clients are served what was last good, until this is put right: ${[...why].join('; ')}`;
+  return [
+    {
+      type: 'Degraded',
+      status: 'True',
+      reason: 'ServedAsLastGood',
+      message: message.slice(0, MAX_MESSAGE),
+      ...observedGeneration(generation),
+    },
+  ];
 }
 
 /**
@@ -92,7 +114,7 @@ function pendingFault({ cluster }: EvaluatedCluster, known: Known, isNewest: boo
   if (!live.pods.some(({ ready }) => ready))
     return [{ reason: 'PodsNotReady', path: [], message: 'no pod of the proxy is ready' }];
   const { name } = cluster.metadata;
-  const isUnchanged = live.configParts.get(name) === evaluation.config.parts.get(name)?.hash;
+  const isUnchanged = live.configParts.get(name)?.hash === evaluation.config.parts.get(name)?.hash;
   const before = cluster.status?.conditions?.find(({ type }) => type === 'Ready');
   const wasServed = before !== undefined && !['ConfigPending', 'PodsNotReady'].includes(before.reason ?? '');
   if (isUnchanged && wasServed) return [];
@@ -121,17 +143,22 @@ function clusterIngressStatus(
   ofCluster: readonly Fault[],
   generation: number | undefined,
 ): object {
-  const { name, address, ingress, points, faults } = one;
+  const { name, address, points, faults } = one;
   const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs'], generation);
   const ready = conditionsOf([...faults, ...ofCluster], ['Ready'], generation);
   const port = address && (address.by === 'port' ? address.bootstrapPort : address.port);
   return {
     name,
     ...(address && !faults.some(isRefusal) && { bootstrap: `${address.bootstrapHost}:${port}` }),
-    ...(ingress && { protocol: ingress.spec.clusterIP?.protocol ?? 'TLS' }),
+    ...protocolOf(one),
     ...(points.length > 0 && { loadBalancerIngressPoints: points.slice(0, MAX_POINTS) }),
     conditions: [...conditions, ...ready],
   };
+}
+
+function protocolOf({ resolved, ingress, address }: ClusterIngress): object {
+  if (resolved && address) return { protocol: resolved.tls ? 'TLS' : 'TCP' };
+  return ingress ? { protocol: ingress.spec.clusterIP?.protocol ?? 'TLS' } : {};
 }
 
 function ingressStatus({ ingress, faults }: EvaluatedIngress): PlannedStatus {
@@ -145,15 +172,18 @@ function ingressStatus({ ingress, faults }: EvaluatedIngress): PlannedStatus {
   };
 }
 
-function unreadableStatus({ object, problem }: Observed['unreadable'][number]): PlannedStatus {
+function unreadableStatus(
+  { object, problem }: Observed['unreadable'][number],
+  { config }: Evaluation,
+): PlannedStatus {
   const { name, namespace = '', generation } = object.metadata;
-  const faults: Fault[] = [{ reason: 'Invalid', path: [], message: problem }];
+  const faults: Fault[] = [{ reason: 'Invalid', path: [], message: problem, held: true }];
   const types: ConditionType[] = object.kind === 'KafkaProxy' ? ['Ready'] : ['Accepted', 'Ready'];
-  const conditions = conditionsOf(faults, types, generation);
+  const isServed = object.kind === 'VirtualKafkaCluster' && config.parts.has(name);
+  const conditions = [...conditionsOf(faults, types, generation), ...degraded(isServed, faults, generation)];
   const status = { ...observedGeneration(generation), conditions };
-  // The status of a KafkaProxy also has the ports, which nothing may forget.
-  const keepsRest = object.kind === 'KafkaProxy';
-  return { kind: object.kind, namespace, name, status, ...(keepsRest && { keepsRest }) };
+  // The status of a KafkaProxy also has the ports, which nothing may forget, and that of a virtual cluster its addresses.
+  return { kind: object.kind, namespace, name, status, keepsRest: true };
 }
 
 function proxyStatus(generation: number | undefined, known: Known): PlannedStatus {

@@ -23,6 +23,8 @@ export interface ApplyRequest {
   objects: readonly KubeObject[];
   /** Says of an object that exists and is not the owner's whether it may be taken over. */
   adopt?: (live: KubeObject) => boolean;
+  /** Says of an object that the owner wants no more whether it stays all the same. */
+  keeps?: (live: KubeObject) => boolean;
   signal?: AbortSignal;
 }
 
@@ -151,6 +153,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
       try {
         for (const object of leftovers(await find(type, request.owner), wanted)) {
           if (isCutShort(summary)) return;
+          if (request.keeps?.(object)) continue;
           const reference = referenceOf(object);
           memory.delete(reference);
           await collect(summary, reference, async () =>

@@ -2,6 +2,7 @@
  * What the planner makes of a golden scenario. Certificates are issued on the spot where an input says `@certificate`, and
  * stand as that in the outcome.
  */
+import { keyOf } from '../../../src/kube/object.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import type { RowName } from '../../../src/control/kernel/watches.ts';
@@ -11,6 +12,7 @@ import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
 import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
+import { titleOf } from '../golden/input.ts';
 import type { InputDocument } from '../golden/input.ts';
 import type { Outcome, Sections } from '../golden/outcome.ts';
 import type { Json } from '../golden/patch.ts';
@@ -36,11 +38,17 @@ export interface PlannedScenario {
   changesInTheEnd: number;
 }
 
+/** `before` is what the cluster held, and was planned and applied, before it came to hold what is in `input`. */
 export async function planScenario(
   input: readonly InputDocument[],
   authority: Authority,
+  before: readonly InputDocument[] = [],
 ): Promise<PlannedScenario> {
-  const { cluster, proxy, plan, masks } = await load(input as readonly AnyObject[], authority);
+  const { cluster, proxy, plan, masks } = await load(
+    input as readonly AnyObject[],
+    authority,
+    before as readonly AnyObject[],
+  );
   const now = Date.now();
   const first = plan(now);
   const outcome = {
@@ -62,16 +70,28 @@ export interface Loaded {
   masks: Map<string, string>;
 }
 
-/** The scenario's objects in a cluster in memory, and how to plan for them. */
-export async function load(documents: readonly AnyObject[], authority: Authority): Promise<Loaded> {
+/** The scenario's objects in a cluster in memory, which held those of `before` first, and how to plan for them. */
+export async function load(
+  documents: readonly AnyObject[],
+  authority: Authority,
+  before: readonly AnyObject[] = [],
+): Promise<Loaded> {
   const masks = new Map([[authority.certPem, '@authority']]);
   const scenario = scenarioOf(documents);
   const cluster = createMemoryCluster(scenario.absent);
+  for (const document of before.filter(({ kind }) => kind !== 'Scenario'))
+    cluster.put(await fill(complete(document), authority, masks));
+  if (before.length > 0) cluster.apply(cluster.plan(scenario.proxy, Date.now()), Date.now());
+  const titles = new Set(documents.map(titleOf));
+  for (const document of before)
+    if (!titles.has(titleOf(document))) cluster.delete(document.kind, keyOf(complete(document).metadata));
   const newest = new Map<string, PodAnswer>();
   for (const document of documents) {
     if (document.kind === 'Scenario') continue;
     const filled = await fill(complete(document), authority, masks);
-    cluster.put(filled);
+    const isThere = before.some((one) => titleOf(one) === titleOf(document));
+    const status = isThere ? cluster.get(document.kind, keyOf(filled.metadata))?.status : undefined;
+    cluster.put({ ...(status !== undefined && { status }), ...filled });
     const { annotations = {}, name } = document.metadata;
     if (annotations['test/config'] !== 'newest') continue;
     newest.set(name, readAnswer(JSON.parse(annotations['test/answer'] ?? '{}')) ?? {});
@@ -82,6 +102,7 @@ export async function load(documents: readonly AnyObject[], authority: Authority
     checked: {
       filters: new Map(Object.entries(scenario.refusedFilters)),
       clusters: new Map(Object.entries(scenario.refusedClusters)),
+      hopeless: new Set(),
     },
   };
   const plan = (now: number) => {

@@ -6,6 +6,7 @@ import type { AnyObject } from '../../../src/kube/object.ts';
 import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
 import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
+import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
 import { rowsOf } from '../../../src/control/kernel/watches.ts';
 import type { RowName, View } from '../../../src/control/kernel/watches.ts';
 import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
@@ -84,7 +85,7 @@ export function createMemoryCluster(
 
   function applyObjects({ targets }: ProxyPlan): number {
     let changes = 0;
-    for (const { objects, labels, namespaces, prune } of targets) {
+    for (const { objects, labels, namespaces, prune, keeps = [] } of targets) {
       const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
       for (const object of objects) {
         const live = storeFor(object)?.get(keyOf(object.metadata));
@@ -94,10 +95,12 @@ export function createMemoryCluster(
       }
       for (const [name, store] of prune ? stores : []) {
         if (!PROXY_WATCHES[name].owned) continue;
-        for (const { kind, metadata } of Array.from(store.values())) {
+        for (const object of Array.from(store.values())) {
+          const { kind, metadata } = object;
           const isOwn = metadata.labels?.[PROXY_LABEL] === labels[PROXY_LABEL];
           if (!namespaces.includes(metadata.namespace ?? '') || !isOwn) continue;
           if (wanted.has(`${kind} ${metadata.name}`)) continue;
+          if (keeps.some((set) => hasLabelSet(object, set))) continue;
           changes += 1;
           store.delete(keyOf(metadata));
         }

@@ -51,7 +51,7 @@ function parseInput(text: string): Map<string, InputDocument> {
   return documents;
 }
 
-function titleOf({ kind, metadata }: InputDocument): string {
+export function titleOf({ kind, metadata }: InputDocument): string {
   if (!metadata) return kind;
   const { namespace, name } = metadata;
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;

@@ -31,11 +31,13 @@ suite('the proxy’s own checks', () => {
       assert.deepEqual([...(filters ?? [])], [['bad', 'is bad']]);
       assert.deepEqual([...(clusters ?? [])], [['broken', 'is broken']]);
     }
-    assert.equal(
-      await checker.config(config, await checker.config(config)),
-      undefined,
-      'no more than is known',
+    const again = await checker.config(config, await checker.config(config));
+    assert.deepEqual(
+      [...again!.hopeless],
+      ['filtered', 'broken'],
+      'what is still there is what was served before',
     );
+    assert.equal(await checker.config(config, again), undefined, 'no more than is known');
     assert.deepEqual(asked, ['good', 'fine', 'bad', 'broken']);
   });
 

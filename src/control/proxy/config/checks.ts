@@ -15,6 +15,8 @@ export interface ProxyChecks {
 export interface ConfigRejections {
   filters: ReadonlyMap<string, string>;
   clusters: ReadonlyMap<string, string>;
+  /** Virtual clusters of which it would refuse even what was served before. */
+  hopeless: ReadonlySet<string>;
 }
 
 export interface Checker {
@@ -44,18 +46,23 @@ export function createChecker(checks: ProxyChecks | undefined): Checker {
     async config({ parts }, known) {
       const filters = new Map(known?.filters);
       const clusters = new Map(known?.clusters);
-      const before = filters.size + clusters.size;
+      const hopeless = new Set(known?.hopeless);
+      const count = () => filters.size + clusters.size + hopeless.size;
+      const before = count();
       for (const [name, { document, hash }] of parts) {
         let isBad = false;
         for (const { name: filterName, type, config } of document.filterDefinitions) {
           const problem = await filter(type, config);
+          // Whoever was told of it has something else, unless it is what was good once.
+          if (problem !== undefined && known?.filters.has(filterName)) hopeless.add(name);
           if (problem !== undefined) filters.set(filterName, problem);
           isBad ||= problem !== undefined;
         }
         const problem = !isBad && checks && (await once(hash, () => checks.document(document)));
+        if (problem && known?.clusters.has(name)) hopeless.add(name);
         if (problem) clusters.set(name, problem);
       }
-      return filters.size + clusters.size > before ? { filters, clusters } : undefined;
+      return count() > before ? { filters, clusters, hopeless } : undefined;
     },
   };
 }

@@ -1,9 +1,11 @@
 /** Keeps a configuration within what a Secret can hold. Without this the API server would refuse all of it, for everybody. */
+import { hashOf } from '../../../kube/json.ts';
 import { byAge, servedCluster } from '../evaluate/cluster.ts';
 import type { EvaluatedCluster } from '../evaluate/cluster.ts';
 import type { Platform } from '../evaluate/platform.ts';
 import type { Fault } from '../faults.ts';
-import type { ProxyDocument } from './document.ts';
+import { proxyConfig } from './document.ts';
+import type { ProxyDocument, ServedCluster } from './document.ts';
 import { plannedConfig } from './planned-config.ts';
 import type { PlannedConfig } from './planned-config.ts';
 
@@ -15,51 +17,104 @@ export interface FittedConfig {
   config: PlannedConfig;
 }
 
-/** The configuration of all that can be served. The youngest virtual clusters for which it has no room get a fault. */
+/** What was served before. */
+export interface ServedBefore {
+  /** Virtual clusters that cannot be read. */
+  unreadable: readonly ServedCluster[];
+  /** What was last good of one. */
+  lastOf: (cluster: EvaluatedCluster) => ServedCluster | undefined;
+}
+
+/**
+ * The configuration of all that can be served. What has no room gets a fault: a virtual cluster that is served goes on as it was,
+ * and of the others the youngest are refused.
+ */
 export function fitConfig(
   clusters: readonly EvaluatedCluster[],
   { proxySettings, maxConfigBytes }: Pick<Platform, 'proxySettings' | 'maxConfigBytes'>,
+  { unreadable, lastOf }: ServedBefore,
 ): FittedConfig {
-  const configOf = (served: readonly EvaluatedCluster[]) =>
-    plannedConfig(
-      proxySettings,
-      served.flatMap((cluster) => servedCluster(cluster) ?? []),
-    );
-  const config = configOf(clusters);
+  const configOf = (of: readonly EvaluatedCluster[], held: readonly ServedCluster[]) => {
+    const served = of.flatMap((cluster) => servedCluster(cluster) ?? []);
+    return plannedConfig(proxySettings, [...served, ...unreadable, ...held]);
+  };
+  const config = configOf(clusters, []);
   if (Buffer.byteLength(config.text) <= maxConfigBytes) return { clusters: [...clusters], config };
-  const refused = youngestBeyond(maxConfigBytes, clusters, config);
-  const fitted = clusters.map((cluster) =>
-    refused.has(cluster) ? { ...cluster, faults: [...cluster.faults, TOO_LARGE] } : cluster,
-  );
-  return { clusters: fitted, config: configOf(fitted) };
+  const { held, refused } = withoutRoom(maxConfigBytes, clusters, config, lastOf);
+  const fitted = clusters.map((cluster) => {
+    if (!held.has(cluster) && !refused.has(cluster)) return cluster;
+    return { ...cluster, faults: [...cluster.faults, { ...TOO_LARGE, held: held.has(cluster) }] };
+  });
+  const rest = fitted.filter((_, index) => !held.has(clusters[index]!));
+  return { clusters: fitted, config: configOf(rest, [...held.values()]) };
 }
 
-/** The virtual clusters that have no room, the older ones being served first: what has been served goes on being served. */
-function youngestBeyond(
-  maxConfigBytes: number,
+interface WithoutRoom {
+  /** Those that go on as they were, and what that is. */
+  held: ReadonlyMap<EvaluatedCluster, ServedCluster>;
+  refused: ReadonlySet<EvaluatedCluster>;
+}
+
+/**
+ * Who has no room. All that was served before has had it; then, the older ones first, each becomes what it should be if there is
+ * room for that, and what is new comes last.
+ */
+function withoutRoom(
+  maxBytes: number,
   clusters: readonly EvaluatedCluster[],
   config: PlannedConfig,
-): ReadonlySet<EvaluatedCluster> {
-  const sizes = new Map([...config.parts].map(([name, { document }]) => [name, sizeOf(document)]));
-  const shared = new Map([...sizes.values()].flatMap((size) => [...size.shared]));
-  const own = sum([...sizes.values()].map((size) => size.own));
+  lastOf: ServedBefore['lastOf'],
+): WithoutRoom {
+  const own = [...config.parts].map(([name, { document }]) => [name, sizeOf(document)] as const);
+  const sizes = new Map(own);
+  const ledger = createLedger();
+  for (const size of sizes.values()) ledger.add(size);
   // What is around the parts: brackets, and the proxy's own settings.
-  let used = Math.max(0, Buffer.byteLength(config.text) - own - sum([...shared.values()]));
-  const included = new Set<string>();
+  const around = Math.max(0, Buffer.byteLength(config.text) - ledger.bytes());
+  const wanted = clusters.filter(({ cluster }) => sizes.has(cluster.metadata.name)).toSorted(byAge);
+  const sizeNow = ({ cluster }: EvaluatedCluster) => sizes.get(cluster.metadata.name)!;
+  const before = new Map(
+    wanted.flatMap((one) => {
+      const last = lastOf(one);
+      return last ? [[one, { last, size: sizeAlone(last) }] as const] : [];
+    }),
+  );
+  for (const one of wanted) ledger.remove(sizeNow(one));
+  for (const { size } of before.values()) ledger.add(size);
+  const held = new Map<EvaluatedCluster, ServedCluster>();
   const refused = new Set<EvaluatedCluster>();
-  for (const one of clusters.toSorted(byAge)) {
-    const size = sizes.get(one.cluster.metadata.name);
-    if (!size) continue;
-    const added = [...size.shared].filter(([name]) => !included.has(name));
-    const bytes = size.own + sum(added.map(([, its]) => its));
-    if (used + bytes > maxConfigBytes) {
-      refused.add(one);
-      continue;
-    }
-    used += bytes;
-    for (const [name] of added) included.add(name);
+  for (const one of [...before.keys(), ...wanted.filter((one) => !before.has(one))]) {
+    const known = before.get(one);
+    if (known) ledger.remove(known.size);
+    ledger.add(sizeNow(one));
+    if (around + ledger.bytes() <= maxBytes) continue;
+    ledger.remove(sizeNow(one));
+    if (known) ledger.add(known.size);
+    if (known) held.set(one, known.last);
+    else refused.add(one);
   }
-  return refused;
+  return { held, refused };
+}
+
+const sizeAlone = (served: ServedCluster) => sizeOf(proxyConfig([served], {}));
+
+/** Adds up sizes; what several have in common counts once. */
+function createLedger() {
+  const shared = new Map<string, number>();
+  let total = 0;
+  const count = ({ own, shared: items }: Size, step: 1 | -1) => {
+    total += step * own;
+    for (const [item, bytes] of items) {
+      const users = shared.get(item) ?? 0;
+      if (step === 1 ? users === 0 : users === 1) total += step * bytes;
+      shared.set(item, users + step);
+    }
+  };
+  return {
+    add: (size: Size) => count(size, 1),
+    remove: (size: Size) => count(size, -1),
+    bytes: () => total,
+  };
 }
 
 const TOO_LARGE: Fault = {
@@ -79,7 +134,7 @@ function sizeOf({ virtualClusters, filterDefinitions, pem = {} }: ProxyDocument)
   return {
     own: sum(virtualClusters.map(itemBytes)),
     shared: new Map([
-      ...filterDefinitions.map((one) => [`filter ${one.name}`, itemBytes(one)] as const),
+      ...filterDefinitions.map((one) => [`filter ${hashOf(one)}`, itemBytes(one)] as const),
       ...Object.entries(pem).map(
         ([name, text]) => [`pem ${name}`, itemBytes(name) + itemBytes(text)] as const,
       ),

@@ -2,15 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { FilterModule } from '../../../ops/filter-module.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
+import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import type { NodePorts } from '../ports/ports.ts';
-import type {
-  KeyPair,
-  ResolvedCluster,
-  ResolvedFilter,
-  ResolvedIngress,
-  ResolvedTarget,
-  ServerTls,
-} from '../resolve/resolve.ts';
+import type { KeyPair, ResolvedFilter, ResolvedTarget, ServerTls } from '../resolve/resolve.ts';
 
 /** Where an ingress of a virtual cluster is reached, and where the proxy listens for it. */
 export type GatewayAddress =
@@ -35,13 +29,21 @@ export type GatewayAddress =
       bindAddress?: string;
     };
 
-export interface ServedIngress extends ResolvedIngress {
+export interface ServedIngress {
+  name: string;
+  /** Absent where the ingress speaks plain TCP. */
+  tls: ServerTls | undefined;
   address: GatewayAddress;
 }
 
-/** A virtual cluster with its addresses decided. */
-export interface ServedCluster extends ResolvedCluster {
+/** A virtual cluster with its references followed and its addresses decided. */
+export interface ServedCluster {
+  name: string;
   ingresses: ServedIngress[];
+  target: ResolvedTarget;
+  filters: readonly ResolvedFilter[];
+  /** Whether the filters are those of before, of which another virtual cluster may have newer ones by the same names. */
+  hasHeldFilters: boolean;
 }
 
 export interface ProxySettings {
@@ -77,17 +79,18 @@ type Keep = (text: string) => PemReference;
 
 /** The whole document. Pure; the order of its parts depends on names only, so that an unchanged snapshot gives an unchanged text. */
 export function proxyConfig(clusters: readonly ServedCluster[], settings: ProxySettings): ProxyDocument {
-  const sorted = clusters.toSorted((a, b) => (a.cluster.metadata.name < b.cluster.metadata.name ? -1 : 1));
-  const definitions = new Map(
-    sorted.flatMap(({ filters }) => filters.map((filter) => [filter.name, filter])),
-  );
+  const definitions = new Map<string, ResolvedFilter>();
   const names = new Map<string, string>();
   const keep: Keep = (text) => {
     const name = names.get(text) ?? pemName(text);
     names.set(text, name);
     return { pem: name };
   };
-  const virtualClusters = sorted.map((cluster) => virtualCluster(cluster, keep));
+  const isOld = ({ hasHeldFilters }: ServedCluster) => Number(hasHeldFilters);
+  const virtualClusters = clusters
+    // What is new has the names of filters; what is old gets out of its way.
+    .toSorted((a, b) => isOld(a) - isOld(b))
+    .map((cluster) => virtualCluster(cluster, keep, definitions));
   const pems = [...names].map(([text, name]) => [name, text] as const);
   const filters = [...definitions.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const modules = new Map(filters.flatMap(({ module }) => (module ? [[module.name, module]] : [])));
@@ -97,20 +100,53 @@ export function proxyConfig(clusters: readonly ServedCluster[], settings: ProxyS
     ...(modules.size > 0 && {
       filterModules: [...modules.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     }),
-    virtualClusters,
+    virtualClusters: virtualClusters.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ...(pems.length > 0 && { pem: Object.fromEntries(pems.toSorted(([a], [b]) => (a < b ? -1 : 1))) }),
   };
+}
+
+/** Adds a filter of before, and says by which name: not by its own, which has no `#`, if that means something else now. */
+function defineHeld(filter: ResolvedFilter, definitions: Map<string, ResolvedFilter>): string {
+  const { type, config } = filter;
+  const hash = hashOf([type, config]);
+  const other = definitions.get(filter.name);
+  const isSame = !other || hashOf([other.type, other.config]) === hash;
+  const name = isSame ? filter.name : `${ownName(filter)}#${hash.slice(0, 8)}`;
+  definitions.set(name, { ...filter, name });
+  return name;
+}
+
+/** The name of a filter of before in its own time. */
+export const ownName = ({ name }: Pick<ResolvedFilter, 'name'>) => name.split('#')[0]!;
+
+/** The names in `pem` that a part of the document refers to. */
+export function pemNamesIn(value: unknown, names = new Set<string>()): Set<string> {
+  if (Array.isArray(value)) for (const item of value) pemNamesIn(item, names);
+  else if (isJsonObject(value)) {
+    if (typeof value['pem'] === 'string') names.add(value['pem']);
+    else for (const inner of Object.values(value)) pemNamesIn(inner, names);
+  }
+  return names;
 }
 
 /** 128 bits: short enough for a thousand references, and nobody finds another text for a name. */
 const pemName = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-function virtualCluster({ cluster, target, ingresses, filters }: ServedCluster, keep: Keep): ClusterDocument {
+function virtualCluster(
+  { name, target, ingresses, filters, hasHeldFilters }: ServedCluster,
+  keep: Keep,
+  definitions: Map<string, ResolvedFilter>,
+): ClusterDocument {
+  const define = (filter: ResolvedFilter) => {
+    if (hasHeldFilters) return defineHeld(filter, definitions);
+    definitions.set(filter.name, filter);
+    return filter.name;
+  };
   return {
-    name: cluster.metadata.name,
+    name,
     targetCluster: targetCluster(target, keep),
     gateways: ingresses.map((served) => gateway(served, keep)),
-    filters: filters.map(({ name }) => name),
+    filters: filters.map(define),
   };
 }
 
@@ -121,9 +157,9 @@ function targetCluster({ bootstrapServers, tls }: ResolvedTarget, keep: Keep): o
   return { bootstrapServers, tls: { ...key, ...trust, ...parameters(tls.parameters) } };
 }
 
-function gateway({ ingress, tls, address }: ServedIngress, keep: Keep): object {
+function gateway({ name, tls, address }: ServedIngress, keep: Keep): object {
   return {
-    name: ingress.metadata.name,
+    name,
     ...(address.bindAddress === undefined ? {} : { bindAddress: address.bindAddress }),
     ...(address.by === 'port' ? portIdentifiesNode(address) : sniHostIdentifiesNode(address)),
     ...(tls ? { tls: serverTls(tls, keep) } : {}),

@@ -1,9 +1,9 @@
 /** The configuration of a proxy as one text, and each virtual cluster's part of it. */
 import { createHash } from 'node:crypto';
-import { hashOf, isJsonObject } from '../../../kube/json.ts';
+import { hashOf } from '../../../kube/json.ts';
 import { moduleOf } from '../../../ops/filter-module.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
-import { proxyConfig } from './document.ts';
+import { pemNamesIn, proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
 import { MANAGEMENT_PORT } from '../names.ts';
 
@@ -28,11 +28,10 @@ export function plannedConfig(settings: ProxySettings, served: readonly ServedCl
   return { text, hash, parts: partsOf(document) };
 }
 
-/** The hashes of the parts of a configuration that was written before. */
-export function configPartsOf(text: string): Map<string, string> {
+/** The parts of a configuration that was written before. */
+export function configPartsOf(text: string): Map<string, ConfigPart> {
   try {
-    const parts = partsOf(JSON.parse(text) as ProxyDocument);
-    return new Map([...parts].map(([name, { hash }]) => [name, hash]));
+    return partsOf(JSON.parse(text) as ProxyDocument);
   } catch {
     return new Map(); // written by hand, or by another version: then nothing of it is known
   }
@@ -49,22 +48,12 @@ function partsOf(document: ProxyDocument): Map<string, ConfigPart> {
       ...(modules.length > 0 && { filterModules: modules }),
       virtualClusters: [cluster],
     };
-    const pems = [...namesIn(cluster)].map((name) => [name, pem[name]] as const);
+    const pems = [...pemNamesIn(cluster)].map((name) => [name, pem[name]] as const);
     // What is in `pem` has names that change with it, and need not be hashed once more.
     const document = { ...own, ...(pems.length > 0 && { pem: Object.fromEntries(pems) as typeof pem }) };
     return [cluster.name, { document, hash: hashOf(own) }] as const;
   });
   return new Map(parts);
-}
-
-/** The names in `pem` that a part of the document refers to. */
-function namesIn(value: unknown, names = new Set<string>()): Set<string> {
-  if (Array.isArray(value)) for (const item of value) namesIn(item, names);
-  else if (isJsonObject(value)) {
-    if (typeof value['pem'] === 'string') names.add(value['pem']);
-    else for (const inner of Object.values(value)) namesIn(inner, names);
-  }
-  return names;
 }
 
 /** For a proxy in pods. */

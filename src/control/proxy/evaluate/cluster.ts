@@ -1,5 +1,6 @@
 /** One virtual cluster: what it refers to, where clients find it, and all that is wrong with it. */
 import { ageOf } from '../../../kube/object.ts';
+import { nodeIdsOf } from '../../../resources/common/node-ids.ts';
 import { EMBEDDED } from '../../../resources/common/names.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
@@ -7,6 +8,7 @@ import type { Learned } from '../../kernel/reconcile.ts';
 import type { ConfigRejections } from '../config/checks.ts';
 import type { GatewayAddress, ServedCluster } from '../config/document.ts';
 import { preventsService } from '../faults.ts';
+import { nodeHost } from '../names.ts';
 import type { Fault } from '../faults.ts';
 import type { Point } from '../observed.ts';
 import type { Allocated } from '../ports/ports.ts';
@@ -14,6 +16,7 @@ import { resolveParts } from '../resolve/resolve.ts';
 import type { Part, ResolvedFilter, ResolvedIngress, ResolvedTarget } from '../resolve/resolve.ts';
 import type { ProxySnapshot } from '../snapshot.ts';
 import { evaluateCertificates, evaluateClientCertificate } from './certificates.ts';
+import { heldAddress, markHeld } from './last-good.ts';
 import type { AddressResult, EvaluatedIngress, IngressModel, PlacelessFault, Platform } from './platform.ts';
 import type { ResolvedReferences } from './platform.ts';
 
@@ -35,6 +38,8 @@ export interface EvaluatedCluster {
   faults: Fault[];
   target: ResolvedTarget | undefined;
   filters: Part<ResolvedFilter>[];
+  /** Those that are used in their place, as they were last good. */
+  heldFilters?: readonly ResolvedFilter[];
   ingresses: ClusterIngress[];
   /** When a certificate begins or ends. */
   changesAt: number | undefined;
@@ -96,6 +101,7 @@ export function evaluateCluster(resolved: ResolvedReferences, context: ClusterCo
     ],
     target,
     filters,
+    ...(resolved.heldFilters && { heldFilters: resolved.heldFilters }),
     ingresses: ingresses.map(({ changesAt: _, ...ingress }) => ingress),
     changesAt: times.length > 0 ? Math.min(...times) : undefined,
   };
@@ -104,26 +110,27 @@ export function evaluateCluster(resolved: ResolvedReferences, context: ClusterCo
 function evaluateClusterIngress(
   { name, found: resolved, faults }: Part<ResolvedIngress>,
   path: Fault['path'],
-  { cluster, target }: ResolvedReferences,
+  references: ResolvedReferences,
   context: ClusterContext,
 ): ClusterIngress & { changesAt: number | undefined } {
+  const { cluster } = references;
   const evaluated = context.ingresses.find(
     ({ ingress: { metadata } }) =>
       metadata.name === name && metadata.namespace === cluster.metadata.namespace,
   );
-  const located = evaluated && locate(evaluated, cluster, target, context);
-  const { address, hosts = [], points = [] } = located?.result ?? {};
+  const located = locateOrHold(name, evaluated, references, resolved !== undefined, context);
+  const { address, hosts, points } = located.result;
   const coverage =
     resolved?.tls && hosts.length > 0
       ? evaluateCertificates(resolved.tls.keys, hosts, context.now)
       : undefined;
-  const found = [...(located?.faults ?? []), ...(coverage?.faults ?? [])];
+  const found = [...located.faults, ...(coverage?.faults ?? [])];
   return {
     name,
     faults: [...faults, ...found.map((fault) => ({ ...fault, path }))],
     resolved,
-    ingress: located?.model && evaluated?.ingress,
-    model: located?.model,
+    ingress: located.model && evaluated?.ingress,
+    model: located.model,
     address,
     hosts,
     points,
@@ -136,6 +143,35 @@ interface LocatedIngress {
   /** Absent where the ingress is of no use. */
   model?: IngressModel;
   result?: AddressResult;
+}
+
+type Location = Required<Omit<LocatedIngress, 'model'>> & Pick<LocatedIngress, 'model'>;
+
+const NOWHERE: AddressResult = { address: undefined, hosts: [], points: [], faults: [] };
+
+/** Finds model and address; where there is none now, it is the address of before. */
+function locateOrHold(
+  name: string,
+  evaluated: EvaluatedIngress | undefined,
+  references: ResolvedReferences,
+  isUsable: boolean,
+  context: ClusterContext,
+): Location {
+  const { cluster, target, isWhole = false } = references;
+  const located = evaluated ? locate(evaluated, cluster, target, context) : { faults: [] };
+  const result = located.result ?? NOWHERE;
+  const isLacking = isWhole || !result.address || located.faults.some(preventsService);
+  const held = isUsable && isLacking ? heldAddress(references, name, context.allocated) : undefined;
+  if (!held) return { ...located, result };
+  const faults = markHeld(located.faults);
+  if (result.address && !isWhole) return { ...located, faults, result };
+  return { ...located, faults, result: { ...result, address: held, hosts: hostsOf(held, target) } };
+}
+
+function hostsOf(address: GatewayAddress, target: ResolvedTarget | undefined): string[] {
+  if (address.by === 'port') return [address.bootstrapHost];
+  const nodes = nodeIdsOf(target?.nodeIdRanges ?? []).map((node) => nodeHost(address.brokerPattern, node));
+  return [address.bootstrapHost, ...nodes];
 }
 
 /** Finds model and address, whatever else is wrong with the virtual cluster: others depend on who has which name. */
@@ -180,12 +216,18 @@ export const byAge = (a: EvaluatedCluster, b: EvaluatedCluster) =>
 
 /** The virtual cluster as its proxy is to serve it: by those of its ingresses that work. */
 export function servedCluster(evaluated: EvaluatedCluster): ServedCluster | undefined {
-  const { cluster, target, filters } = evaluated;
+  const { cluster, target, filters, heldFilters } = evaluated;
   const broken = [...evaluated.faults, ...filters.flatMap(({ faults }) => faults)].some(preventsService);
   if (broken || !target) return undefined;
-  const ingresses = evaluated.ingresses.flatMap(({ resolved, address, faults }) =>
-    resolved && address && !faults.some(preventsService) ? [{ ...resolved, address }] : [],
+  const ingresses = evaluated.ingresses.flatMap(({ name, resolved, address, faults }) =>
+    resolved && address && !faults.some(preventsService) ? [{ name, tls: resolved.tls, address }] : [],
   );
   if (ingresses.length === 0) return undefined;
-  return { cluster, target, ingresses, filters: filters.flatMap(({ found }) => found ?? []) };
+  return {
+    name: cluster.metadata.name,
+    target,
+    ingresses,
+    filters: heldFilters ?? filters.flatMap(({ found }) => found ?? []),
+    hasHeldFilters: heldFilters !== undefined,
+  };
 }

@@ -3,17 +3,23 @@ import { tlsRules } from '../../../ops/tls-rules.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { Learned } from '../../kernel/reconcile.ts';
+import type { ServedCluster } from '../config/document.ts';
 import { fitConfig } from '../config/config-size.ts';
 import type { PlannedConfig } from '../config/planned-config.ts';
 import type { ConfigRejections } from '../config/checks.ts';
+import { preventsService } from '../faults.ts';
 import type { Fault } from '../faults.ts';
 import type { Live } from '../observed.ts';
 import { allocatePorts } from '../ports/ports.ts';
 import type { Allocated } from '../ports/ports.ts';
-import type { ProxySnapshot } from '../snapshot.ts';
+import { filterPolicyOf } from '../resolve/resolve.ts';
+import type { FilterPolicy } from '../resolve/resolve.ts';
+import type { ProxySnapshot, Unreadable } from '../snapshot.ts';
 import { evaluateCluster, resolveReferences } from './cluster.ts';
 import type { EvaluatedCluster } from './cluster.ts';
 import { withoutHostConflicts } from './host-conflicts.ts';
+import { heldCluster, holdReferences } from './last-good.ts';
+import { unreadableClusters, withTheirHosts } from './unreadable.ts';
 import type { EvaluatedIngress, Platform } from './platform.ts';
 
 export interface Evaluation {
@@ -31,7 +37,9 @@ export interface Evaluation {
 export interface EvaluationInput {
   proxy: KafkaProxy | undefined;
   snapshot: ProxySnapshot;
-  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes'>;
+  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'configParts'>;
+  /** Of this proxy, and unreadable. */
+  unreadable?: readonly Unreadable[];
   now: number;
 }
 
@@ -45,14 +53,19 @@ function tlsFaults({ spec }: KafkaProxyIngress): Fault[] {
 
 /** Finds everything that is wrong, with whom; what is left is served. Pure. */
 export function evaluate(
-  { proxy, snapshot, live, now }: EvaluationInput,
+  input: EvaluationInput,
   platform: Platform,
   learned: Learned<ConfigRejections>,
 ): Evaluation {
+  const { proxy, snapshot, live, now } = input;
   // Ingresses of other proxies are here too, for whoever names one by mistake.
   const own = snapshot.ingresses.filter((ingress) => platform.serves(ingress));
   const models = own.map((ingress) => platform.ingress(ingress));
-  const resolved = snapshot.virtualClusters.map((cluster) => resolveReferences(cluster, snapshot, learned));
+  const policy = filterPolicyOf(proxy, snapshot, (name) => learned.checked?.filters.has(name) ?? false);
+  const resolved = snapshot.virtualClusters.map((cluster) => {
+    const found = resolveReferences(cluster, snapshot, learned);
+    return holdReferences(found, live.configParts.get(cluster.metadata.name), snapshot, policy, learned);
+  });
   const requests = platform.portRequests(models, resolved);
   const allocated = allocatePorts(requests, platform.knownPorts, platform.ports, now);
   const ingresses = models.map((found) => ({
@@ -66,8 +79,24 @@ export function evaluate(
   const context = { platform, ingresses, allocated, now };
   const evaluated = resolved.map((cluster) => evaluateCluster(cluster, context));
   const times = evaluated.flatMap(({ changesAt }) => changesAt ?? []);
-  const distinct = withoutHostConflicts(evaluated, ingresses, live);
-  const { clusters, config } = fitConfig(distinct, platform);
+  const unreadable = unreadableClusters(input, policy, allocated);
+  const hostsElsewhere = withTheirHosts(live.hostsElsewhere, unreadable);
+  const distinct = withoutHostConflicts(evaluated, ingresses, { ...live, hostsElsewhere });
+  const lastOf = (cluster: EvaluatedCluster) => lastGood(cluster, live.configParts, policy, allocated);
+  const { clusters, config } = fitConfig(distinct, platform, { unreadable, lastOf });
   const changesAt = times.length > 0 ? Math.min(...times) : undefined;
   return { proxy, ingresses, clusters, allocated, config, changesAt };
+}
+
+/** A virtual cluster as it was last good, by those of its ingresses that are still served. */
+function lastGood(
+  { cluster, ingresses }: EvaluatedCluster,
+  parts: Live['configParts'],
+  policy: FilterPolicy,
+  allocated: Allocated,
+): ServedCluster | undefined {
+  const part = parts.get(cluster.metadata.name);
+  const isServed = (name: string) =>
+    ingresses.some((one) => one.name === name && one.resolved && !one.faults.some(preventsService));
+  return part && heldCluster(part, isServed, policy, allocated);
 }

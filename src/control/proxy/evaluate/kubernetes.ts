@@ -80,11 +80,13 @@ function portRequests(
     const owner = blockOwner(SHARED, ingress.metadata.name);
     if (!ingress.spec.clusterIP) requests.set(owner, { owner, nodes: [] });
   }
-  for (const { cluster, target, ingresses: named } of clusters) {
+  for (const { cluster, target, ingresses: named, isWhole } of clusters) {
     for (const { name } of named) {
       const owner = blockOwner(cluster.metadata.name, name);
       const found = ingresses.find(({ ingress }) => ingress.metadata.name === name);
-      if (!found || !target) keep(owner);
+      const isHeld = isWhole && owner in held;
+      if (isHeld) keep(blockOwner(SHARED, name));
+      if (!found?.model || !target || isHeld) keep(owner);
       else if (found.ingress.spec.clusterIP)
         requests.set(owner, { owner, nodes: nodeIdsOf(target.nodeIdRanges) });
     }

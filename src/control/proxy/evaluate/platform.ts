@@ -3,10 +3,11 @@ import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-pr
 import type { Infrastructure } from '../../../resources/common/infrastructure.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import type { GatewayAddress, ProxySettings } from '../config/document.ts';
+import type { LastGood } from '../config/last-good.ts';
 import type { Fault } from '../faults.ts';
 import type { Point } from '../observed.ts';
 import type { Allocated, Allocation, PortRange, PortRequest } from '../ports/ports.ts';
-import type { ResolvedParts } from '../resolve/resolve.ts';
+import type { ResolvedFilter, ResolvedParts } from '../resolve/resolve.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 
 /** How clients get in, with what the cluster says about it. */
@@ -35,6 +36,12 @@ export interface EvaluatedIngress {
 /** A virtual cluster with its references followed. */
 export interface ResolvedReferences extends ResolvedParts {
   cluster: VirtualKafkaCluster;
+  /** What was last good of it; absent where nothing was, or may go on. */
+  last?: () => LastGood | undefined;
+  /** In the place of its filters: one of those cannot be used. */
+  heldFilters?: readonly ResolvedFilter[];
+  /** Whether all of it goes on as it was, and not only what cannot be had now. */
+  isWhole?: boolean;
 }
 
 /** One ingress of one virtual cluster, with all that its address depends on. */

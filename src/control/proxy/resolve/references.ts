@@ -7,7 +7,7 @@ import type { CertificateRef, TrustAnchorRef } from '../../../resources/common/r
 import { keyPairProblem, readTrustBundle } from '../evaluate/certificates.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
 import type { Fault, Reason } from '../faults.ts';
-import { find } from '../snapshot.ts';
+import { find, unreadableIn } from '../snapshot.ts';
 import type { KeyedText, ProxySnapshot } from '../snapshot.ts';
 
 /** Collects what is wrong at one place of a resource. Each call says nothing was found. */
@@ -19,6 +19,19 @@ export function reportInto(faults: Fault[], path: Fault['path']): Report {
     faults.push({ reason, path, message });
     return undefined;
   };
+}
+
+/** Reports a resource that is not there, or is there and cannot be read: then it is that one's own fault. */
+export function reportMissing(
+  kind: string,
+  name: string,
+  namespace: string,
+  snapshot: ProxySnapshot,
+  report: Report,
+): undefined {
+  const problem = unreadableIn(snapshot, kind, namespace, name);
+  if (problem === undefined) return report('ReferencedResourcesNotFound', `no ${kind} is named "${name}"`);
+  return report('InvalidReferencedResource', `${kind} "${name}" cannot be read: ${problem}`);
 }
 
 /** Who refers: the kind and namespace that a ReferenceGrant names. */

@@ -3,6 +3,7 @@ import { moduleOf } from '../../../ops/filter-module.ts';
 import type { FilterModule } from '../../../ops/filter-module.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
 import { secretFieldsOf } from '../../../resources/kroxylicious/filter-types.ts';
+import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
@@ -10,7 +11,7 @@ import type { Fault } from '../faults.ts';
 import { filterChain } from './filter-chain.ts';
 import { interpolate } from './interpolate.ts';
 import type { Lookup } from './interpolate.ts';
-import { keyPairOf, reportInto, trustOf } from './references.ts';
+import { keyPairOf, reportInto, reportMissing, trustOf } from './references.ts';
 import type { Report } from './references.ts';
 import { resolveTarget } from './target.ts';
 import type { ResolvedTarget } from './target.ts';
@@ -27,7 +28,8 @@ export interface ServerTls {
 }
 
 export interface ResolvedIngress {
-  ingress: KafkaProxyIngress;
+  /** Absent where it cannot be read, and what was last good goes on. */
+  ingress: KafkaProxyIngress | undefined;
   /** Absent where the ingress speaks plain TCP. */
   tls: ServerTls | undefined;
 }
@@ -38,14 +40,6 @@ export interface ResolvedFilter {
   config: unknown;
   /** Where it is a user's own: the package, as an admin allows it. */
   module?: FilterModule;
-}
-
-/** A virtual cluster with every reference followed. */
-export interface ResolvedCluster {
-  cluster: VirtualKafkaCluster;
-  ingresses: ResolvedIngress[];
-  target: ResolvedTarget;
-  filters: ResolvedFilter[];
 }
 
 /** One reference of several, followed; `found` is absent where a fault says why. */
@@ -87,7 +81,7 @@ export function resolveParts(
   );
   const report = reportInto(faults, ['spec', 'targetCluster']);
   const target = resolveTarget(spec.targetCluster, namespace, snapshot, report);
-  const modules = [...(proxy?.spec.filterModules ?? []), ...(snapshot.filterModules ?? [])];
+  const modules = modulesOf(proxy, snapshot);
   const proxyName = spec.proxyRef.name;
   const filters = filterChain(spec, proxy).map(({ name, path, isMandatory }) =>
     part(name, path, (report) => {
@@ -97,6 +91,35 @@ export function resolveParts(
     }),
   );
   return { faults, target, ingresses, filters };
+}
+
+/** The packages that filters of a proxy may come from. */
+const modulesOf = (proxy: KafkaProxy | undefined, snapshot: ProxySnapshot) => [
+  ...(proxy?.spec.filterModules ?? []),
+  ...(snapshot.filterModules ?? []),
+];
+
+/** What a proxy says of filters, whoever's they are. */
+export interface FilterPolicy {
+  modules: readonly FilterModule[];
+  /** Those that it demands, as a request meets them; `found` is absent where there is no such filter. */
+  first: readonly Pick<Part<ResolvedFilter>, 'name' | 'found'>[];
+  last: FilterPolicy['first'];
+}
+
+export function filterPolicyOf(
+  proxy: KafkaProxy | undefined,
+  snapshot: ProxySnapshot,
+  isRejected: (filter: string) => boolean,
+): FilterPolicy {
+  const modules = modulesOf(proxy, snapshot);
+  const { name: proxyName = '', namespace = '' } = proxy?.metadata ?? {};
+  const { first, last } = proxy?.spec.mandatoryFilterRefs ?? { first: [], last: [] };
+  const follow = ({ name }: { name: string }) =>
+    part(name, [], (report) =>
+      isRejected(name) ? undefined : resolveFilter({ name, namespace, proxyName, modules }, snapshot, report),
+    );
+  return { modules, first: first.map(follow), last: last.map(follow) };
 }
 
 function part<T>(name: string, path: Fault['path'], resolve: (report: Report) => T | undefined): Part<T> {
@@ -113,7 +136,7 @@ function resolveIngress(
   report: Report,
 ): ResolvedIngress | undefined {
   const ingress = find(snapshot.ingresses, namespace, ref.name);
-  if (!ingress) return report('ReferencedResourcesNotFound', `no KafkaProxyIngress is named "${ref.name}"`);
+  if (!ingress) return reportMissing('KafkaProxyIngress', ref.name, namespace, snapshot, report);
   if (ingress.spec.proxyRef.name !== proxyName) {
     const message = `KafkaProxyIngress "${ref.name}" belongs to KafkaProxy "${ingress.spec.proxyRef.name}", not to "${proxyName}"`;
     return report('InvalidReferencedResource', message);
@@ -147,7 +170,7 @@ function resolveFilter(
   report: Report,
 ): ResolvedFilter | undefined {
   const filter = find(snapshot.filters, namespace, name);
-  if (!filter) return report('ReferencedResourcesNotFound', `no KafkaProtocolFilter is named "${name}"`);
+  if (!filter) return reportMissing('KafkaProtocolFilter', name, namespace, snapshot, report);
   const { type } = filter.spec;
   const module = modules.find((one) => one.name === moduleOf(type));
   if (moduleOf(type) !== undefined && !module) {

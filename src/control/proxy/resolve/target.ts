@@ -7,7 +7,7 @@ import { clusterNameOf } from '../../../resources/strimzi/group.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
-import { keyPairOf, trustOf } from './references.ts';
+import { keyPairOf, reportMissing, trustOf } from './references.ts';
 import type { Report } from './references.ts';
 import { find } from '../snapshot.ts';
 import type { ProxySnapshot } from '../snapshot.ts';
@@ -46,7 +46,7 @@ function fromClusterRef(
   report: Report,
 ): ResolvedTarget | undefined {
   const found = find(snapshot.clusterRefs, namespace, name);
-  if (!found) return report('ReferencedResourcesNotFound', `no KafkaClusterRef is named "${name}"`);
+  if (!found) return reportMissing('KafkaClusterRef', name, namespace, snapshot, report);
   const { bootstrap, nodeIdRanges, tls } = found.spec;
   if (!tls && key) reportUnencrypted(`KafkaClusterRef "${name}"`, report);
   if (!tls) return { bootstrapServers: bootstrap, nodeIdRanges, tls: undefined };
@@ -82,7 +82,7 @@ function fromKafka(
       'this cluster has no Kafka resources: install Strimzi',
     );
   const kafka = find(kafkas, namespace, ref.name);
-  if (!kafka) return report('ReferencedResourcesNotFound', `no Kafka is named "${ref.name}"`);
+  if (!kafka) return reportMissing('Kafka', ref.name, namespace, snapshot, report);
   const listener = chooseListener(kafka, ref.listenerName, report);
   if (!listener) return undefined;
   const state = kafka.status?.listeners?.find(({ name }) => name === listener.name);
