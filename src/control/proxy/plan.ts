@@ -13,6 +13,7 @@ import type { Evaluation } from './evaluate/evaluate.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import { kubernetesPlatform } from './evaluate/kubernetes.ts';
 import { isRefusal, preventsService } from './faults.ts';
+import type { Fault } from './faults.ts';
 import { CLUSTER_LABEL, INGRESS_LABEL, SHARED, blockOwner, ownerLabels } from './names.ts';
 import { clusterService, dnsEndpoint, routes, sharedService, tlsRoutes } from './objects/ingress.ts';
 import type { ServedIngress } from './objects/ingress.ts';
@@ -102,20 +103,24 @@ function targetOf(
   };
 }
 
+/** Whether objects may be missing for a fault, or be as they were before. */
+const leavesOut = (fault: Fault) =>
+  fault.held || preventsService(fault) || ['AddressPending', 'RouteNotAccepted'].includes(fault.reason);
+
 /**
  * Labels of what stays whether it is wanted now or not: all that leads to a virtual cluster about which something is wrong, or
- * which cannot be read, at an ingress that is still there. What has no fault is as it should be, and the rest of it goes.
+ * which cannot be read, at an ingress that is still there. What is as it should be loses the rest.
  */
 function keptLabels({ ingresses, clusters }: Evaluation, { unreadable }: Observed): LabelSet[] {
   const ofKind = (kind: string) =>
     unreadable.flatMap(({ object }) => (object.kind === kind ? [object.metadata.name] : []));
-  const broken = ingresses.filter(({ faults }) => faults.some((fault) => !isRefusal(fault)));
+  const broken = ingresses.filter(({ faults }) => faults.some(preventsService));
   const shared = [...ofKind('KafkaProxyIngress'), ...broken.map(({ ingress }) => ingress.metadata.name)];
   const present = [...ofKind('KafkaProxyIngress'), ...ingresses.map(({ ingress }) => ingress.metadata.name)];
   const ofClusters = clusters.flatMap(({ cluster, faults, ingresses: own }) =>
     own.flatMap((one) => {
-      const all = [...faults, ...one.faults];
-      const stays = present.includes(one.name) && all.length > 0 && !one.faults.some(isRefusal);
+      const isLacking = [...faults, ...one.faults].some(leavesOut);
+      const stays = present.includes(one.name) && isLacking && !one.faults.some(isRefusal);
       return stays ? [{ [CLUSTER_LABEL]: cluster.metadata.name, [INGRESS_LABEL]: one.name }] : [];
     }),
   );
