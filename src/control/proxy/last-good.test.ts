@@ -168,6 +168,11 @@ suite('last known good', () => {
       /KafkaProxyIngress "lb" cannot be read/,
     ],
     [
+      'cipher suites that nobody has',
+      (m) => change(m, loadBalancer({ tls: { cipherSuites: { allowed: ['TLS_NO_SUCH_SUITE'] } } })),
+      /TLS_NO_SUCH_SUITE|cipherSuites/,
+    ],
+    [
       'a change of its owner that is invalid',
       (m) => change(m, balanced({ targetCluster: { clusterRef: { name: 'nowhere' } } })),
       /no KafkaClusterRef is named "nowhere"/,

@@ -3,6 +3,7 @@ import { ageOf } from '../../../kube/object.ts';
 import { nodeIdsOf } from '../../../resources/common/node-ids.ts';
 import { EMBEDDED } from '../../../resources/common/names.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
+import type { TlsParameters } from '../../../resources/common/tls.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import type { Learned } from '../../kernel/reconcile.ts';
 import type { ConfigRejections } from '../config/checks.ts';
@@ -108,7 +109,7 @@ export function evaluateCluster(resolved: ResolvedReferences, context: ClusterCo
 }
 
 function evaluateClusterIngress(
-  { name, found: resolved, faults }: Part<ResolvedIngress>,
+  { name, found: followed, faults }: Part<ResolvedIngress>,
   path: Fault['path'],
   references: ResolvedReferences,
   context: ClusterContext,
@@ -118,7 +119,8 @@ function evaluateClusterIngress(
     ({ ingress: { metadata } }) =>
       metadata.name === name && metadata.namespace === cluster.metadata.namespace,
   );
-  const located = locateOrHold(name, evaluated, references, resolved !== undefined, context);
+  const located = locateOrHold(name, evaluated, references, followed !== undefined, context);
+  const resolved = followed && withParameters(followed, located.parameters);
   const { address, hosts, points } = located.result;
   const coverage =
     resolved?.tls && hosts.length > 0
@@ -145,7 +147,16 @@ interface LocatedIngress {
   result?: AddressResult;
 }
 
-type Location = Required<Omit<LocatedIngress, 'model'>> & Pick<LocatedIngress, 'model'>;
+interface Location extends LocatedIngress {
+  result: AddressResult;
+  /** How TLS was spoken at an address of before. */
+  parameters?: TlsParameters | undefined;
+}
+
+/** What is wrong with an ingress may be just that. */
+function withParameters(ingress: ResolvedIngress, parameters: TlsParameters | undefined): ResolvedIngress {
+  return ingress.tls && parameters ? { ...ingress, tls: { ...ingress.tls, parameters } } : ingress;
+}
 
 const NOWHERE: AddressResult = { address: undefined, hosts: [], points: [], faults: [] };
 
@@ -164,8 +175,14 @@ function locateOrHold(
   const held = isUsable && isLacking ? heldAddress(references, name, context.allocated) : undefined;
   if (!held) return { ...located, result };
   const faults = markHeld(located.faults);
-  if (result.address && !isWhole) return { ...located, faults, result };
-  return { ...located, faults, result: { ...result, address: held, hosts: hostsOf(held, target) } };
+  const parameters = references.last?.()?.ingresses.get(name)?.tls?.parameters;
+  const isNew = result.address && !isWhole;
+  return {
+    ...located,
+    faults,
+    parameters,
+    result: isNew ? result : { ...result, address: held, hosts: hostsOf(held, target) },
+  };
 }
 
 function hostsOf(address: GatewayAddress, target: ResolvedTarget | undefined): string[] {
