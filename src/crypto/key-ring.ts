@@ -20,6 +20,8 @@ export interface KeyRing {
   resolveAlias(alias: string): string | undefined | Promise<string | undefined>;
   /** A data key of this key-encryption key with the right to seal `records` records. */
   sealingKey(kekId: string, records: number): Promise<SealingKey>;
+  /** The key-encryption key that `edek` was wrapped by; throws BadEnvelope. */
+  kekOf(edek: Buffer): string;
   /** The data key that was wrapped to `edek`. */
   openingKey(edek: Buffer): DataKey | Promise<DataKey>;
   /** Wipes every key. */
@@ -92,6 +94,7 @@ export function createKeyRing(kms: Kms, limits = DEFAULT_LIMITS, now: () => numb
       return found instanceof Promise ? found.then(({ kekId }) => kekId) : found.kekId;
     },
     sealingKey: (kekId, records) => reserve(sealing, kekId, records, limits.maxEncryptionsPerDek),
+    kekOf: (edek) => kms.kekOf(edek),
     openingKey: (edek) => take(opening, edek.toString('latin1')),
     close() {
       clearInterval(sweeper);

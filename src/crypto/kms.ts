@@ -4,6 +4,8 @@ export interface Kms {
   resolveAlias(alias: string): Promise<string | undefined>;
   /** A new data-encryption key of 32 bytes, bare and wrapped by the key-encryption key. The caller wipes the bare one. */
   generateDek(kekId: string): Promise<DekPair>;
+  /** The key-encryption key by which `decryptEdek` would unwrap this; throws BadEnvelope. Asks nobody. */
+  kekOf(edek: Buffer): string;
   /** Unwraps what `generateDek` wrapped. The caller wipes the result. */
   decryptEdek(edek: Buffer): Promise<Buffer>;
   close(): void;

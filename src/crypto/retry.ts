@@ -42,6 +42,7 @@ export function retryingKms(kms: Kms, options: RetryOptions = {}): Kms {
   return {
     resolveAlias: (alias) => attempt('resolving an alias', () => kms.resolveAlias(alias)),
     generateDek: (kekId) => attempt('generating a data key', () => kms.generateDek(kekId)),
+    kekOf: (edek) => kms.kekOf(edek),
     decryptEdek: (edek) => attempt('unwrapping a data key', () => kms.decryptEdek(edek)),
     close: () => kms.close(),
   };

@@ -58,6 +58,8 @@ export type ResponseHandlers = {
 
 /** A filter at work on one connection. Requests meet the filters in their order, responses in the opposite one. */
 export interface ConnectionFilter {
+  /** The newest versions that it can deal with, where these are older than what the proxy knows. Clients use no newer ones. */
+  newestVersions?: { readonly [Name in ApiName]?: number };
   onRequest?: RequestHandlers;
   onResponse?: ResponseHandlers;
   onClose?(): void;

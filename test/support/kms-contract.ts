@@ -31,6 +31,7 @@ export function testKmsContract(name: string, make: () => Promise<KmsUnderTest>)
         assert.ok(pair.edek.length <= 0x7fff, 'the wrapper has no room for more');
         assert.equal(pair.edek.includes(pair.dek), false);
         assert.deepEqual(await kms.decryptEdek(pair.edek), pair.dek);
+        assert.equal(kms.kekOf(pair.edek), await kms.resolveAlias(alias));
       }
       kms.close();
     });

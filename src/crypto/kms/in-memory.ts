@@ -44,6 +44,7 @@ export function inMemoryKms(config: z.output<typeof inMemorySchema>): Kms {
   return {
     resolveAlias: async (alias) => aliases.get(alias),
     generateDek: async (kekId) => wrap(kekId, keyOf(kekId), config.numIvBytes, config.numAuthBits),
+    kekOf: (edek) => readEdek(edek).keyId,
     async decryptEdek(edek) {
       const { tagBytes, iv, keyId, wrapped } = readEdek(edek);
       const decipher = createDecipheriv('aes-256-gcm', keyOf(keyId), iv, { authTagLength: tagBytes });

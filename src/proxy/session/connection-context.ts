@@ -1,8 +1,8 @@
 import { apiOf } from '../../kafka/apis.ts';
+import { learnTopic } from '../cluster/topic-names.ts';
 import type { ConnectionContext } from '../filter.ts';
 import type { Broker } from './broker.ts';
 import type { ConnectionInfo } from './connection-info.ts';
-import { LONGEST_TOPIC } from './request-head.ts';
 
 /** The first version of Metadata that can be asked for topics by their ids alone. */
 const METADATA_BY_ID = 12;
@@ -44,10 +44,10 @@ export function connectionContext(session: FilteredSession): ConnectionContext {
       const topics = missing.map((topicId) => ({ topicId, name: null }));
       const version = Math.min(METADATA_BY_ID, apiOf('Metadata').max);
       const response = await ask('Metadata', version, { topics, allowAutoTopicCreation: false });
+      const asked = new Set(missing);
       for (const { topicId, name } of response.topics) {
-        if (name === null || name === '') continue;
-        if (name.length <= LONGEST_TOPIC) cluster.topicNames.set(topicId, name);
-        found.set(topicId, name);
+        if (name === null || name === '' || !asked.has(topicId)) continue;
+        if (learnTopic(cluster.topicNames, topicId, name)) found.set(topicId, name);
       }
       return found;
     },

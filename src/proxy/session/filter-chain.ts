@@ -21,6 +21,8 @@ import type { FrameOutcome } from './direction.ts';
 export interface FilterChain {
   wantsRequest(apiKey: number): boolean;
   wantsResponse(apiKey: number): boolean;
+  /** The newest version of an API that all filters can deal with. */
+  newestVersion(apiKey: number): number;
   request(frame: Buffer): Promise<FrameOutcome>;
   /** Passes a decoded response through the filters, the last first. */
   response(body: Responses[ApiName], context: MessageContext): Promise<Passed>;
@@ -47,13 +49,26 @@ function wanted(handlers: (RequestHandlers | ResponseHandlers | undefined)[]): b
   return keys;
 }
 
+/** By API key. */
+function newestVersions(filters: readonly ConnectionFilter[]): number[] {
+  const newest: number[] = [];
+  for (const { newestVersions: wanted = {} } of filters)
+    for (const [name, version] of Object.entries(wanted)) {
+      const { key } = apiOf(name as ApiName);
+      newest[key] = Math.min(newest[key] ?? Infinity, version);
+    }
+  return newest;
+}
+
 /** The chain of no filters wants nothing. */
 export function createFilterChain(filters: readonly ConnectionFilter[]): FilterChain {
   const requests = wanted(filters.map(({ onRequest }) => onRequest));
   const responses = wanted(filters.map(({ onResponse }) => onResponse));
+  const newest = newestVersions(filters);
   return {
     wantsRequest: (apiKey) => requests[apiKey] === true,
     wantsResponse: (apiKey) => responses[apiKey] === true,
+    newestVersion: (apiKey) => newest[apiKey] ?? Infinity,
     request: (frame) => filterRequest(filters, frame),
     response: (body, context) => filterResponse(filters, body, context),
     close() {

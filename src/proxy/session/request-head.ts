@@ -16,9 +16,6 @@ export const API = {
 export const isLogin = (apiKey: number): boolean =>
   apiKey === API.apiVersions || apiKey === API.saslHandshake || apiKey === API.saslAuthenticate;
 
-/** A broker takes no longer names of topics. */
-export const LONGEST_TOPIC = 249;
-
 /** Length, API key, API version, correlation id. */
 export const REQUEST_HEAD = 12;
 /** Length, correlation id. */

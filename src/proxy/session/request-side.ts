@@ -53,7 +53,10 @@ export class RequestSide implements Side {
     const length = bytes.readInt32BE(at);
     const apiKey = bytes.readInt16BE(at + 4);
     const apiVersion = bytes.readInt16BE(at + 6);
-    if (!isServed(apiKey, apiVersion, state.rules.unknownApis) && apiKey !== API.apiVersions)
+    const served =
+      isServed(apiKey, apiVersion, state.rules.unknownApis) &&
+      apiVersion <= state.chain.newestVersion(apiKey);
+    if (!served && apiKey !== API.apiVersions)
       throw new BadTraffic(`request of an API that is not served: ${describeApi(apiKey, apiVersion)}`);
     const wanted = state.chain.wantsRequest(apiKey);
     const acks = apiKey === API.produce && !wanted ? peekAcks(bytes, at, end, apiVersion) : 1;

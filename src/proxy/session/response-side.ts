@@ -5,6 +5,7 @@ import { ERRORS } from '../../kafka/errors.ts';
 import { decodeResponseHeader, encodeResponse } from '../../kafka/frame.ts';
 import type { ResponseHeader } from '../../kafka/frame.ts';
 import type { Responses } from '../../kafka/schemas/types.ts';
+import { learnTopic } from '../cluster/topic-names.ts';
 import type { MemoryAccount } from '../net/byte-budget.ts';
 import type { FrameOutcome, Side } from './direction.ts';
 import { EndpointScanner, scanProgram } from './endpoint-scanner.ts';
@@ -12,13 +13,12 @@ import { frameMemory, LARGE_FRAME } from './frame-memory.ts';
 import { BadTraffic, GATHER, PASS } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
 import type { InFlightRequest } from './in-flight.ts';
-import { API, isLogin, LONGEST_TOPIC, RESPONSE_HEAD } from './request-head.ts';
+import { API, isLogin, RESPONSE_HEAD } from './request-head.ts';
 import { REWRITTEN, restrictVersions, rewriteAddresses, rewriteEndpoints } from './rewrite.ts';
 import type { Seen } from './rewrite.ts';
 import type { SessionState } from './session-state.ts';
 
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
-const NO_TOPIC_ID = 'A'.repeat(22);
 /** No broker sends more. What has to be gathered is bounded by what a connection may hold. */
 const MAX_RESPONSE = 0x7fff_ffff;
 /** Brokers send what they announce, so memory for most responses is set aside at once. */
@@ -109,13 +109,14 @@ export class ResponseSide implements Side {
     const { cluster, addressing } = info;
     if (api === 'ApiVersions') {
       const isDecoded = (key: number) => DECODED[key] || chain.wantsRequest(key) || chain.wantsResponse(key);
-      restrictVersions(body as Responses['ApiVersions'], isDecoded, rules.unknownApis);
+      const newest = (key: number) => chain.newestVersion(key);
+      restrictVersions(body as Responses['ApiVersions'], isDecoded, rules.unknownApis, newest);
       return true;
     }
     if (api === 'Metadata' && cluster.filters.length > 0) {
       for (const { topicId, name } of (body as Responses['Metadata']).topics)
-        if (name !== null && name.length <= LONGEST_TOPIC && topicId !== NO_TOPIC_ID)
-          cluster.topicNames.set(topicId, name);
+        if (!learnTopic(cluster.topicNames, topicId, name))
+          throw new BadTraffic(`the broker gives the id ${topicId} to two topics, one of them ${name}`);
     }
     const seen = rewriteAddresses(api, body, addressing);
     this.#learn(seen);

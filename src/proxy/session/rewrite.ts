@@ -130,18 +130,19 @@ export function rewriteEndpoints(
 
 /**
  * Takes what we cannot carry out of an ApiVersions response, and ends every API at the newest version that may be used;
- * APIs that are decoded here, at the newest that we know. The lower ends stay, also where we refuse what they promise:
+ * APIs that are decoded here, at the newest that we know or that filters want. The lower ends stay, also where we refuse what they promise:
  * old clients conclude from them what a broker can do (KAFKA-18659; librdkafka and SaslHandshake v0).
  */
 export function restrictVersions(
   response: Responses['ApiVersions'],
   isDecoded: (apiKey: number) => boolean,
   unknownApis: 'pass' | 'refuse',
+  newestWanted: (apiKey: number) => number = () => Infinity,
 ): void {
   response.apiKeys = response.apiKeys.filter((entry) => {
     const newest = newestServed(entry.apiKey, isDecoded(entry.apiKey) ? 'refuse' : unknownApis);
     if (newest === undefined) return false;
-    entry.maxVersion = Math.min(entry.maxVersion, newest);
+    entry.maxVersion = Math.min(entry.maxVersion, newest, newestWanted(entry.apiKey));
     return entry.minVersion <= entry.maxVersion;
   });
 }

@@ -12,7 +12,7 @@ import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { connectTo, ENCRYPTION, startOurs } from './site.ts';
+import { connectTo, ENCRYPTION, KEK, startOurs } from './site.ts';
 import type { Ours } from './site.ts';
 import { read, recordsOf, write } from './traffic.ts';
 
@@ -21,6 +21,7 @@ const plain = (value: string) =>
     { offsetDelta: 0, timestampDelta: 0, key: null, value: Buffer.from(value), headers: [] },
   ]);
 
+const PASSTHROUGH = { unresolvedKeyPolicy: 'PASSTHROUGH_UNENCRYPTED' };
 const withConfig = (change: object) => ({ ...ENCRYPTION, config: { ...ENCRYPTION.config, ...change } });
 
 describe('the record encryption filter in our proxy', { timeout: 600_000 }, () => {
@@ -35,11 +36,14 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
     await kafka?.stop();
   });
 
-  it('reads what was written in the clear before it was there', async () => {
+  it('refuses what was written in the clear past it, unless it is told to let that pass', async () => {
     await kafka.createTopic('older');
     assert.deepEqual(await write(kafka.bootstrap.plaintext, 'older', [plain('clear')]), [0]);
     assert.deepEqual(await write(ours.bootstrap, 'older', [plain('sealed')]), [0]);
-    const [fetched] = await read(ours.bootstrap, 'older', 1);
+    const [refused] = await read(ours.bootstrap, 'older', 1);
+    assert.equal(refused!.errorCode, ERRORS.CORRUPT_MESSAGE.code);
+    await using lenient = await startOurs(kafka.bootstrap.plaintext, withConfig(PASSTHROUGH));
+    const [fetched] = await read(lenient.bootstrap, 'older', 1);
     assert.deepEqual(
       recordsOf(fetched!).map(({ value }) => value!.toString()),
       ['clear', 'sealed'],
@@ -71,6 +75,11 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
       got.map(({ value }) => value),
       ['kept', 'dropped', 'kept too'],
     );
+    const args = ['--bootstrap-server', ours.bootstrap, '--topic', 'transactions', '--from-beginning'];
+    // Two are all that it may see, so that it ends by its time limit if it sees one more or one less.
+    const end = ['--isolation-level', 'read_committed', '--max-messages', '2', '--timeout-ms', '60000'];
+    const { code, stdout, stderr } = await kafka.tool('kafka-console-consumer', [...args, ...end]);
+    assert.deepEqual([code, stdout.trim().split('\n')], [0, ['kept', 'kept too']], stderr);
   });
 
   it('opens records for share groups', async () => {
@@ -99,7 +108,8 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
     assert.deepEqual(await write(ours.bootstrap, 'foreign', [plain('sealed')]), [0]);
     const [direct] = await read(kafka.bootstrap.plaintext, 'foreign', 1);
     await write(kafka.bootstrap.plaintext, 'foreign', [direct!.batches[0]!.bytes, plain('clear')]);
-    await using stranger = await startOurs(kafka.bootstrap.plaintext, withConfig({ kmsConfig: {} }));
+    const keyless = withConfig({ ...PASSTHROUGH, kmsConfig: {} });
+    await using stranger = await startOurs(kafka.bootstrap.plaintext, keyless);
     const [one, two] = await read(stranger.bootstrap, 'foreign', 2);
     assert.equal(one!.errorCode, ERRORS.RESOURCE_NOT_FOUND.code);
     assert.equal(recordsOf(two!)[0]?.value?.toString(), 'clear');
@@ -122,12 +132,36 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
     assert.equal(bad!.errorCode, ERRORS.CORRUPT_MESSAGE.code);
   });
 
-  it('refuses topics without a key if it is told to, and closes where no answer is wanted', async () => {
+  it('opens nothing that the broker has moved to a topic with another key', async () => {
+    const topics = ['from', 'to'];
+    for (const topic of topics) await kafka.createTopic(topic);
+    const existingKeks = topics.map((topic, i) => ({
+      ...KEK,
+      uuid: KEK.uuid.replace('1111', `000${i}`),
+      alias: `KEK-${topic}`,
+    }));
+    const own = { selectorConfig: { template: 'KEK-$(topicName)' }, kmsConfig: { existingKeks } };
+    await using proxy = await startOurs(kafka.bootstrap.plaintext, withConfig(own));
+    assert.deepEqual(await write(proxy.bootstrap, 'from', [plain('for one topic')]), [0]);
+    const [direct] = await read(kafka.bootstrap.plaintext, 'from', 1);
+    await write(kafka.bootstrap.plaintext, 'to', [direct!.batches[0]!.bytes]);
+    const [[stayed], [moved]] = [
+      await read(proxy.bootstrap, 'from', 1),
+      await read(proxy.bootstrap, 'to', 1),
+    ];
+    assert.equal(recordsOf(stayed!)[0]?.value?.toString(), 'for one topic');
+    assert.equal(moved!.errorCode, ERRORS.CORRUPT_MESSAGE.code);
+  });
+
+  it('lets clients use no version in which a broker would have to say what topic an id means', async () => {
+    const client = await connectTo(ours.bootstrap);
+    assert.deepEqual([client.versionOf('Produce'), client.versionOf('Fetch')], [12, 12]);
+    client.close();
+  });
+
+  it('refuses topics without a key, and closes where no answer is wanted', async () => {
     await kafka.createTopic('keyless');
-    const strict = withConfig({
-      selectorConfig: { template: 'KEK-$(topicName)' },
-      unresolvedKeyPolicy: 'REJECT',
-    });
+    const strict = withConfig({ selectorConfig: { template: 'KEK-$(topicName)' } });
     await using proxy = await startOurs(kafka.bootstrap.plaintext, strict);
     const code = ERRORS.RESOURCE_NOT_FOUND.code;
     assert.deepEqual(await write(proxy.bootstrap, 'keyless', [plain('never written')]), [code]);

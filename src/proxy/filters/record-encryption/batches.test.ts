@@ -391,3 +391,24 @@ test('a message of before there were batches is refused without a look inside', 
   assert.equal(await openBatches(message, ring), undefined);
   ring.close();
 });
+
+test('nothing binds a sealed value to its record: a broker can reorder, repeat, leave out, and change all around it', async () => {
+  const ring = newRing();
+  const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one'), record(1, 'two')]), kek, ring);
+  const [one, two] = recordsOf(bytes);
+  const forged = [
+    { ...two!, offsetDelta: 0 },
+    { ...one!, offsetDelta: 1, key: Buffer.from('another key'), timestampDelta: 99 },
+    { ...two!, offsetDelta: 2, headers: [...two!.headers, { key: 'added', value: null }] },
+  ];
+  const opened = recordsOf((await openBatches(encodeBatch({}, forged), ring))!);
+  assert.deepEqual(
+    opened.map(({ key, value, headers }) => [key?.toString(), value?.toString(), headers.length]),
+    [
+      ['k1', 'two', 0],
+      ['another key', 'one', 0],
+      ['k1', 'two', 1],
+    ],
+  );
+  ring.close();
+});

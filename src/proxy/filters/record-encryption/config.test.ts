@@ -18,11 +18,14 @@ const good = {
 
 const check = (document: unknown) => checkConfig(recordEncryptionSchema, document, 'filter');
 
-test('the original’s configuration is taken, with its defaults', () => {
+test('the original’s configuration is taken, with its defaults but for one: nothing passes in the clear', () => {
   const config = check(good);
   assert.equal(config.aliasOf('orders'), 'KEK-orders');
   assert.equal(config.aliasOf('$&$1'), 'KEK-$&$1');
-  assert.equal(config.unresolvedKeyPolicy, 'PASSTHROUGH_UNENCRYPTED');
+  assert.equal(config.unresolvedKeyPolicy, 'REJECT');
+  const policy = 'PASSTHROUGH_UNENCRYPTED';
+  assert.equal(check({ ...good, unresolvedKeyPolicy: policy }).unresolvedKeyPolicy, policy);
+  assert.deepEqual(check({ ...good, formerKeys: { 'KEK-a': ['x'] } }).formerKeys.get('KEK-a'), ['x']);
   assert.equal(config.limits.maxEncryptionsPerDek, 5_000_000);
   assert.equal(config.limits.notFoundAliasExpireAfterWriteSeconds, 30);
 });
@@ -46,6 +49,7 @@ test('a mistake is named by its key', () => {
       /selectorConfig\.template: has a token other than/,
     ],
     [{ ...good, selectorConfig: {} }, /selectorConfig\.template: /],
+    [{ ...good, formerKeys: { a: 'x' } }, /formerKeys\.a: /],
     [{ ...good, unresolvedKeyPolicy: 'MAYBE' }, /unresolvedKeyPolicy: /],
     [{ ...good, experimental: { decryptedDekCacheSize: 0 } }, /experimental\.decryptedDekCacheSize: /],
     [{ ...good, experimental: { unheardOf: 1 } }, /unheardOf/],

@@ -35,7 +35,8 @@ const shape = z.strictObject({
   kmsConfig: z.unknown().optional(),
   selector: z.enum(SELECTORS, `must be ${SELECTORS[0]}`),
   selectorConfig: z.strictObject({ template }),
-  unresolvedKeyPolicy: z.enum(['PASSTHROUGH_UNENCRYPTED', 'REJECT']).default('PASSTHROUGH_UNENCRYPTED'),
+  unresolvedKeyPolicy: z.enum(['PASSTHROUGH_UNENCRYPTED', 'REJECT']).default('REJECT'),
+  formerKeys: z.record(z.string().min(1), z.array(z.string().min(1)).min(1)).default({}),
   experimental: limits.extend(ignored).prefault({}),
 });
 
@@ -46,6 +47,8 @@ export interface RecordEncryptionConfig {
   /** The alias of a topic's key-encryption key. */
   aliasOf(topic: string): string;
   unresolvedKeyPolicy: 'PASSTHROUGH_UNENCRYPTED' | 'REJECT';
+  /** By alias: the ids of keys that it stood for before. What they sealed is opened. */
+  formerKeys: ReadonlyMap<string, readonly string[]>;
   limits: KeyRingLimits;
 }
 
@@ -65,12 +68,13 @@ export const recordEncryptionSchema: z.ZodType<RecordEncryptionConfig> = shape.t
       }
       return z.NEVER;
     }
-    const { selectorConfig, unresolvedKeyPolicy, experimental } = config;
+    const { selectorConfig, unresolvedKeyPolicy, formerKeys, experimental } = config;
     return {
       provider,
       kmsConfig: checked.data,
       aliasOf: (topic) => selectorConfig.template.replaceAll(TOPIC_TOKEN, () => topic),
       unresolvedKeyPolicy,
+      formerKeys: new Map(Object.entries(formerKeys)),
       limits: experimental,
     };
   },

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import type { Kms } from '../../../crypto/kms.ts';
 import { inMemoryKms, inMemorySchema } from '../../../crypto/kms/in-memory.ts';
 import { DEFAULT_LIMITS } from '../../../crypto/key-ring.ts';
-import { ERRORS } from '../../../kafka/errors.ts';
+import { ERRORS, errorOf } from '../../../kafka/errors.ts';
 import { readBatches } from '../../../kafka/records/batch.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
+import { schemaOf } from '../../../kafka/schema.ts';
 import type { Requests, Responses } from '../../../kafka/schemas/types.ts';
 import { createLog } from '../../../ops/log.ts';
 import { createMetrics } from '../../../ops/metrics.ts';
@@ -14,26 +15,33 @@ import type { RecordEncryptionConfig } from './config.ts';
 import { recordEncryption } from './record-encryption.ts';
 
 const kek = '11111111-2222-3333-4444-555555555555';
+const otherKek = '22222222-2222-3333-4444-555555555555';
 const topicId = 'AAAAAAAAAAAAAAAAAAAAAQ';
 const message = {} as MessageContext;
 
-/** The filter on one connection, with a key for the topic `secret` alone. */
-async function setUp(
-  change: { kms?: Partial<Kms>; policy?: RecordEncryptionConfig['unresolvedKeyPolicy'] } = {},
-) {
-  const key = {
-    uuid: kek,
-    key: Buffer.alloc(32, 1).toString('base64'),
-    algorithm: 'AES',
-    alias: 'KEK-secret',
-  };
-  const kms = { ...inMemoryKms(inMemorySchema.parse({ existingKeks: [key] })), ...change.kms };
+const existingKeks = [
+  { uuid: kek, key: Buffer.alloc(32, 1).toString('base64'), algorithm: 'AES', alias: 'KEK-secret' },
+  { uuid: otherKek, key: Buffer.alloc(32, 2).toString('base64'), algorithm: 'AES', alias: 'KEK-other' },
+];
+
+interface Change {
+  kms?: Partial<Kms>;
+  policy?: RecordEncryptionConfig['unresolvedKeyPolicy'];
+  formerKeys?: [string, string[]][];
+  limits?: typeof DEFAULT_LIMITS;
+  aliasOf?: RecordEncryptionConfig['aliasOf'];
+}
+
+/** The filter on one connection, with a key for the topic `secret` and another one for the topic `other`. */
+async function setUp(change: Change = {}) {
+  const kms = { ...inMemoryKms(inMemorySchema.parse({ existingKeks })), ...change.kms };
   const config: RecordEncryptionConfig = {
     provider: { types: [], schema: inMemorySchema, create: () => kms },
     kmsConfig: {},
-    aliasOf: (topic) => `KEK-${topic}`,
+    aliasOf: change.aliasOf ?? ((topic) => `KEK-${topic}`),
     unresolvedKeyPolicy: change.policy ?? 'PASSTHROUGH_UNENCRYPTED',
-    limits: DEFAULT_LIMITS,
+    formerKeys: new Map(change.formerKeys),
+    limits: change.limits ?? DEFAULT_LIMITS,
   };
   const metrics = createMetrics();
   const log = createLog('silent');
@@ -46,6 +54,7 @@ async function setUp(
   const connection = filter.connect(context);
   return {
     metrics,
+    newestVersions: connection.newestVersions,
     produce: async (request: Requests['Produce']) => connection.onRequest!.Produce!(request, message),
     fetch: async (response: Responses['Fetch']) => connection.onResponse!.Fetch!(response, message),
     shareFetch: async (response: Responses['ShareFetch']) =>
@@ -60,44 +69,136 @@ function records(value = 'hello'): Buffer {
   ]);
 }
 
-function produceRequest(topic: { name?: string; topicId?: string }, bytes: Buffer | null = records()) {
+function produceRequest(topic: { name?: string }, bytes: Buffer | null = records()) {
   const partitionData = [{ index: 0, records: bytes }];
   return {
     transactionalId: null,
     acks: -1,
     timeoutMs: 1000,
-    topicData: [{ name: '', topicId: '', ...topic, partitionData }],
+    topicData: [{ name: '', topicId, ...topic, partitionData }],
   } as unknown as Requests['Produce'];
 }
 
-function fetchResponse(...fields: Buffer[]) {
+const fetchResponse = (...fields: Buffer[]) => fetchedFrom({ topic: 'secret' }, ...fields);
+
+function fetchedFrom(topic: { topic?: string; topicId?: string }, ...fields: Buffer[]) {
   const partitions = fields.map((bytes, partitionIndex) => ({
     partitionIndex,
     errorCode: 0,
     records: bytes,
   }));
-  return { responses: [{ topic: 'secret', topicId, partitions }] } as unknown as Responses['Fetch'];
+  return { responses: [{ topic: '', topicId, ...topic, partitions }] } as unknown as Responses['Fetch'];
+}
+
+type Filtered = Awaited<ReturnType<typeof setUp>>;
+
+/** What the filter makes of a value that is produced to the topic `secret`. */
+async function sealed(filter: Filtered, value = 'hello'): Promise<Buffer> {
+  const verdict = await filter.produce(produceRequest({ name: 'secret' }, records(value)));
+  assert.ok(verdict && 'forward' in verdict);
+  return verdict.forward.topicData[0]!.partitionData[0]!.records!;
+}
+
+/** What a client gets of each partition of a topic: its value, or the error. */
+async function fetched(filter: Filtered, topic: string, ...fields: Buffer[]) {
+  const response = fetchedFrom({ topic }, ...fields.map((field) => Buffer.from(field)));
+  await filter.fetch(response);
+  return response.responses[0]!.partitions.map(({ errorCode, records: bytes }) =>
+    errorCode === 0 ? valueOf(bytes) : errorOf(errorCode).name,
+  );
 }
 
 const valueOf = (field: Buffer | null | undefined) =>
-  [...readBatches(field!).batches[0]!.records()][0]!.value!.toString();
+  [...readBatches(field!).batches[0]!.records()][0]!.value?.toString();
 
-test('produce seals and fetch opens, by topic name and by topic id', async () => {
-  const filter = await setUp();
-  for (const topic of [{ name: 'secret' }, { topicId }]) {
-    const verdict = await filter.produce(produceRequest(topic));
-    assert.ok(verdict && 'forward' in verdict);
-    const sealed = verdict.forward.topicData[0]!.partitionData[0]!.records!;
-    assert.equal(sealed.includes('hello'), false);
-    const fetched = await filter.fetch(fetchResponse(Buffer.from(sealed)));
-    assert.ok(fetched && 'forward' in fetched);
-    assert.equal(valueOf(fetched.forward.responses[0]!.partitions[0]!.records), 'hello');
-    const shared = await filter.shareFetch(fetchResponse(sealed) as unknown as Responses['ShareFetch']);
-    assert.ok(shared && 'forward' in shared);
-    assert.equal(valueOf(shared.forward.responses[0]!.partitions[0]!.records), 'hello');
-  }
+test('produce seals and fetch opens', async () => {
+  const filter = await setUp({ policy: 'REJECT' });
+  const bytes = await sealed(filter);
+  assert.equal(bytes.includes('hello'), false);
+  assert.deepEqual(await fetched(filter, 'secret', bytes), ['hello']);
+  const shared = await filter.shareFetch(fetchedFrom({}, bytes) as unknown as Responses['ShareFetch']);
+  assert.ok(shared && 'forward' in shared);
+  assert.equal(valueOf(shared.forward.responses[0]!.partitions[0]!.records), 'hello');
   const report = JSON.stringify(await filter.metrics.snapshot());
-  assert.match(report, /sealed_records_total.*"topic":"secret".*"value":2/);
+  assert.match(report, /sealed_records_total.*"topic":"secret".*"value":1/);
+  await filter.close();
+});
+
+test('clients name the topics that they write and read: no broker is asked what an id means', async () => {
+  const filter = await setUp();
+  assert.deepEqual(filter.newestVersions, { Produce: 12, Fetch: 12 });
+  for (const [api, newest] of Object.entries(filter.newestVersions)) {
+    const { fields } = schemaOf(api === 'Produce' ? 'ProduceRequest' : 'FetchResponse');
+    const topics = fields.find(({ name }) => name === (api === 'Produce' ? 'topicData' : 'responses'))!;
+    const name = topics.fields!.find((field) => field.name === (api === 'Produce' ? 'name' : 'topic'))!;
+    assert.equal(name.versions.to, newest);
+  }
+  assert.deepEqual(await filter.produce(produceRequest({})), { answer: 'UNSUPPORTED_VERSION' });
+  const nameless = fetchedFrom({}, await sealed(filter));
+  await filter.fetch(nameless);
+  assert.equal(nameless.responses[0]!.partitions[0]!.errorCode, ERRORS.UNKNOWN_TOPIC_ID.code);
+  const unknown = fetchedFrom({ topicId: 'BBBBBBBBBBBBBBBBBBBBBB' }, await sealed(filter));
+  await filter.shareFetch(unknown as unknown as Responses['ShareFetch']);
+  assert.equal(unknown.responses[0]!.partitions[0]!.errorCode, ERRORS.UNKNOWN_TOPIC_ID.code);
+  await filter.close();
+});
+
+test('what was sealed for one topic is not opened in another, unless that had the key before', async () => {
+  for (const policy of ['REJECT', 'PASSTHROUGH_UNENCRYPTED'] as const) {
+    const filter = await setUp({ policy });
+    const bytes = await sealed(filter);
+    assert.deepEqual(await fetched(filter, 'other', bytes), ['CORRUPT_MESSAGE']);
+    assert.deepEqual(await fetched(filter, 'keyless', bytes), ['RESOURCE_NOT_FOUND']);
+    assert.deepEqual(await fetched(filter, 'secret', bytes), ['hello']);
+    assert.deepEqual(await fetched(filter, 'other', bytes), ['CORRUPT_MESSAGE']);
+    const moved = await setUp({ policy, formerKeys: [['KEK-other', [kek]]] });
+    assert.deepEqual(await fetched(moved, 'other', bytes), ['hello']);
+    await filter.close();
+    await moved.close();
+  }
+});
+
+test('between topics that share a key a broker can move records', async () => {
+  const filter = await setUp({ policy: 'REJECT', aliasOf: () => 'KEK-secret' });
+  assert.deepEqual(await fetched(filter, 'another', await sealed(filter)), ['hello']);
+  await filter.close();
+});
+
+test('a value in the clear is refused where all must be sealed; a tombstone is not', async () => {
+  const strict = await setUp({ policy: 'REJECT' });
+  const lenient = await setUp();
+  const tombstone = encodeBatch({}, [
+    { offsetDelta: 0, timestampDelta: 0, key: null, value: null, headers: [] },
+  ]);
+  const bytes = await sealed(strict);
+  const [mark] = readBatches(bytes).batches[0]!.records();
+  const mixed = encodeBatch({}, [mark!, { ...mark!, offsetDelta: 1, value: Buffer.from('x'), headers: [] }]);
+  for (const topic of ['secret', 'keyless']) {
+    assert.deepEqual(await fetched(strict, topic, records('clear'), tombstone), [
+      'CORRUPT_MESSAGE',
+      undefined,
+    ]);
+    assert.deepEqual(await fetched(lenient, topic, records('clear'), tombstone), ['clear', undefined]);
+  }
+  assert.deepEqual(await fetched(strict, 'secret', mixed, bytes), ['CORRUPT_MESSAGE', 'hello']);
+  assert.deepEqual(await fetched(lenient, 'secret', mixed), ['hello']);
+  const control = encodeBatch({ control: true }, [mark!]);
+  assert.equal(await strict.fetch(fetchResponse(control)), undefined);
+  await strict.close();
+  await lenient.close();
+});
+
+test('what a key has opened before is opened also when nobody says whose key it is', async () => {
+  let down = false;
+  const kms = inMemoryKms(inMemorySchema.parse({ existingKeks }));
+  const resolveAlias = (alias: string) =>
+    down ? Promise.reject(new Error('down')) : kms.resolveAlias(alias);
+  const limits = { ...DEFAULT_LIMITS, resolvedAliasExpireAfterWriteSeconds: 0 };
+  const filter = await setUp({ kms: { resolveAlias }, limits });
+  const bytes = await sealed(filter);
+  assert.deepEqual(await fetched(filter, 'secret', bytes), ['hello']);
+  down = true;
+  assert.deepEqual(await fetched(filter, 'secret', bytes), ['hello']);
   await filter.close();
 });
 
@@ -127,7 +228,6 @@ test('each way in which sealing fails has its own answer', async () => {
     await filter.close();
     return verdict && 'answer' in verdict ? verdict.answer : verdict;
   };
-  assert.equal(await answerOf({}, produceRequest({ topicId: 'BBBBBBBBBBBBBBBBBBBBBB' })), 'UNKNOWN_TOPIC_ID');
   assert.equal(
     await answerOf({}, produceRequest({ name: 'secret' }, records().fill(9, 61))),
     'CORRUPT_MESSAGE',
@@ -141,13 +241,10 @@ test('each way in which sealing fails has its own answer', async () => {
 
 test('a partition that cannot be opened gets an error and no records; the others keep theirs', async () => {
   const filter = await setUp();
-  const verdict = await filter.produce(produceRequest({ name: 'secret' }));
-  assert.ok(verdict && 'forward' in verdict);
-  const sealed = verdict.forward.topicData[0]!.partitionData[0]!.records!;
   const stranger = await setUp({ kms: inMemoryKms(inMemorySchema.parse({})) });
-  const fetched = await stranger.fetch(fetchResponse(records('clear'), sealed));
-  assert.ok(fetched && 'forward' in fetched);
-  const [one, two] = fetched.forward.responses[0]!.partitions;
+  const verdict = await stranger.fetch(fetchResponse(records('clear'), await sealed(filter)));
+  assert.ok(verdict && 'forward' in verdict);
+  const [one, two] = verdict.forward.responses[0]!.partitions;
   assert.equal(valueOf(one!.records), 'clear');
   assert.equal(two!.errorCode, ERRORS.RESOURCE_NOT_FOUND.code);
   assert.equal(two!.records!.length, 0);

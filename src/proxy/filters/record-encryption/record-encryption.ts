@@ -10,9 +10,12 @@ import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { Cell, Family, Metrics } from '../../../ops/metrics.ts';
 import type { ConnectionContext, ConnectionFilter, FilterType, RequestVerdict } from '../../filter.ts';
+import { BoundedMap } from '../../../ops/bounded-map.ts';
 import { openBatches, roomForMessage, sealBatches, TooOldToSeal } from './batches.ts';
 import { recordEncryptionSchema } from './config.ts';
 import type { RecordEncryptionConfig } from './config.ts';
+import { Unsealed } from './open.ts';
+import type { Opener } from './open.ts';
 import { createTimeSlice } from './time-slice.ts';
 import type { YieldTurn } from './time-slice.ts';
 
@@ -25,7 +28,8 @@ export const RECORD_ENCRYPTION_TYPES = [
 
 /**
  * Seals record values on their way to the broker and opens them on their way back, in the original's format.
- * A topic without a key passes untouched, unless `unresolvedKeyPolicy` says that it must not.
+ * A topic without a key is refused, and so is what is not sealed in a fetched topic, unless `unresolvedKeyPolicy` lets
+ * both pass. What was sealed with another key than the topic's is never opened: a broker may put records anywhere.
  */
 export const recordEncryption: FilterType<RecordEncryptionConfig> = {
   config: recordEncryptionSchema,
@@ -38,6 +42,7 @@ export const recordEncryption: FilterType<RecordEncryptionConfig> = {
       counters: createCounters(metrics),
       virtualCluster,
       topics: new Set(),
+      keks: new BoundedMap(MOST_TOPICS),
     };
     return {
       connect: (context) => connectionFilter(filter, context),
@@ -54,6 +59,8 @@ interface Shared {
   virtualCluster: string;
   /** Those that have counters of their own. */
   topics: Set<string>;
+  /** By alias: the key-encryption key that it was last found to stand for, good for opening also when nobody can be asked. */
+  keks: BoundedMap<string, string>;
 }
 
 /** Requests may name topics that nobody has: past so many, they are counted as one. */
@@ -76,45 +83,43 @@ function createCounters(metrics: Metrics): Shared['counters'] {
   };
 }
 
+/** The last versions in which clients name their topics: after these, the broker would have to say what an id means. */
+const BY_NAME = { Produce: 12, Fetch: 12 } as const;
+
 function connectionFilter(shared: Shared, context: ConnectionContext): ConnectionFilter {
+  const open = async <T extends { responses: FetchedTopic[] }>(response: T, names?: TopicNames) =>
+    (await openTopics(shared, response.responses, context.log, names)) ? { forward: response } : undefined;
   return {
+    newestVersions: BY_NAME,
     onRequest: {
       async Produce(request) {
         try {
-          return await sealRequest(shared, context, request);
+          return await sealRequest(shared, request);
         } catch (error) {
           return refusal(error, context.log);
         }
       },
+      async ShareFetch(request) {
+        await context.topicNames(request.topics.map(({ topicId }) => topicId)); // known when the response comes
+        return undefined;
+      },
     },
     onResponse: {
-      async Fetch(response) {
-        return (await openTopics(shared.ring, response.responses, context.log))
-          ? { forward: response }
-          : undefined;
-      },
-      async ShareFetch(response) {
-        return (await openTopics(shared.ring, response.responses, context.log))
-          ? { forward: response }
-          : undefined;
-      },
+      Fetch: (response) => open(response),
+      ShareFetch: async (response) =>
+        open(response, await context.topicNames(response.responses.map(({ topicId }) => topicId))),
     },
   };
 }
 
-async function sealRequest(
-  shared: Shared,
-  context: ConnectionContext,
-  request: Requests['Produce'],
-): Promise<RequestVerdict<'Produce'>> {
+async function sealRequest(shared: Shared, request: Requests['Produce']): Promise<RequestVerdict<'Produce'>> {
   const { config, ring, counters } = shared;
-  const names = await namesOf(request, context); // since version 13 only ids are sent
   const room = roomForMessage();
   const yieldTurn = createTimeSlice();
   let changed = false;
   for (const topic of request.topicData) {
-    const name = topic.name || names.get(topic.topicId);
-    if (name === undefined) return { answer: 'UNKNOWN_TOPIC_ID' };
+    const { name } = topic;
+    if (!name) return { answer: 'UNSUPPORTED_VERSION' };
     const kekId = await ring.resolveAlias(config.aliasOf(name));
     const labels = labelsFor(shared, name);
     if (kekId === undefined) {
@@ -128,21 +133,13 @@ async function sealRequest(
       if (!partition.records?.length) continue;
       const turn = yieldTurn();
       if (turn) await turn;
-      const sealed = await sealBatches(partition.records, kekId, ring, room);
+      const sealed = await sealBatches(partition.records, kekId, ring, room, yieldTurn);
       partition.records = sealed.bytes;
       counters.sealed.of(labels).value += sealed.count;
       changed = true;
     }
   }
   return changed ? { forward: request } : undefined;
-}
-
-async function namesOf(
-  request: Requests['Produce'],
-  context: ConnectionContext,
-): Promise<ReadonlyMap<string, string>> {
-  const ids = request.topicData.filter(({ name }) => !name).map(({ topicId }) => topicId);
-  return ids.length === 0 ? new Map() : context.topicNames(ids);
 }
 
 /** Every refusal says that nothing was written; what may get better by itself has a code that clients try again after. */
@@ -165,8 +162,8 @@ function produceError(error: unknown): KafkaErrorName | undefined {
 function fetchError(error: unknown): KafkaErrorName | undefined {
   if (error instanceof KmsUnavailable) return 'NOT_LEADER_OR_FOLLOWER';
   if (error instanceof UnknownKey) return 'RESOURCE_NOT_FOUND';
-  if (error instanceof BadEnvelope || error instanceof MalformedMessage) return 'CORRUPT_MESSAGE';
-  return undefined;
+  const corrupt = [BadEnvelope, MalformedMessage, Unsealed];
+  return corrupt.some((kind) => error instanceof kind) ? 'CORRUPT_MESSAGE' : undefined;
 }
 
 function causeOf(error: unknown): string | undefined {
@@ -186,15 +183,49 @@ interface FetchedPartition {
   records: Buffer | null;
 }
 
-async function openTopics(ring: KeyRing, topics: FetchedTopic[], log: Log): Promise<boolean> {
+type TopicNames = ReadonlyMap<string, string>;
+
+async function openTopics(
+  shared: Shared,
+  topics: FetchedTopic[],
+  log: Log,
+  names?: TopicNames,
+): Promise<boolean> {
   const yieldTurn = createTimeSlice();
   let changed = false;
   for (const { topic, topicId, partitions } of topics) {
+    const name = topic || names?.get(topicId);
+    const opener = name === undefined ? undefined : openerOf(shared, name);
     for (const partition of partitions) {
-      if (await openPartition({ ring, yieldTurn }, partition, topic || topicId, log)) changed = true;
+      if (!partition.records?.length) continue;
+      const work = opener
+        ? openPartition({ opener, yieldTurn, log }, partition, name!)
+        : refusePartition(partition, 'UNKNOWN_TOPIC_ID');
+      if (await work) changed = true;
     }
   }
   return changed;
+}
+
+/** What may be opened in a topic: what its own key has sealed. The key is asked for as soon as there is something to open. */
+function openerOf({ config, ring, keks }: Shared, topic: string): Opener {
+  const alias = config.aliasOf(topic);
+  const openAs = async (kekId: string, edek: Buffer) => {
+    const current = await ring.resolveAlias(alias);
+    if (current === undefined) throw new UnknownKey(`a key ${alias}, which the topic would have`);
+    if (current !== kekId)
+      throw new BadEnvelope(`its key ${kekId} is not that of the topic, nor one of its formerKeys`);
+    keks.set(alias, kekId);
+    return ring.openingKey(edek);
+  };
+  return {
+    mustBeSealed: config.unresolvedKeyPolicy === 'REJECT',
+    openingKey(edek) {
+      const kekId = ring.kekOf(edek);
+      const isKnown = keks.get(alias) === kekId || config.formerKeys.get(alias)?.includes(kekId);
+      return isKnown ? ring.openingKey(edek) : openAs(kekId, edek);
+    },
+  };
 }
 
 /**
@@ -202,14 +233,12 @@ async function openTopics(ring: KeyRing, topics: FetchedTopic[], log: Log): Prom
  * records, and the others are none the worse for it.
  */
 async function openPartition(
-  { ring, yieldTurn }: { ring: KeyRing; yieldTurn: YieldTurn },
+  { opener, yieldTurn, log }: { opener: Opener; yieldTurn: YieldTurn; log: Log },
   partition: FetchedPartition,
   topic: string,
-  log: Log,
 ): Promise<boolean> {
-  if (!partition.records?.length) return false;
   try {
-    const opened = await openBatches(partition.records, ring, yieldTurn);
+    const opened = await openBatches(partition.records!, opener, yieldTurn);
     if (opened) partition.records = opened;
     return opened !== undefined;
   } catch (error) {
@@ -224,8 +253,12 @@ async function openPartition(
       answer,
     };
     log.warn(fields, 'records cannot be opened');
-    partition.errorCode = ERRORS[answer].code;
-    partition.records = Buffer.alloc(0);
-    return true;
+    return refusePartition(partition, answer);
   }
+}
+
+function refusePartition(partition: FetchedPartition, answer: KafkaErrorName): true {
+  partition.errorCode = ERRORS[answer].code;
+  partition.records = Buffer.alloc(0);
+  return true;
 }
