@@ -11,6 +11,7 @@ import type { PlannedConfig } from './config/planned-config.ts';
 import { evaluate } from './evaluate/evaluate.ts';
 import type { Evaluation } from './evaluate/evaluate.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
+import type { HostGrant } from './evaluate/host-grants.ts';
 import { kubernetesPlatform } from './evaluate/kubernetes.ts';
 import { isRefusal, preventsService } from './faults.ts';
 import type { Fault } from './faults.ts';
@@ -67,22 +68,38 @@ export function planProxy(
   );
   const { config, allocated } = evaluation;
   const portBlocks = portBlocksOf(allocated.allocation);
-  const { statuses, pending } = statusesOf({ observed, evaluation, portBlocks, learned });
+  const hostNames = hostNamesOf(evaluation, observed);
+  const { statuses, pending } = statusesOf({ observed, evaluation, portBlocks, hostNames, learned });
   const nothing = { config, persist: [], targets: [], actions: [], lookAgainInMs: UNKNOWN_MS };
   // Nobody can tell what should exist, so all that does stays as it is.
   if (dependsOnUndiscovered(observed)) return { ...nothing, statuses: [] };
   if (observed.unreadable.some(({ object }) => object.kind === 'KafkaProxy'))
     return { ...nothing, statuses: statuses.filter(({ kind }) => kind === 'KafkaProxy') };
-  const seen = proxy?.status?.portBlocks;
-  const field = { kind: 'KafkaProxy', namespace, name, field: 'portBlocks', seen, value: portBlocks };
+  const persisted = (field: 'portBlocks' | 'hostNames', value: unknown) => {
+    return { kind: 'KafkaProxy', namespace, name, field, seen: proxy?.status?.[field], value };
+  };
   return {
     config,
-    persist: proxy ? [field] : [],
+    persist: proxy
+      ? [persisted('portBlocks', portBlocks), ...(hostNames ? [persisted('hostNames', hostNames)] : [])]
+      : [],
     targets: [targetOf(evaluation, observed, settings, learned)],
     actions: [{ configVersion: config.hash, generation: proxy?.metadata.generation }],
     statuses,
     lookAgainInMs: lookAgainInMs(observed, evaluation, learned, pending),
   };
+}
+
+/** The host names as they are kept; undefined where there are none, and were none. What cannot be read keeps its own. */
+function hostNamesOf({ proxy, hostNames }: Evaluation, { unreadable }: Observed): HostGrant[] | undefined {
+  const before = proxy?.status?.hostNames;
+  const isUnreadable = (cluster: string) =>
+    unreadable.some(
+      ({ object: { kind, metadata } }) => kind === 'VirtualKafkaCluster' && metadata.name === cluster,
+    );
+  const kept = before?.filter(({ virtualCluster }) => isUnreadable(virtualCluster)) ?? [];
+  const all = [...hostNames, ...kept];
+  return all.length > 0 || before ? all : undefined;
 }
 
 function targetOf(

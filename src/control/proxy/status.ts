@@ -7,6 +7,7 @@ import type { ConditionType, Fault } from './faults.ts';
 import { servedCluster } from './evaluate/cluster.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import type { Evaluation } from './evaluate/evaluate.ts';
+import type { HostGrant } from './evaluate/host-grants.ts';
 import { podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
@@ -20,6 +21,7 @@ interface Known {
   observed: Observed;
   evaluation: Evaluation;
   portBlocks: PortBlock[];
+  hostNames: HostGrant[] | undefined;
   learned: Pick<Learned<unknown>, 'taken' | 'denied'>;
 }
 
@@ -187,7 +189,7 @@ function unreadableStatus(
 }
 
 function proxyStatus(generation: number | undefined, known: Known): PlannedStatus {
-  const { observed, evaluation, portBlocks } = known;
+  const { observed, evaluation, portBlocks, hostNames } = known;
   const { namespace, name, live } = observed;
   const pods = live.pods.slice(0, MAX_PODS).map(({ name, ready, configVersion }) => ({
     name,
@@ -206,6 +208,7 @@ function proxyStatus(generation: number | undefined, known: Known): PlannedStatu
     configVersion: evaluation.config.hash,
     pods,
     portBlocks,
+    ...(hostNames && { hostNames }),
   };
   return { kind: 'KafkaProxy', namespace, name, status };
 }

@@ -84,6 +84,14 @@ const portBlock = z.object({
   releasedAt,
 });
 
+const hostGrant = z.object({
+  virtualCluster: text(253).describe('The VirtualKafkaCluster that has these host names.'),
+  ingress: text(253).describe('The ingress of it that has them.'),
+  bootstrap: text(253).describe('The host name to bootstrap from.'),
+  brokers: text(260).describe('The host names of its brokers, with `$(nodeId)`.'),
+  since: z.string().max(64).describe('Since when. Of two that claim a name, the earlier has it.'),
+});
+
 const pod = z.object({
   name: text(253).describe('The pod.'),
   ready: z.boolean().describe('Whether it takes traffic.'),
@@ -109,6 +117,12 @@ const status = z.object({
     .max(4096)
     .meta({ 'x-kubernetes-list-type': 'atomic' })
     .describe('Which container ports belong to whom.')
+    .exactOptional(),
+  hostNames: z
+    .array(hostGrant)
+    .max(4096)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Which host names belong to whom.')
     .exactOptional(),
 });
 

@@ -17,6 +17,8 @@ import type { FilterPolicy } from '../resolve/resolve.ts';
 import type { ProxySnapshot, Unreadable } from '../snapshot.ts';
 import { evaluateCluster, resolveReferences } from './cluster.ts';
 import type { EvaluatedCluster } from './cluster.ts';
+import { indexGrants } from './host-grants.ts';
+import type { HostGrant } from './host-grants.ts';
 import { withoutHostConflicts } from './host-conflicts.ts';
 import { heldCluster, holdReferences } from './last-good.ts';
 import { unreadableClusters, withTheirHosts } from './unreadable.ts';
@@ -27,6 +29,8 @@ export interface Evaluation {
   ingresses: EvaluatedIngress[];
   clusters: EvaluatedCluster[];
   allocated: Allocated;
+  /** Who has which host names, and since when. */
+  hostNames: HostGrant[];
   /** What is to be served of all this. */
   config: PlannedConfig;
   /** When a certificate begins or ends. */
@@ -81,11 +85,16 @@ export function evaluate(
   const times = evaluated.flatMap(({ changesAt }) => changesAt ?? []);
   const unreadable = unreadableClusters(input, policy, allocated);
   const hostsElsewhere = withTheirHosts(live.hostsElsewhere, unreadable);
-  const distinct = withoutHostConflicts(evaluated, ingresses, { ...live, hostsElsewhere });
+  const granted = indexGrants(proxy?.status?.hostNames);
+  const names = { ...live, hostsElsewhere };
+  const { clusters: distinct, hostNames } = withoutHostConflicts(evaluated, ingresses, names, {
+    granted,
+    now,
+  });
   const lastOf = (cluster: EvaluatedCluster) => lastGood(cluster, live.configParts, policy, allocated);
   const { clusters, config } = fitConfig(distinct, platform, { unreadable, lastOf });
   const changesAt = times.length > 0 ? Math.min(...times) : undefined;
-  return { proxy, ingresses, clusters, allocated, config, changesAt };
+  return { proxy, ingresses, clusters, allocated, hostNames, config, changesAt };
 }
 
 /** A virtual cluster as it was last good, by those of its ingresses that are still served. */

@@ -74,12 +74,19 @@ suite('host names', () => {
     certificate = { 'tls.crt': encode(certPem), 'tls.key': encode(keyPem) };
   });
 
+  type Granted = Record<Model['namespace'], unknown>;
+
   /** One proxy a namespace; those that are accepted. */
-  function accepted(clusters: readonly Model[]): Set<Model> {
+  const accepted = (clusters: readonly Model[]) =>
+    decide(clusters, { one: undefined, two: undefined }).served;
+
+  /** The same with what was granted before, and what is granted now. */
+  function decide(clusters: readonly Model[], before: Granted): { served: Set<Model>; granted: Granted } {
     const memory = createMemoryCluster();
     const proxyRef = { name: 'p' };
-    for (const namespace of ['one', 'two']) {
-      memory.put(object('KafkaProxy', namespace, 'p', {}));
+    for (const namespace of ['one', 'two'] as const) {
+      const status = before[namespace] === undefined ? {} : { status: { hostNames: before[namespace] } };
+      memory.put({ ...object('KafkaProxy', namespace, 'p', {}), ...status });
       memory.put({ ...object('Secret', namespace, 'cert', {}), apiVersion: 'v1', data: certificate });
     }
     for (const { name, namespace, age, ways, lastNode } of clusters) {
@@ -95,10 +102,29 @@ suite('host names', () => {
       const creationTimestamp = `2026-01-0${9 - age}T00:00:00Z`;
       memory.put({ ...cluster, metadata: { ...cluster.metadata, creationTimestamp } });
     }
-    const partsIn = (namespace: string) => memory.plan({ namespace, name: 'p' }, Date.now()).config.parts;
-    const served = { one: partsIn('one'), two: partsIn('two') };
-    return new Set(clusters.filter(({ name, namespace }) => served[namespace].has(name)));
+    const planIn = (namespace: string) => memory.plan({ namespace, name: 'p' }, Date.now());
+    const plans = { one: planIn('one'), two: planIn('two') };
+    const grantedIn = (namespace: Model['namespace']) =>
+      plans[namespace].persist.find(({ field }) => field === 'hostNames')?.value;
+    const granted = { one: grantedIn('one'), two: grantedIn('two') };
+    const isServed = ({ name, namespace }: Model) => plans[namespace].config.parts.has(name);
+    return { served: new Set(clusters.filter(isServed)), granted };
   }
+
+  test('stay with whom they were granted to, however old those are that come later', () => {
+    fc.assert(
+      fc.property(models, fc.nat(4), (clusters, first) => {
+        const before = decide(clusters.slice(0, first), { one: undefined, two: undefined });
+        const after = decide(clusters, before.granted);
+        for (const one of before.served) assert.ok(after.served.has(one), `${one.namespace}/${one.name}`);
+        const gone = decide(clusters.slice(first), after.granted);
+        const again = decide(clusters, gone.granted);
+        for (const one of gone.served)
+          assert.ok(again.served.has(one), `${one.namespace}/${one.name} was free`);
+      }),
+      { numRuns: 50 },
+    );
+  });
 
   test('are had by one each, and by the oldest, in whatever order they are met', () => {
     fc.assert(

@@ -1,8 +1,8 @@
-/** Who has a name that two want: a host name, or the name of an object. The older one, so that nothing that works is taken away. */
-import { ageOf } from '../../../kube/object.ts';
+/** Who has a name that two want: a host name, or the name of an object. Who had it first, so that nothing that works is taken away. */
 import { createHostIndex } from './host-index.ts';
 import type { HostIndex, TakenHost } from './host-index.ts';
-import { byAge } from './cluster.ts';
+import { claimedHosts, grantHosts, grantOf, hostRank, routeRank } from './host-grants.ts';
+import type { HostGrant, HostGrants } from './host-grants.ts';
 import type { ClusterIngress, EvaluatedCluster } from './cluster.ts';
 import { clusterServiceName, sharedServiceName } from '../names.ts';
 import type { Live } from '../observed.ts';
@@ -10,13 +10,14 @@ import type { EvaluatedIngress, PlacelessFault } from './platform.ts';
 
 /**
  * Of two virtual clusters that would have the same host name, or objects of the same name (`a-b` at `c`, and `a` at `b-c`), the
- * older one has it; the other gets a fault.
+ * one has it that was granted it first, or else the older one; the other gets a fault.
  */
 export function withoutHostConflicts(
   clusters: readonly EvaluatedCluster[],
   ingresses: readonly EvaluatedIngress[],
   live: Names,
-): EvaluatedCluster[] {
+  { granted, now }: { granted: HostGrants; now: number },
+): { clusters: EvaluatedCluster[]; hostNames: HostGrant[] } {
   const objects = new Map<string, string>();
   const hosts = createHostIndex();
   for (const { ingress, model } of ingresses) {
@@ -25,21 +26,30 @@ export function withoutHostConflicts(
       objects.set(`Service "${sharedServiceName(name)}"`, `KafkaProxyIngress "${name}"`);
   }
   const conflicts = new Map<ClusterIngress, NameFault>();
-  for (const { cluster, ingresses: own } of clusters.toSorted(byAge)) {
-    const { name } = cluster.metadata;
-    const age = ageOf(cluster.metadata);
+  for (const { name, one, rank } of byRank(clusters, granted)) {
     const holder = `VirtualKafkaCluster "${name}"`;
-    for (const one of own) {
-      const object = objectName(name, one);
-      const fault = objectFault(object, objects) ?? ownFault(one) ?? hostFault(one, age, hosts, live);
-      if (fault) conflicts.set(one, fault);
-      else {
-        if (object !== undefined) objects.set(object, holder);
-        for (const host of hostNames(one)) hosts.add(host, { holder, age });
-      }
+    const object = objectName(name, one);
+    const fault = objectFault(object, objects) ?? ownFault(one) ?? hostFault(one, rank, hosts, live);
+    if (fault) conflicts.set(one, fault);
+    else {
+      if (object !== undefined) objects.set(object, holder);
+      for (const host of hostNames(one)) hosts.add(host, { holder, rank });
     }
   }
-  return clusters.map((cluster) => withFaults(cluster, conflicts));
+  const hostGrants = grantHosts(clusters, (one) => conflicts.has(one), granted, now);
+  return { clusters: clusters.map((cluster) => withFaults(cluster, conflicts)), hostNames: hostGrants };
+}
+
+/** The ingresses of all virtual clusters, in the order in which they get their names. */
+function byRank(clusters: readonly EvaluatedCluster[], granted: HostGrants) {
+  const entries = clusters.flatMap(({ cluster: { metadata }, ingresses }) =>
+    ingresses.map((one) => {
+      const claimed = claimedHosts(one);
+      const grant = claimed && grantOf(granted, metadata.name, claimed);
+      return { name: metadata.name, one, rank: hostRank(metadata, grant?.since) };
+    }),
+  );
+  return entries.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank < b.rank ? -1 : 1));
 }
 
 function withFaults(
@@ -73,9 +83,14 @@ function ownFault({ address, hosts: [bootstrap, ...brokers] }: ClusterIngress): 
   return { reason: 'HostNameTaken', message };
 }
 
-function hostFault(entry: ClusterIngress, age: string, hosts: HostIndex, live: Names): NameFault | undefined {
+function hostFault(
+  entry: ClusterIngress,
+  rank: string,
+  hosts: HostIndex,
+  live: Names,
+): NameFault | undefined {
   for (const name of hostNames(entry)) {
-    const taken = hosts.find(name) ?? elderOf(name, age, entry, live);
+    const taken = hosts.find(name) ?? earlierOf(name, rank, entry, live);
     if (!taken) continue;
     const { host, holder } = taken;
     const which = host === name ? host : `${host}, which ${name} stands for, too,`;
@@ -89,19 +104,19 @@ function hostFault(entry: ClusterIngress, age: string, hosts: HostIndex, live: N
  * Who has a host name of this entry at another proxy, and had it first. At a Gateway the older route counts, and where there is
  * none of ours yet, any other is older; names of brokers to come are nobody's there before they have one.
  */
-function elderOf(
+function earlierOf(
   name: string,
-  age: string,
+  rank: string,
   { model, hosts }: ClusterIngress,
   { hostsElsewhere, tlsRoutes }: Names,
 ): TakenHost | undefined {
   const other = hostsElsewhere.find(name);
   // A router decides itself who gets a Route's.
   if (!other || model?.by === 'route') return undefined;
-  if (model?.by !== 'gateway') return other.age < age ? other : undefined;
+  if (model?.by !== 'gateway') return other.rank < rank ? other : undefined;
   if (!hosts.includes(name)) return undefined;
   const route = tlsRoutes.find(({ spec }) => spec.hostnames?.includes(name));
-  return !route || other.age < ageOf(route.metadata) ? other : undefined;
+  return !route || other.rank < routeRank(route.metadata) ? other : undefined;
 }
 
 /** The host names, and the pattern of the brokers' for nodes yet to come. */

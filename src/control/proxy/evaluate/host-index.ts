@@ -8,8 +8,8 @@ import { NODE_ID } from '../names.ts';
 export interface HostHolder {
   /** For people. */
   holder: string;
-  /** How old it is, or at a Gateway its route, see `ageOf`. */
-  age: string;
+  /** The first in this order has a name that several claim, see `hostRank`. */
+  rank: string;
 }
 
 /** A name that is taken, which a pattern may only cover, and by whom. */
@@ -18,9 +18,9 @@ export interface TakenHost extends HostHolder {
 }
 
 export interface HostIndex {
-  /** Takes a host name or a pattern; of two holders of one, the older counts. */
+  /** Takes a host name or a pattern; of two holders of one, the first in rank counts. */
   add(name: string, holder: HostHolder): void;
-  /** The oldest that has a name in common with this name or pattern. */
+  /** The first in rank that has a name in common with this name or pattern. */
   find(name: string): TakenHost | undefined;
 }
 
@@ -30,7 +30,7 @@ export function createHostIndex(): HostIndex {
   /** For each pattern there could be: a name among those added that it would cover. */
   const covered = new Map<string, TakenHost>();
   const put = (map: Map<string, TakenHost>, key: string, taken: TakenHost) => {
-    map.set(key, older(map.get(key), taken)!);
+    map.set(key, first(map.get(key), taken)!);
   };
   return {
     add(name, holder) {
@@ -39,9 +39,9 @@ export function createHostIndex(): HostIndex {
       for (const pattern of patternsOf(name)) put(covered, pattern, taken);
     },
     find(name) {
-      if (isPattern(name)) return older(named.get(name), covered.get(name));
+      if (isPattern(name)) return first(named.get(name), covered.get(name));
       const patterns = patternsOf(name).map((pattern) => named.get(pattern));
-      const found = [named.get(name), ...patterns].reduce(older, undefined);
+      const found = [named.get(name), ...patterns].reduce(first, undefined);
       return found && { ...found, host: name };
     },
   };
@@ -49,8 +49,8 @@ export function createHostIndex(): HostIndex {
 
 const isPattern = (name: string) => name.includes(NODE_ID);
 
-const older = (a: TakenHost | undefined, b: TakenHost | undefined) =>
-  a && b && b.age < a.age ? b : (a ?? b);
+const first = (a: TakenHost | undefined, b: TakenHost | undefined) =>
+  a && b && b.rank < a.rank ? b : (a ?? b);
 
 /** As the proxy reads the number in a server name. */
 const NODE = /^(0|[1-9]\d{0,9})$/;

@@ -1,8 +1,10 @@
 /** Virtual clusters of different proxies that want one host name. All they share is DNS, which has room for one of them. */
-import { ageOf, isBeingDeleted, keyOf } from '../../../kube/object.ts';
+import { isBeingDeleted, keyOf } from '../../../kube/object.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { kafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import { virtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
+import { grantOf, hostRank, indexGrants, routeRank } from './host-grants.ts';
 import { createHostIndex } from './host-index.ts';
 import type { HostIndex } from './host-index.ts';
 import { CLUSTER_LABEL, PROXY_LABEL, namedPattern } from '../names.ts';
@@ -21,17 +23,24 @@ export function hostsElsewhere(views: ProxyViews, key: string): HostIndex {
     if (keyOf({ namespace, name: labels[PROXY_LABEL] ?? '' }) === key) continue;
     const { hostnames = [] } = (spec ?? {}) as { hostnames?: string[] };
     const holder = holderText(labels[CLUSTER_LABEL] ?? name, namespace);
-    for (const host of hostnames) hosts.add(host, { holder, age: ageOf(metadata) });
+    for (const host of hostnames) hosts.add(host, { holder, rank: routeRank(metadata) });
   }
   for (const ingress of views.ingresses.find('model', BALANCED)) {
     if (proxyKeyOf(ingress) === key || !views.proxies.get(proxyKeyOf(ingress))) continue;
+    const { hostNames } = (views.proxies.get(proxyKeyOf(ingress))?.status ?? {}) as KafkaProxyStatus;
+    const grants = indexGrants(hostNames);
     for (const { metadata } of clustersAt(ingress, views)) {
       const holder = holderText(metadata.name, metadata.namespace);
-      for (const host of hostsAt(ingress, metadata.name)) hosts.add(host, { holder, age: ageOf(metadata) });
+      const [bootstrap = '', brokers = ''] = hostsAt(ingress, metadata.name);
+      const claimed = { ingress: ingress.metadata.name, bootstrap, brokers };
+      const rank = hostRank(metadata, grantOf(grants, metadata.name, claimed)?.since);
+      for (const host of hostsAt(ingress, metadata.name)) hosts.add(host, { holder, rank });
     }
   }
   return hosts;
 }
+
+type KafkaProxyStatus = NonNullable<KafkaProxy['status']>;
 
 const holderText = (name: string, namespace: string | undefined) =>
   `VirtualKafkaCluster "${name}" in namespace "${namespace}"`;

@@ -37,7 +37,8 @@ export function withTheirHosts(
     const holder = `VirtualKafkaCluster "${name}"`;
     for (const { address } of ingresses) {
       if (address.by !== 'sni') continue;
-      for (const host of [address.bootstrapHost, address.brokerPattern]) hosts.add(host, { holder, age: '' });
+      for (const host of [address.bootstrapHost, address.brokerPattern])
+        hosts.add(host, { holder, rank: '' });
     }
   }
   return { find: (host) => elsewhere.find(host) ?? hosts.find(host) };
