@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { IsthmusError } from '../../ops/errors.ts';
 import { checkProxyConfig } from './load.ts';
+import type { VirtualClusterConfig } from './model.ts';
 import { portBindings } from './ports.ts';
 
 const check = (document: unknown, files: Record<string, string> = {}) =>
@@ -98,6 +99,61 @@ suite('configuration', () => {
   const gateway = { name: 'g', portIdentifiesNode: { bootstrapAddress: 'h:9000' } };
   const cluster = { name: 'a', targetCluster: { bootstrapServers: 'k:9092' }, gateways: [gateway] };
   const only = (change: object) => ({ virtualClusters: [{ ...cluster, ...change }] });
+
+  test('every limit has a finite default, and what is given for all workers is divided among them', () => {
+    const { limits } = check({ ...only({}), workers: 4 }).config;
+    for (const [key, value] of Object.entries(limits)) assert.ok(value > 0 && value < 1e9, key);
+    const bytes = (given: object, workers: number) => {
+      const { limits: found } = check({ ...only({}), workers, limits: given }).config;
+      const { maxBufferedBytes, maxBufferedBytesPerVirtualCluster, maxBufferedBytesPerConnection } = found;
+      return [maxBufferedBytes, maxBufferedBytesPerVirtualCluster, maxBufferedBytesPerConnection].map(
+        (each) => each / 2 ** 20,
+      );
+    };
+    assert.deepEqual(bytes({}, 1), [128, 96, 64]);
+    assert.deepEqual(bytes({}, 4), [128, 96, 64]);
+    assert.deepEqual(bytes({ maxBufferedBytes: 2 ** 28 }, 4), [64, 48, 64]);
+    assert.deepEqual(bytes({ maxBufferedBytesPerVirtualCluster: 2 ** 26 }, 2), [128, 32, 64]);
+  });
+
+  test('gateways may have a PROXY protocol of their own; those that share a port share it, too', () => {
+    const proxyProtocol = { mode: 'required', trustedSources: ['10.0.0.0/8'] };
+    const { config } = check(only({ gateways: [{ ...gateway, proxyProtocol }] }));
+    assert.deepEqual(config.proxyProtocol.mode, 'disabled');
+    const [binding] = portBindings(config.virtualClusters).bindings.values();
+    assert.deepEqual(binding?.proxyProtocol, proxyProtocol);
+    const sni = (name: string, more: object) => ({
+      ...(config.virtualClusters[0] as VirtualClusterConfig),
+      name,
+      gateways: [
+        {
+          name: 'g',
+          bindAddress: undefined,
+          tls: undefined,
+          routing: {
+            by: 'sni' as const,
+            bootstrap: { host: name, port: 1 },
+            brokerHostPattern: `b-$(nodeId).${name}`,
+            brokerPort: 1,
+            listenPort: 1,
+          },
+          ...more,
+        },
+      ],
+    });
+    const own = { proxyProtocol: { mode: 'required' as const, trustedSources: undefined } };
+    assert.deepEqual(portBindings([sni('a', own), sni('b', own)]).conflicts, []);
+    const [conflict] = portBindings([sni('a', own), sni('b', {})]).conflicts;
+    assert.match(conflict!.problem, /another proxyProtocol at virtual cluster a/);
+  });
+
+  test('a target policy is part of every target', () => {
+    const allow = ['10.0.0.0/8', '192.0.2.1', '*.kafka.svc'];
+    const { config } = check({ ...only({}), targetPolicy: { allow } });
+    assert.deepEqual(config.virtualClusters[0]?.target.policy, { allow, bootstrap: 'named' });
+    for (const bad of ['http://kafka', '10.0.0.0/33', '300.1.1.1', '*', 'a..b'])
+      assert.throws(() => check({ ...only({}), targetPolicy: { allow: [bad] } }), /must be a network/, bad);
+  });
 
   test('no time-out, and one beyond what timers can wait, are not over at once', () => {
     for (const timeout of ['0s', '1000h']) {

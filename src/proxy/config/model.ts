@@ -87,6 +87,8 @@ export interface GatewayConfig {
   /** The local address to listen on; undefined is every address. */
   bindAddress: string | undefined;
   routing: PortRouting | SniRouting;
+  /** In place of that of the whole proxy. */
+  proxyProtocol?: ProxyProtocol;
   tls: ServerTls | undefined;
 }
 

@@ -61,7 +61,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   const config: ProxyConfig = {
     management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
     workers,
-    proxyProtocol: proxyProtocolOf(document, inside('proxyProtocol', whole)),
+    proxyProtocol: proxyProtocolOf(document.proxyProtocol, inside('proxyProtocol', whole)),
     unknownApis: document.unknownApis ?? 'refuse',
     limits: limitsOf(document, workers),
     shutdownTimeoutMs: document.network?.proxy?.shutdownTimeout ?? 15_000,
@@ -100,8 +100,8 @@ function clustersWithoutProblems(
   return { usable, rejected };
 }
 
-function proxyProtocolOf({ proxyProtocol }: ConfigDocument, place: Place): ProxyProtocol {
-  const { mode = 'disabled', trustedSources } = proxyProtocol ?? {};
+function proxyProtocolOf(document: ConfigDocument['proxyProtocol'], place: Place): ProxyProtocol {
+  const { mode = 'disabled', trustedSources } = document ?? {};
   // Without a list every client could say that it is another one, and get past what is limited by address.
   if (mode === 'allowed' && trustedSources === undefined)
     place.problem('trustedSources', 'is needed with mode allowed: the networks of the load balancers (CIDR)');
@@ -211,5 +211,8 @@ function gatewayOf(document: GatewayDocument, index: number, cluster: string, pa
     bindAddress: document.bindAddress,
     routing: routingOf(document, cluster, place),
     tls: document.tls && serverTls(document.tls, place),
+    ...(document.proxyProtocol && {
+      proxyProtocol: proxyProtocolOf(document.proxyProtocol, inside('proxyProtocol', place)),
+    }),
   };
 }

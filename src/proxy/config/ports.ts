@@ -1,4 +1,5 @@
-import type { GatewayConfig, NodeIdRange, Problem, VirtualClusterConfig } from './model.ts';
+import { canonical } from './canonical.ts';
+import type { GatewayConfig, NodeIdRange, Problem, ProxyProtocol, VirtualClusterConfig } from './model.ts';
 
 /** Which broker of which virtual cluster a connection is for, by the gateway that it came through. */
 export interface Destination {
@@ -13,6 +14,8 @@ export interface PortBinding {
   host: string | undefined;
   port: number;
   tls: boolean;
+  /** In place of that of the whole proxy. */
+  proxyProtocol?: ProxyProtocol;
   /** One destination, or the gateways whose server names decide. */
   destination: Destination | undefined;
   sni: { cluster: string; gateway: GatewayConfig }[];
@@ -52,7 +55,8 @@ const conflict = (cluster: string, problem: string): Problem => ({ cluster, prob
 
 function bindingsOf(cluster: string, gateway: GatewayConfig): PortBinding[] {
   const { routing, name, bindAddress: host } = gateway;
-  const base = { host, tls: gateway.tls !== undefined };
+  const { proxyProtocol } = gateway;
+  const base = { host, tls: gateway.tls !== undefined, ...(proxyProtocol && { proxyProtocol }) };
   if (routing.by === 'sni')
     return [{ ...base, port: routing.listenPort, destination: undefined, sni: [{ cluster, gateway }] }];
   const at = (port: number, node: number | undefined): PortBinding => ({
@@ -77,6 +81,8 @@ function addBinding(bindings: Map<string, PortBinding>, binding: PortBinding): s
   }
   if (taken.destination || binding.destination)
     return `port ${binding.port} is taken by virtual cluster ${owner(taken)}`;
+  if (canonical(taken.proxyProtocol ?? null) !== canonical(binding.proxyProtocol ?? null))
+    return `port ${binding.port} has another proxyProtocol at virtual cluster ${owner(taken)}`;
   taken.sni.push(...binding.sni);
   return undefined;
 }

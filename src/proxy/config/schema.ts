@@ -134,6 +134,12 @@ const sniHostIdentifiesNode = z.strictObject({
   listenPort: port.optional(),
 });
 
+const proxyProtocol = z.strictObject({
+  mode: z.enum(['disabled', 'allowed', 'required']),
+  /** + the load balancers whose headers are believed */
+  trustedSources: z.array(network).optional(),
+});
+
 const gateway = z.strictObject({
   name: z.string().min(1),
   /** + */
@@ -141,6 +147,8 @@ const gateway = z.strictObject({
   portIdentifiesNode: portIdentifiesNode.optional(),
   sniHostIdentifiesNode: sniHostIdentifiesNode.optional(),
   tls: serverTls.optional(),
+  /** + in place of that of the whole proxy */
+  proxyProtocol: proxyProtocol.optional(),
 });
 
 const name = z
@@ -215,13 +223,7 @@ export const configSchema = z.strictObject({
   network: z
     .strictObject({ proxy: networkOptions.optional(), management: networkOptions.optional() })
     .optional(),
-  proxyProtocol: z
-    .strictObject({
-      mode: z.enum(['disabled', 'allowed', 'required']),
-      /** + the load balancers whose headers are believed */
-      trustedSources: z.array(network).optional(),
-    })
-    .optional(),
+  proxyProtocol: proxyProtocol.optional(),
   micrometer: z.unknown().optional(),
   useIoUring: z.boolean().optional(),
   /** + the rest is ours */

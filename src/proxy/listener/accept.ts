@@ -38,7 +38,7 @@ export function acceptContexts(
   limit: ConnectionLimit,
   stats: ProxyStats,
   log: Log,
-): (config: ProxyConfig) => AcceptContext {
+): (config: ProxyConfig, own?: ProxyConfig['proxyProtocol']) => AcceptContext {
   const throttle = createLogThrottle();
   const refuse: AcceptContext['refuse'] = (reason, client, why) => {
     stats.refused(reason).value += 1;
@@ -46,7 +46,7 @@ export function acceptContexts(
     if (unreported !== undefined)
       log.warn({ reason, client, why, alsoUnreported: unreported }, 'connection refused');
   };
-  return ({ limits, unknownApis, proxyProtocol: { mode, trustedSources } }) => ({
+  return ({ limits, unknownApis, proxyProtocol }, { mode, trustedSources } = proxyProtocol) => ({
     rules: { limits, unknownApis },
     proxyProtocol: mode,
     isTrusted: trustedSources && networkMatcher(trustedSources),

@@ -76,13 +76,14 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const openFiles = maxOpenFiles();
   const limit = createConnectionLimit(() => connectionsWithin(openFiles, bindings.size));
   const contextOf = acceptContexts((destination) => router.find(destination), limit, stats, log);
-  let context: AcceptContext | undefined;
+  let contexts: ReadonlyMap<string, AcceptContext> = new Map();
   let bindings: ReadonlyMap<string, PortBinding> = new Map();
   let startProblems: Problem[] = [];
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
   const onConnection = (key: string, socket: Socket) => {
     const binding = bindings.get(key);
+    const context = contexts.get(key);
     if (binding && context) accept(socket, binding, context);
     else socket.destroy();
   };
@@ -93,7 +94,6 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     if (stopped) return;
     const { difference, problems } = await router.change(next);
     startProblems = problems;
-    context = contextOf(next);
     // By what runs: a virtual cluster that could not be started anew goes on as it was, with its own ports, unless
     // they are another's now.
     const isOld = new Set(problems.map(({ cluster }) => cluster));
@@ -101,6 +101,10 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
       .configs()
       .toSorted((a, b) => Number(isOld.has(a.name)) - Number(isOld.has(b.name)));
     ({ bindings } = portBindings(running));
+    const common = contextOf(next);
+    contexts = new Map(
+      [...bindings].map(([key, { proxyProtocol: own }]) => [key, own ? contextOf(next, own) : common]),
+    );
     if (!stopped) await listeners.set([...bindings].map(([key, { host, port }]) => ({ key, host, port })));
     log.info({ ...difference }, 'configuration applied');
   }

@@ -8,6 +8,7 @@ import { protocol, tlsParameters } from '../common/tls.ts';
 import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { withRules } from '../schema.ts';
+import { proxyProtocol } from './proxy-limits.ts';
 import { KROXYLICIOUS, ageColumn, conditionColumn, ours, proxyColumn, proxyRef } from './group.ts';
 
 const DEFAULT_PORT = 9082;
@@ -66,6 +67,9 @@ const spec = withRules(
       .describe(
         'What virtual clusters may have put on their objects of this ingress: keys, or beginnings of keys and `*`. The operator’s own are never theirs.',
       )
+      .exactOptional(),
+    proxyProtocol: proxyProtocol
+      .describe('The PROXY protocol, by which a load balancer in front says who the client is.')
       .exactOptional(),
     tls: tlsParameters
       .describe('How TLS is spoken to clients. Keys belong to the virtual cluster.')

@@ -9,6 +9,7 @@ import { filterRefs } from '../common/refs.ts';
 import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { listBy, orEmpty, text } from '../schema.ts';
+import { proxyLimits, targetPolicy } from './proxy-limits.ts';
 import { KROXYLICIOUS, ageColumn, conditionColumn, ours } from './group.ts';
 
 const proxy = z.object({
@@ -39,6 +40,16 @@ const spec = z.object({
   defaultFilterRefs: filterRefs
     .describe('The filters of virtual clusters that name none of their own, in order.')
     .exactOptional(),
+  limits: proxyLimits.describe('What clients may cost. Everything has a finite default.').exactOptional(),
+  targetPolicy: targetPolicy
+    .describe(
+      'Where brokers may be that virtual clusters name, or that their brokers name. If left out, everywhere but at special addresses.',
+    )
+    .exactOptional(),
+  logLevel: z
+    .enum(['debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('How much the pods log. A change restarts them.'),
   filterModules: listBy('name', filterModule, 64)
     .describe('The npm packages that filters of type `module:` may come from; none if left out.')
     .exactOptional(),

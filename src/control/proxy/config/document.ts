@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FilterModule } from '../../../ops/filter-module.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
+import type { ProxyProtocol } from '../../../resources/kroxylicious/proxy-limits.ts';
 import type { NodePorts } from '../ports/ports.ts';
 import type { KeyPair, ResolvedFilter, ResolvedTarget, ServerTls } from '../resolve/resolve.ts';
 
@@ -18,6 +19,7 @@ export type GatewayAddress =
       /** Which node has which port behind these two. */
       nodes: readonly NodePorts[];
       bindAddress?: string;
+      proxyProtocol?: ProxyProtocol;
     }
   | {
       by: 'sni';
@@ -27,6 +29,7 @@ export type GatewayAddress =
       port: number;
       listenPort: number;
       bindAddress?: string;
+      proxyProtocol?: ProxyProtocol;
     };
 
 export interface ServedIngress {
@@ -49,6 +52,10 @@ export interface ServedCluster {
 export interface ProxySettings {
   management?: { bindAddress: string; port: number };
   workers?: number;
+  limits?: object;
+  targetPolicy?: { allow: readonly string[]; bootstrap: 'named' | 'checked' };
+  /** How long requests on their way may take when the proxy ends, or a virtual cluster changes. */
+  network?: { proxy: { shutdownTimeout: string } };
 }
 
 /** As much of the document as is read back. */
@@ -86,11 +93,15 @@ export function proxyConfig(clusters: readonly ServedCluster[], settings: ProxyS
     names.set(text, name);
     return { pem: name };
   };
+  const drainTimeout = settings.network?.proxy.shutdownTimeout;
   const isOld = ({ hasHeldFilters }: ServedCluster) => Number(hasHeldFilters);
   const virtualClusters = clusters
     // What is new has the names of filters; what is old gets out of its way.
     .toSorted((a, b) => isOld(a) - isOld(b))
-    .map((cluster) => virtualCluster(cluster, keep, definitions));
+    .map((cluster) => ({
+      ...virtualCluster(cluster, keep, definitions),
+      ...(drainTimeout !== undefined && { drainTimeout }),
+    }));
   const pems = [...names].map(([text, name]) => [name, text] as const);
   const filters = [...definitions.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const modules = new Map(filters.flatMap(({ module }) => (module ? [[module.name, module]] : [])));
@@ -162,6 +173,7 @@ function gateway({ name, tls, address }: ServedIngress, keep: Keep): object {
     name,
     ...(address.bindAddress === undefined ? {} : { bindAddress: address.bindAddress }),
     ...(address.by === 'port' ? portIdentifiesNode(address) : sniHostIdentifiesNode(address)),
+    ...(address.proxyProtocol && { proxyProtocol: address.proxyProtocol }),
     ...(tls ? { tls: serverTls(tls, keep) } : {}),
   };
 }

@@ -4,6 +4,7 @@ import { moduleOf } from '../../../ops/filter-module.ts';
 import { countNodes } from '../../../resources/common/node-ids.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import { tlsParameters } from '../../../resources/common/tls.ts';
+import { proxyProtocol } from '../../../resources/kroxylicious/proxy-limits.ts';
 import type { NodePorts } from '../ports/ports.ts';
 import type { KeyPair, ResolvedFilter, ResolvedTarget, ServerTls } from '../resolve/resolve.ts';
 import type { GatewayAddress, ProxyDocument } from './document.ts';
@@ -71,6 +72,7 @@ const gateway = z.object({
       listenPort: z.int(),
     })
     .optional(),
+  proxyProtocol: proxyProtocol.optional(),
   tls: serverTls.optional(),
 });
 
@@ -170,8 +172,12 @@ function addressOf({
   portIdentifiesNode: byPort,
   sniHostIdentifiesNode: bySni,
   bindAddress,
+  proxyProtocol: announced,
 }: Gateway): GatewayAddress | undefined {
-  const bind = bindAddress === undefined ? {} : { bindAddress };
+  const bind = {
+    ...(bindAddress !== undefined && { bindAddress }),
+    ...(announced && { proxyProtocol: announced }),
+  };
   if (byPort) {
     const { bootstrapAddress, advertisedBrokerAddressPattern: brokerHost, listen, nodeIdRanges } = byPort;
     const { host: bootstrapHost, port: bootstrapPort } = bootstrapAddress;

@@ -6,6 +6,7 @@ import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts'
 import { pemNamesIn, proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
 import { MANAGEMENT_PORT } from '../names.ts';
+import { budgetOf, podResources, workersOf } from '../pod-resources.ts';
 
 export interface PlannedConfig {
   text: string;
@@ -58,18 +59,15 @@ function partsOf(document: ProxyDocument): Map<string, ConfigPart> {
 
 /** For a proxy in pods. */
 export function podSettings(proxy: KafkaProxy | undefined): ProxySettings {
-  const { limits, requests } = proxy?.spec.infrastructure.proxy.resources ?? {};
-  const cpus = cpusOf(limits?.['cpu'] ?? requests?.['cpu']);
-  return { management: { bindAddress: '::', port: MANAGEMENT_PORT }, workers: cpus ?? DEFAULT_WORKERS };
-}
-
-/** Without limits a pod sees all CPUs of its node; a worker for each would be too many. */
-const DEFAULT_WORKERS = 2;
-const MAX_WORKERS = 64;
-
-function cpusOf(quantity: string | number | undefined): number | undefined {
-  if (quantity === undefined) return undefined;
-  const text = String(quantity);
-  const cpus = text.endsWith('m') ? Number(text.slice(0, -1)) / 1000 : Number(text);
-  return Number.isFinite(cpus) ? Math.min(MAX_WORKERS, Math.max(1, Math.ceil(cpus))) : undefined;
+  const resources = podResources(proxy);
+  const { drainTimeout, ...limits } = proxy?.spec.limits ?? {};
+  const budget = limits.maxBufferedBytes ?? budgetOf(resources);
+  return {
+    management: { bindAddress: '::', port: MANAGEMENT_PORT },
+    workers: workersOf(resources),
+    limits: { ...limits, ...(budget !== undefined && { maxBufferedBytes: budget }) },
+    // Developers name bootstrap servers, and the policy is the admin's.
+    targetPolicy: { allow: proxy?.spec.targetPolicy?.allow ?? [], bootstrap: 'checked' },
+    ...(drainTimeout !== undefined && { network: { proxy: { shutdownTimeout: drainTimeout } } }),
+  };
 }

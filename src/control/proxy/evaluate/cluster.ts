@@ -231,13 +231,19 @@ function locate(
 export const byAge = (a: EvaluatedCluster, b: EvaluatedCluster) =>
   ageOf(a.cluster.metadata) < ageOf(b.cluster.metadata) ? -1 : 1;
 
+function proxyProtocolOf({ ingress }: ResolvedIngress): Pick<GatewayAddress, 'proxyProtocol'> {
+  return ingress?.spec.proxyProtocol ? { proxyProtocol: ingress.spec.proxyProtocol } : {};
+}
+
 /** The virtual cluster as its proxy is to serve it: by those of its ingresses that work. */
 export function servedCluster(evaluated: EvaluatedCluster): ServedCluster | undefined {
   const { cluster, target, filters, heldFilters } = evaluated;
   const broken = [...evaluated.faults, ...filters.flatMap(({ faults }) => faults)].some(preventsService);
   if (broken || !target) return undefined;
   const ingresses = evaluated.ingresses.flatMap(({ name, resolved, address, faults }) =>
-    resolved && address && !faults.some(preventsService) ? [{ name, tls: resolved.tls, address }] : [],
+    resolved && address && !faults.some(preventsService)
+      ? [{ name, tls: resolved.tls, address: { ...address, ...proxyProtocolOf(resolved) } }]
+      : [],
   );
   if (ingresses.length === 0) return undefined;
   return {

@@ -1,5 +1,6 @@
 /** What runs a proxy: its pods, and what is around them. None of it depends on the virtual clusters but the NetworkPolicy. */
 import type { AnyObject } from '../../../kube/object.ts';
+import { duration } from '../../../ops/duration.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import {
   CONFIG_DIRECTORY,
@@ -12,12 +13,20 @@ import {
 } from '../names.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../../shared/pod-template.ts';
 import type { Block } from '../ports/ports.ts';
+import { podResources } from '../pod-resources.ts';
 import { metadataOf } from './metadata.ts';
 
 /** Time for endpoints to forget the pod, while it still accepts connections. */
 const PRE_STOP_SECONDS = 5;
-/** More than that and the proxy's own drain together. */
-const TERMINATION_SECONDS = 60;
+/** Between the end of a drain and that of the process. */
+const END_SECONDS = 10;
+const LEAST_TERMINATION_SECONDS = 60;
+
+/** More than the wait before the drain and the drain together. */
+function terminationSeconds({ spec }: KafkaProxy): number {
+  const drained = spec.limits?.drainTimeout ? duration.parse(spec.limits.drainTimeout) / 1000 : 0;
+  return Math.max(LEAST_TERMINATION_SECONDS, PRE_STOP_SECONDS + Math.ceil(drained) + END_SECONDS);
+}
 
 export function serviceAccount(proxy: KafkaProxy): AnyObject {
   const name = serviceAccountName(proxy.metadata.name);
@@ -69,7 +78,7 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
     serviceAccountName: serviceAccountName(name),
     automountServiceAccountToken: false,
     enableServiceLinks: false,
-    terminationGracePeriodSeconds: TERMINATION_SECONDS,
+    terminationGracePeriodSeconds: terminationSeconds(proxy),
     ...CONFINED_POD,
     ...spreadOut(selector),
     containers: [container(proxy, image)],
@@ -79,15 +88,20 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
 }
 
 function container(proxy: KafkaProxy, image: string): object {
-  const { resources } = proxy.spec.infrastructure.proxy;
+  const { logLevel } = proxy.spec;
   return {
     name: 'proxy',
     image,
-    args: ['proxy', '--config', `${CONFIG_DIRECTORY}/${CONFIG_KEY}`],
+    args: [
+      'proxy',
+      '--config',
+      `${CONFIG_DIRECTORY}/${CONFIG_KEY}`,
+      ...(logLevel === 'info' ? [] : ['--log-level', logLevel]),
+    ],
     ports: [{ name: 'management', containerPort: MANAGEMENT_PORT, protocol: 'TCP' }],
     ...PROBES,
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
-    ...(resources && { resources }),
+    resources: podResources(proxy),
     ...CONFINED,
     volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
   };
