@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { personaManifests } from '../../../src/control/install/personas.ts';
+import { PROTECTED_LABEL, filterProtection } from '../../../src/control/install/protected-filters.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
@@ -102,6 +103,40 @@ suite('personas', () => {
       const elsewhere = await as(metadata.name, ['get', 'kafkaproxies', '-n', 'kube-system']);
       assert.match(elsewhere.stderr, /forbidden/);
     }
+  });
+
+  test('a filter that is protected is changed and deleted by who may change proxies, and by nobody else', async () => {
+    const guarded = { ...there('KafkaProtocolFilter'), metadata: { name: 'audit', namespace: 'default' } };
+    await apply(plane, ...filterProtection(), guarded);
+    await plane.kubectl(['label', 'kafkaprotocolfilter', 'audit', `${PROTECTED_LABEL}=true`]);
+    const patch = (name: string, change: object) => [
+      'patch',
+      'kafkaprotocolfilter',
+      name,
+      '--type=merge',
+      '--dry-run=server',
+      '-p',
+      JSON.stringify(change),
+    ];
+    const other = { spec: { type: 'other' } };
+    const denied = /only who may change KafkaProxies/;
+    // The server learns of the policy a moment later.
+    const isDenied = async () => denied.test((await as('isthmus-developer', patch('audit', other))).stderr);
+    await waitFor('the policy', isDenied);
+    const unlabelled = { metadata: { labels: { [PROTECTED_LABEL]: null } } };
+    const remove = ['delete', '--dry-run=server', 'kafkaprotocolfilter'];
+    assert.match((await as('isthmus-developer', patch('audit', unlabelled))).stderr, denied);
+    assert.match((await as('isthmus-developer', [...remove, 'audit'])).stderr, denied);
+    for (const [user, name] of [
+      ['isthmus-developer', 'there'],
+      ['isthmus-admin', 'audit'],
+    ] as const) {
+      assert.equal((await as(user, patch(name, other))).code, 0);
+      assert.equal((await as(user, [...remove, name])).code, 0);
+    }
+    // Who clears up a namespace.
+    const controller = 'system:serviceaccount:kube-system:namespace-controller';
+    assert.equal((await as(controller, [...remove, 'audit'])).code, 0);
   });
 
   test('Kubernetes’ own roles take them in', async () => {
