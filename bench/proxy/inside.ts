@@ -2,12 +2,11 @@
  * The benchmark itself, to be run in a network namespace with nothing else in it. The first argument is our program.
  * Prints one line of JSON.
  */
-import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startKafka } from '../../test/support/kafka.ts';
-import { run } from '../../src/store/embedded/process.ts';
 import type { Server } from '../../src/store/embedded/process.ts';
 import { workspace } from '../../test/support/workspace.ts';
+import { prepareNetwork } from '../support/namespace.ts';
 import { figuresOf, loadName, ratiosOf } from './figures.ts';
 import type { LatencySample, LoadSample, RecordSize, Samples } from './figures.ts';
 import { consume, describeTopic, measureLatency, openIdle, PARTITIONS, produce } from './load.ts';
@@ -61,8 +60,6 @@ const QUICK: Plan = {
 };
 
 const SIZES: Record<RecordSize, number> = { '1k': 1024, '100b': 100 };
-/** Ports below the ones that outgoing connections take. */
-const LOCAL_PORTS = '33000 60999';
 
 function log(line: string): void {
   process.stderr.write(`${line}\n`);
@@ -78,12 +75,6 @@ interface Topics {
   sink: string;
   latency: Topic;
   source: Record<RecordSize, Topic>;
-}
-
-async function prepareNetwork(): Promise<void> {
-  const { code, stderr } = await run('ip', ['link', 'set', 'lo', 'up']);
-  if (code !== 0) throw new Error(`the namespace has no loopback: ${stderr}`);
-  writeFileSync('/proc/sys/net/ipv4/ip_local_port_range', LOCAL_PORTS);
 }
 
 /** Old segments go quickly: the runs write more than anyone should have to keep. */

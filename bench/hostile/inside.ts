@@ -1,0 +1,191 @@
+/** The benchmark itself, to be run in a network namespace of its own. The first argument is our program. Prints one line of JSON. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startServer, waitFor } from '../../src/store/embedded/process.ts';
+import type { Server } from '../../src/store/embedded/process.ts';
+import { startKafka } from '../../test/support/kafka.ts';
+import type { KafkaCluster } from '../../test/support/kafka.ts';
+import { workspace } from '../../test/support/workspace.ts';
+import type { BenchResult } from '../main.ts';
+import { median } from '../proxy/figures.ts';
+import { processTree, residentBytes } from '../proxy/usage.ts';
+import { prepareNetwork } from '../support/namespace.ts';
+import { ATTACK_NAMES } from './attacks.ts';
+import type { AttackName, Ports } from './attacks.ts';
+import { attackDns } from './dns.ts';
+import { produceSteadily } from './neighbour.ts';
+import type { Noticed } from './neighbour.ts';
+import { report } from './report.ts';
+import type { Trial } from './report.ts';
+
+interface Plan {
+  seconds: number;
+  rounds: number;
+}
+
+const FULL: Plan = { seconds: 8, rounds: 3 };
+const QUICK: Plan = { seconds: 4, rounds: 1 };
+const ATTACKER = join(import.meta.dirname, 'attacker.ts');
+
+const MANAGEMENT = 9190;
+const NEIGHBOUR = 9200;
+const PORTS: Omit<Ports, 'evil'> & { evil: number } = { plain: 9210, named: 9220, sealed: 9230, evil: 9240 };
+
+const log = (line: string) => process.stderr.write(`${line}\n`);
+
+function gateway(port: number, more: object = {}): object {
+  const nodeIdRanges = [{ name: 'only', start: 1, end: 1 }];
+  const portIdentifiesNode = { bootstrapAddress: `127.0.0.1:${port}`, nodeStartPort: port + 1, nodeIdRanges };
+  return { name: 'ports', portIdentifiesNode, ...more };
+}
+
+/** One proxy for the neighbour and for the attackers' virtual clusters, with the limits that it has by default. */
+function proxyConfig(kafka: KafkaCluster, evilBroker: number): object {
+  const targetCluster = { bootstrapServers: kafka.bootstrap.plaintext };
+  const { certPem, keyPem } = kafka.tls.server;
+  const sniHostIdentifiesNode = {
+    bootstrapAddress: `kafka.localhost:${PORTS.named}`,
+    advertisedBrokerAddressPattern: 'b-$(nodeId).localhost',
+  };
+  const tls = { key: { certificate: certPem, privateKey: keyPem } };
+  return {
+    management: { bindAddress: '127.0.0.1', port: MANAGEMENT },
+    workers: 2,
+    filterDefinitions: [
+      {
+        name: 'sealing',
+        type: 'RecordEncryption',
+        config: {
+          kms: 'UnitTestingKmsService',
+          kmsConfig: {
+            existingKeks: [
+              {
+                uuid: '11111111-2222-3333-4444-555555555555',
+                key: Buffer.alloc(32, 7).toString('base64'),
+                algorithm: 'AES',
+                alias: 'key',
+              },
+            ],
+          },
+          selector: 'TemplateKekSelector',
+          selectorConfig: { template: 'key' },
+        },
+      },
+    ],
+    virtualClusters: [
+      { name: 'neighbour', targetCluster, gateways: [gateway(NEIGHBOUR)] },
+      { name: 'plain', targetCluster, gateways: [gateway(PORTS.plain)] },
+      { name: 'named', targetCluster, gateways: [{ name: 'named', sniHostIdentifiesNode, tls }] },
+      { name: 'sealed', targetCluster, gateways: [gateway(PORTS.sealed)], filters: ['sealing'] },
+      {
+        name: 'evil',
+        targetCluster: { bootstrapServers: `127.0.0.1:${evilBroker}` },
+        gateways: [gateway(PORTS.evil)],
+      },
+    ],
+  };
+}
+
+async function startEvil(): Promise<{ port: number; child: ChildProcess }> {
+  const child = spawn(process.execPath, [ATTACKER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { port: Number(line.toString()), child };
+}
+
+async function startProxy(program: string, config: object): Promise<Server> {
+  const directory = workspace('hostile');
+  const file = join(directory, 'proxy.yaml');
+  writeFileSync(file, JSON.stringify(config));
+  const logFile = join(directory, 'proxy.log');
+  const server = startServer('isthmus', process.execPath, [program, 'proxy', '--config', file], { logFile });
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${MANAGEMENT}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  await waitFor('the proxy', isReady, { abort: () => (server.running ? undefined : `see ${logFile}`) });
+  return server;
+}
+
+/** The neighbour's work with something going on beside it; and the most memory that the proxy had meanwhile. */
+async function during(server: Server, seconds: number, begin: () => () => void): Promise<Trial> {
+  let peak = residentBytes(server.pid);
+  const before = peak;
+  const end = begin();
+  const watching = setInterval(() => (peak = Math.max(peak, residentBytes(server.pid))), 200);
+  try {
+    await delay(500); // so that it is well under way
+    const noticed = await produceSteadily({ host: '127.0.0.1', port: NEIGHBOUR + 1 }, 'neighbour', seconds);
+    return { noticed, rssMb: { before: before / 1e6, peak: peak / 1e6 } };
+  } finally {
+    clearInterval(watching);
+    end();
+  }
+}
+
+/** Low priority: what an attacker's own work takes from two cores is not what is asked here. */
+function startAttacker(name: AttackName): () => void {
+  const args = ['-n', '15', process.execPath, ATTACKER, name, JSON.stringify(PORTS)];
+  const child = spawn('nice', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  return () => void child.kill('SIGKILL');
+}
+
+/** No attack, but what one may lead to: a worker that does nothing any more. */
+function stopWorker({ pid }: Server): () => void {
+  const workers = processTree(pid).slice(1);
+  process.kill(workers[0]!, 'SIGSTOP');
+  return () => {};
+}
+
+const describe = ({ noticed, rssMb }: Trial) =>
+  `p50 ${noticed.p50.toFixed(1)} ms, p99 ${noticed.p99.toFixed(1)} ms, lost ${noticed.lost} of ${noticed.asked}; ` +
+  `${rssMb.before.toFixed(0)} to ${rssMb.peak.toFixed(0)} MB`;
+
+async function attackProxy(program: string, { seconds, rounds }: Plan): Promise<Map<string, Trial[]>> {
+  await using kafka = await startKafka({ heapMb: 512 });
+  for (const topic of ['neighbour', 'sealed']) await kafka.createTopic(topic);
+  const evil = await startEvil();
+  const server = await startProxy(program, proxyConfig(kafka, evil.port));
+  const trials = new Map<string, Trial[]>();
+  const put = async (name: string, begin: () => () => void) => {
+    const trial = await during(server, seconds, begin);
+    trials.set(name, [...(trials.get(name) ?? []), trial]);
+    log(`  ${name.padEnd(14)} ${describe(trial)}`);
+    await delay(1000);
+  };
+  try {
+    await during(server, seconds, () => () => {}); // warms up
+    for (let round = 0; round < rounds; round++) {
+      log(`round ${round + 1} of ${rounds}`);
+      for (const name of ATTACK_NAMES) {
+        await put('none', () => () => {});
+        await put(name, () => startAttacker(name));
+      }
+    }
+    await put('none', () => () => {});
+    await put('stopped_worker', () => stopWorker(server));
+  } finally {
+    evil.child.kill('SIGKILL');
+    await server.stop('SIGKILL');
+  }
+  return trials;
+}
+
+async function main(plan: Plan, program: string): Promise<BenchResult> {
+  await prepareNetwork();
+  const proxy = await attackProxy(program, plan);
+  const dns = await attackDns(program, plan, log);
+  const calm = (trials: readonly Trial[] = []) =>
+    median(trials.map(({ noticed }: { noticed: Noticed }) => noticed.p99));
+  log(
+    `p99 without attack: proxy ${calm(proxy.get('none')).toFixed(1)} ms, DNS ${calm(dns.get('none')).toFixed(1)} ms`,
+  );
+  return report(proxy, dns);
+}
+
+const result = await main(process.argv.includes('--quick') ? QUICK : FULL, process.argv[2]!);
+process.stdout.write(`${JSON.stringify(result)}\n`);
