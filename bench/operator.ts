@@ -3,6 +3,7 @@
  * be, what that costs, how soon one change is in the configuration, and that a restart with nothing to do writes nothing.
  */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Cache } from '../src/kube/cache/cache.ts';
 import { createCluster } from '../src/kube/cluster.ts';
@@ -105,6 +106,8 @@ async function measure(
     const rss = await residentMegabytes(operator.pid);
 
     await operator.stop('SIGTERM');
+    log('others fill the cluster with ConfigMaps of 1 MiB');
+    await create(cluster, foreignConfigMaps(quick ? 100 : 500));
     const restarted = performance.now();
     operator = startOperator(plane, port, 2);
     await waitFor(
@@ -114,10 +117,12 @@ async function measure(
     );
     const restart = (performance.now() - restarted) / 1000;
     await settled(port);
+    const foreign = peakMegabytes(operator.pid);
     return {
       converge_s: round(converge),
       cpu_s: round(cpu),
       rss_mb: Math.round(rss),
+      rss_mb_foreign_peak: Math.round(foreign),
       api_requests: requests,
       change_to_config_p50_ms: Math.round(percentile(times, 0.5)),
       change_to_config_p99_ms: Math.round(percentile(times, 0.99)),
@@ -127,6 +132,23 @@ async function measure(
   } finally {
     await operator.stop('SIGTERM');
   }
+}
+
+/** What nobody refers to must cost next to nothing, however much of it there is. */
+function foreignConfigMaps(count: number): AnyObject[] {
+  const data = { text: 'x'.repeat(1_000_000) };
+  return Array.from({ length: count }, (_, i) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `foreign-${i}`, namespace: 'default' },
+    data,
+  }));
+}
+
+/** The most memory that a process has had. */
+function peakMegabytes(pid: number): number {
+  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kilobytes) / 1024;
 }
 
 interface WithStatus extends AnyObject {

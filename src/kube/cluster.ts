@@ -107,6 +107,13 @@ export function createCluster(options: ClusterOptions): Cluster {
 }
 
 function cacheId(wanted: Selection & { type: ResourceType }): string {
-  const { type, namespace, labelSelector, fieldSelector } = wanted;
-  return JSON.stringify([apiVersionOf(type), type.kind, namespace, labelSelector, fieldSelector]);
+  const { type, namespace, labelSelector, fieldSelector, metadataOnly = false } = wanted;
+  return JSON.stringify([
+    apiVersionOf(type),
+    type.kind,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    metadataOnly,
+  ]);
 }

@@ -2,6 +2,7 @@ import type { OperatorRoad } from '../roads.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import { OPERATOR_NAME, boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
+import { secretPolicy } from './secret-policy.ts';
 import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 
@@ -33,7 +34,12 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: namespaceMetadata(namespace) },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    ...(watchNamespaces.length === 0 ? bound(undefined, NAME, operatorRules(roads)) : []),
+    ...(watchNamespaces.length === 0
+      ? [
+          ...secretPolicy({ name: watcher, labels: LABELS }, local),
+          ...bound(undefined, NAME, operatorRules(roads)),
+        ]
+      : []),
     ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
     ...bound(namespace, NAME, LEADER_RULES),
     deployment(options),

@@ -31,6 +31,8 @@ export const NOTHING_LEARNED: Learned<never> = { taken: new Set(), denied: new M
  * back, which is kept until the next time.
  */
 export interface Reconciler<Observed, P extends Plan<unknown>, Checked = never, Acted = never> {
+  /** Has what is not in caches read into them (see `Watched.load`). Called until it says that there was nothing to read. */
+  load?(key: string, signal: AbortSignal): Promise<boolean>;
   /** Reads all that the decision depends on, from caches. */
   observe(key: string, acted: Acted | undefined, now: number): Observed;
   /** Decides. Pure: no clock, no network, no cluster. */
@@ -67,6 +69,8 @@ export interface ReconcileContext {
 
 /** The cache is behind what this program wrote itself a moment ago. */
 const STALE_MS = 50;
+/** Each load finds out what the next one has to read: through a reference, to what that refers to. */
+const MAX_LOADS = 5;
 /** Keys of which is kept what their actions brought. */
 const MAX_ACTED = 50_000;
 
@@ -76,13 +80,19 @@ export function reconcileBy<Observed, P extends Plan<unknown>, Checked = never, 
 ): (key: string, signal: AbortSignal) => Promise<Outcome> {
   const lastActed = new BoundedMap<string, Acted>(MAX_ACTED);
 
+  /** What is observed refers to nothing that has not been read; unless it changes all the time, and then that wakes the key again. */
+  async function observe(key: string, now: number, signal: AbortSignal): Promise<Observed> {
+    for (let loads = 0; loads < MAX_LOADS; loads++) if (!(await reconciler.load?.(key, signal))) break;
+    return reconciler.observe(key, lastActed.get(key), now);
+  }
+
   /** Plans until nothing more stands against it: what goes may leave room for what has not been looked at yet. */
   async function checkedPlan(
     key: string,
     now: number,
     signal: AbortSignal,
   ): Promise<{ plan: P; learned: Learned<Checked> }> {
-    const observed = reconciler.observe(key, lastActed.get(key), now);
+    const observed = await observe(key, now, signal);
     let learned: Learned<Checked> = NOTHING_LEARNED;
     for (;;) {
       const plan = reconciler.plan(observed, learned);
@@ -114,7 +124,7 @@ export function reconcileBy<Observed, P extends Plan<unknown>, Checked = never, 
     const isNews = plan.targets.length > 0 || plan.actions.length > 0;
     // Plans again with what applying and acting have shown.
     const last = isNews
-      ? reconciler.plan(reconciler.observe(key, lastActed.get(key), now), {
+      ? reconciler.plan(await observe(key, now, signal), {
           ...learned,
           denied: denialsIn(errors),
         })

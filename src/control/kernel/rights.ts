@@ -23,6 +23,8 @@ const VERBS = ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete'];
 
 /** Kept in a cache, and never asked for one by one. */
 const FOLLOW = ['list', 'watch'];
+/** What an object holds of which only the metadata is followed. */
+const CONTENTS = ['get'];
 /** Read anew when somebody else was quicker to write. */
 const STATUS = ['get'];
 /**
@@ -36,9 +38,15 @@ export function rightsOf<V>(table: WatchTable<V>): Right[] {
   return rowsOf(table).flatMap(([, row]) => rightsOfRow(row));
 }
 
-function rightsOfRow({ kind, owned, writesStatus, verbs = [] }: Watch<never>): Right[] {
+function rightsOfRow({ kind, owned, metadataOnly, writesStatus, verbs = [] }: Watch<never>): Right[] {
   const { group, plural, scope } = kind;
-  const all = [...FOLLOW, ...(writesStatus ? STATUS : []), ...(owned ? OWN : []), ...verbs];
+  const all = [
+    ...FOLLOW,
+    ...(metadataOnly ? CONTENTS : []),
+    ...(writesStatus ? STATUS : []),
+    ...(owned ? OWN : []),
+    ...verbs,
+  ];
   return [
     { group, resource: plural, verbs: all, scope },
     ...(writesStatus ? [{ group, resource: `${plural}/status`, verbs: ['patch'], scope }] : []),

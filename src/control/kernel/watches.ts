@@ -3,6 +3,8 @@ import { unlessAborted } from '../../ops/abort.ts';
 import type { Log } from '../../ops/log.ts';
 import { trimManagedFields } from '../../kube/cache/cache.ts';
 import type { Cache } from '../../kube/cache/cache.ts';
+import { createContents } from '../../kube/cache/contents.ts';
+import type { Contents } from '../../kube/cache/contents.ts';
 import { openOptionalCache } from '../../kube/cache/optional-cache.ts';
 import type { OptionalCache } from '../../kube/cache/optional-cache.ts';
 import type { Change, IndexFunction } from '../../kube/cache/store.ts';
@@ -35,6 +37,11 @@ export interface Watch<V> {
   dispensable?: boolean;
   labelSelector?: string;
   fieldSelector?: string;
+  /**
+   * Whether only the metadata of its objects is followed, and what they hold is read of those alone that a controller needs: for kinds
+   * of which a cluster has many, large ones, or ones that are nobody else's business.
+   */
+  metadataOnly?: boolean;
   /** What is kept in memory; all but others' managed fields if left out. */
   trim?: (object: AnyObject) => AnyObject;
   /** Whether objects of it are made here: then those that are no longer wanted are deleted. */
@@ -76,6 +83,9 @@ const keepOthers = trimManagedFields<AnyObject>();
 /** Keeps the entry of the managed fields by which the writer recognises its own work. */
 export const keepOwned = trimManagedFields<AnyObject>(FIELD_MANAGER);
 
+const trimOf = ({ owned, trim = owned ? keepOwned : keepOthers }: Pick<Watch<never>, 'owned' | 'trim'>) =>
+  trim;
+
 /** What a road sees of one cluster. */
 export interface Watched<V> {
   readonly views: V;
@@ -91,6 +101,11 @@ export interface Watched<V> {
   isComplete(type: ResourceType): boolean;
   /** All that are followed, by name: also an optional kind that may not be read. */
   caches(): Map<RowName<V>, Cache>;
+  /**
+   * Reads what a controller needs of kinds of which only metadata is followed; from then on the views have it. True if something had
+   * to be read, so that the controller may need something else by now.
+   */
+  load(holder: string, needs: Needs<V>, signal: AbortSignal): Promise<boolean>;
   /** Calls for each kind that is followed, at once and when one comes; what it returns ends a subscription. */
   onOpen(notify: (name: RowName<V>, cache: Cache) => () => void): void;
   /** Resolves when all has been read, and of every optional kind it is known whether the cluster has it. */
@@ -99,6 +114,9 @@ export interface Watched<V> {
   synced(signal: AbortSignal): Promise<void>;
   stop(): void;
 }
+
+/** By row: the keys of objects whose contents are needed. */
+export type Needs<V> = { readonly [N in RowName<V>]?: Iterable<string> };
 
 export interface WatchOptions {
   cluster: Cluster;
@@ -117,20 +135,39 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
   const rows = new Map(rowsOf(table));
   const caches = new Map<RowName<V>, Cache>();
   const optional = new Map<RowName<V>, OptionalCache>();
+  const contents = new Map<RowName<V>, Contents>();
   const views: Partial<Record<RowName<V>, View>> = {};
   const listeners: ((name: RowName<V>, cache: Cache) => () => void)[] = [];
   const ends: (() => void)[] = [];
 
   function open(row: Watch<V>, type: ResourceType): Cache {
-    const { labelSelector, fieldSelector, owned, trim = owned ? keepOwned : keepOthers } = row;
-    const wanted = { type, labelSelector, fieldSelector, trim };
+    const { labelSelector, fieldSelector, metadataOnly } = row;
+    const wanted = { type, labelSelector, fieldSelector, metadataOnly, trim: trimOf(row) };
     const cache = namespacedCache(cluster, wanted, row.kind.scope === 'Cluster' ? [] : namespaces);
     for (const [index, valuesOf] of Object.entries(row.indexes ?? {})) cache.addIndex(index, valuesOf);
     return cache;
   }
 
+  function viewOf(name: RowName<V>, cache: Cache): View {
+    const row = rows.get(name)!;
+    if (!row.metadataOnly) return cache;
+    const held = createContents(cache, {
+      client: () => cluster.client,
+      trim: trimOf(row),
+      // To take what was made here for gone would be to make it anew.
+      isDispensable: !row.owned,
+      log,
+    });
+    contents.set(name, held);
+    return {
+      get: held.get,
+      list: (namespace) => cache.list(namespace),
+      find: (index, value) => cache.find(index, value),
+    };
+  }
+
   function register(name: RowName<V>, cache: Cache): void {
-    views[name] = cache;
+    views[name] = viewOf(name, cache);
     caches.set(name, cache);
     for (const listener of listeners) ends.push(listener(name, cache));
   }
@@ -172,6 +209,10 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
     isComplete: ({ group, kind }) =>
       [...rows.values()].some((row) => row.complete && row.kind.kind === kind && row.kind.group === group),
     caches: () => new Map([...opened(), ...caches]),
+    async load(holder, needs, signal) {
+      const loads = [...contents].map(([name, held]) => held.load(holder, needs[name] ?? [], signal));
+      return (await Promise.all(loads)).includes(true);
+    },
     onOpen(notify) {
       listeners.push(notify);
       for (const [name, cache] of caches) ends.push(notify(name, cache));

@@ -5,11 +5,12 @@ import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol
 import type { Plan } from '../kernel/plan.ts';
 import { read } from '../kernel/read.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
+import type { Watched } from '../kernel/watches.ts';
 import type { Checker } from './config/checks.ts';
 import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { readTexts } from './observe.ts';
-import { REFS } from './refs.ts';
+import { REFS, textsAmong } from './refs.ts';
 import { filterConfig } from './resolve/resolve.ts';
 import type { ProxyViews } from './watches.ts';
 
@@ -25,10 +26,17 @@ export interface FilterPlan extends Plan {
 }
 
 export function filterReconciler(
-  views: ProxyViews,
+  watched: Pick<Watched<ProxyViews>, 'views' | 'load'>,
   checker: Checker,
 ): Reconciler<ObservedFilter, FilterPlan, string> {
+  const { views } = watched;
   return {
+    load: (key, signal) =>
+      watched.load(
+        `filter ${key}`,
+        textsAmong([views.filters.get(key) ?? []].flat().flatMap(REFS.filters)),
+        signal,
+      ),
     observe: (key) => observeFilter(views.filters.get(key), views),
     plan: (observed, { checked }) => planFilter(observed, checked),
     check: async ({ use }, known) =>

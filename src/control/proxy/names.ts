@@ -1,6 +1,4 @@
 /** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
-import type { Signature } from '../../kube/write/apply-decision.ts';
-
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;
 /**
@@ -24,11 +22,6 @@ export const INGRESS_LABEL = `${OURS}/ingress`;
 export const CONFIG_ANNOTATION = `${OURS}/config-version`;
 
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
-
-export const SIGNATURE: Signature = {
-  fieldManager: 'isthmus-proxy',
-  hashAnnotation: `${OURS}/applied`,
-};
 
 /** Selects the pods of a proxy. Immutable in a Deployment: never add to it. */
 export function podLabels(proxy: string): Record<string, string> {

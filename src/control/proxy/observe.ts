@@ -21,7 +21,7 @@ import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
 import { hostsElsewhere } from './evaluate/other-proxies.ts';
-import { REFS } from './refs.ts';
+import { keysOfKind, refsOfProxy } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
 import type { View, Watched } from '../kernel/watches.ts';
 import type { ClusterSnapshot, KeyedText, ProxySnapshot, Unreadable } from './snapshot.ts';
@@ -75,7 +75,7 @@ export function observeProxy(
   const targets = virtualClusters.map(({ spec }) => spec.targetCluster.clusterRef);
   const targetNames = targets.map((ref) => ref.name);
   const clusterRefs = lookUp(kafkaClusterRef, views.clusterRefs, inNamespace(namespace, targetNames), others);
-  const referred = referredBy(views, key, [...clusterRefs, ...filters]);
+  const referred = keysIn(refsOfProxy(views, key));
   return {
     namespace,
     name,
@@ -141,18 +141,7 @@ type Referred = (kind: string) => string[];
 const keysIn =
   (refs: Iterable<string>): Referred =>
   (kind) =>
-    [...refs].flatMap((ref) => (ref.startsWith(`${kind} `) ? ref.slice(kind.length + 1) : []));
-
-/** The keys of all objects of a kind that the proxy's resources refer to, directly or through others. */
-function referredBy(views: ProxyViews, key: string, through: readonly Resource[]): Referred {
-  const own = (name: 'virtualClusters' | 'ingresses') =>
-    views[name].find('proxy', key).flatMap((object) => REFS[name](object));
-  const others = through.flatMap((resource) => {
-    const name = resource.kind === 'KafkaClusterRef' ? 'clusterRefs' : 'filters';
-    return REFS[name](resource as unknown as AnyObject);
-  });
-  return keysIn(new Set([...own('virtualClusters'), ...own('ingresses'), ...others]));
-}
+    keysOfKind(kind, refs);
 
 function texts(view: View, keys: readonly string[], decode: (text: string) => string): KeyedText[] {
   return keys.flatMap((key) => {

@@ -1,20 +1,24 @@
 /** How the proxy road decides about one proxy: what the kernel calls in its order. */
-import { nameOfKey } from '../../kube/object.ts';
+import { keyOf, nameOfKey } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
 import type { RoadMetrics } from '../kernel/metrics.ts';
+import type { Watched } from '../kernel/watches.ts';
 import type { Checker, ConfigRejections } from './config/checks.ts';
 import { livePods, observeProxy } from './observe.ts';
 import type { PodKnowledge, ProxyCaches } from './observe.ts';
 import type { Observed, PlanSettings } from './observed.ts';
 import { planProxy } from './plan.ts';
 import type { ProxyPlan } from './plan.ts';
+import { configSecretName } from './names.ts';
 import { observePods } from './pods/poll-interval.ts';
 import type { PodObservation } from './pods/poll-interval.ts';
 import type { PodClient } from './pods/pods.ts';
+import { refsOfProxy, textsAmong } from './refs.ts';
+import type { ProxyViews } from './watches.ts';
 
 export interface ProxyReconcilerOptions {
-  caches: ProxyCaches;
+  caches: ProxyCaches & Pick<Watched<ProxyViews>, 'load'>;
   checker: Checker;
   pods: PodClient;
   settings: PlanSettings;
@@ -30,6 +34,12 @@ export function proxyReconciler(
   const { caches, checker, pods, settings, metrics } = options;
 
   return {
+    load(key, signal) {
+      const { namespace, name } = nameOfKey(key);
+      const configSecrets = [keyOf({ namespace, name: configSecretName(name) })];
+      const needs = { ...textsAmong(refsOfProxy(caches.views, key)), configSecrets };
+      return caches.load(`proxy ${key}`, needs, signal);
+    },
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
       return observeProxy(caches, { namespace, name }, now, acted);

@@ -105,6 +105,37 @@ export const REFS: Record<
   },
 };
 
+/** Everything that the resources of a proxy refer to, directly or through others. */
+export function refsOfProxy(views: ProxyViews, key: string): Set<string> {
+  const direct = [
+    ...views.virtualClusters.find('proxy', key).flatMap(REFS.virtualClusters),
+    ...views.ingresses.find('proxy', key).flatMap(REFS.ingresses),
+    ...[views.proxies.get(key) ?? []].flat().flatMap(REFS.proxies),
+  ];
+  const through = direct.flatMap((ref) => [
+    ...keysOfKind('KafkaClusterRef', [ref]).flatMap((one) =>
+      refsOfOne(views.clusterRefs.get(one), 'clusterRefs'),
+    ),
+    ...keysOfKind('KafkaProtocolFilter', [ref]).flatMap((one) =>
+      refsOfOne(views.filters.get(one), 'filters'),
+    ),
+  ]);
+  return new Set([...direct, ...through]);
+}
+
+const refsOfOne = (object: AnyObject | undefined, name: keyof typeof REFS) =>
+  object ? REFS[name](object) : [];
+
+/** The keys of the objects of one kind among references. */
+export const keysOfKind = (kind: string, refs: Iterable<string>): string[] =>
+  [...refs].flatMap((ref) => (ref.startsWith(`${kind} `) ? ref.slice(kind.length + 1) : []));
+
+/** The Secrets and ConfigMaps among references, by row. */
+export const textsAmong = (refs: Iterable<string>) => {
+  const all = [...refs];
+  return { secrets: keysOfKind('Secret', all), configMaps: keysOfKind('ConfigMap', all) };
+};
+
 /** The proxies that anything named by a reference matters to, directly or through others. */
 export function proxiesReferring(views: ProxyViews, ref: string): Set<string> {
   const keys = new Set<string>();

@@ -45,7 +45,7 @@ export function proxyRoad({
       const proxies = proxyReconciler({ caches, checker, pods, settings, metrics });
       return {
         proxy: { concurrency: PROXIES_AT_ONCE, reconcile: reconcileBy(proxies, context) },
-        'proxy-filter': { reconcile: reconcileBy(filterReconciler(caches.views, checker), context) },
+        'proxy-filter': { reconcile: reconcileBy(filterReconciler(caches, checker), context) },
       };
     },
   };

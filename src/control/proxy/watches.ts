@@ -102,18 +102,20 @@ export const PROXY_WATCHES: WatchTable<ProxyViews> = {
     indexes: { refs: REFS.filters },
     wakes: { proxy: byReference, 'proxy-filter': ownKey },
   },
-  // Read wherever resources refer to them (certificates, values in filter configs). Kubernetes cannot grant less than all Secrets
-  // of a namespace; --watch-namespaces narrows which.
+  // Read where resources refer to them (certificates, values in filter configs). Kubernetes cannot grant less than all Secrets of a
+  // namespace; --watch-namespaces narrows which, and of all others nothing but their names is asked for.
   secrets: {
     kind: core('Secret', 'secrets'),
     labelSelector: `!${PROXY_LABEL}`,
     // Helm keeps whole charts in these, and nobody refers to them.
     fieldSelector: 'type!=helm.sh/release.v1',
+    metadataOnly: true,
     trim: keepData,
     wakes: { proxy: byReference, 'proxy-filter': filtersReferring },
   },
   configMaps: {
     kind: core('ConfigMap', 'configmaps'),
+    metadataOnly: true,
     trim: keepData,
     wakes: { proxy: byReference, 'proxy-filter': filtersReferring },
   },
@@ -123,7 +125,8 @@ export const PROXY_WATCHES: WatchTable<ProxyViews> = {
     wakes: { proxy: ({ metadata }, views) => proxiesIn([metadata.name], views) },
   },
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...OWNED },
-  configSecrets: { kind: core('Secret', 'secrets'), ...OWNED },
+  // Anybody may put our label on Secrets of their own.
+  configSecrets: { kind: core('Secret', 'secrets'), ...OWNED, metadataOnly: true },
   deployments: { kind: builtIn('apps', 'Deployment', 'deployments'), ...OWNED },
   disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...OWNED },
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...OWNED },

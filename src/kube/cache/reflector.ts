@@ -71,8 +71,8 @@ export function runReflector<T extends KubeObject>(
   async function list(client: Client, signal: AbortSignal): Promise<void> {
     // The first time, the server's memory will do. Later it might be older than what we have, and take us back in time.
     const resourceVersion = everListed ? undefined : '0';
-    const { namespace, labelSelector, fieldSelector } = options;
-    const selection = { namespace, labelSelector, fieldSelector, resourceVersion, signal };
+    const { namespace, labelSelector, fieldSelector, metadataOnly } = options;
+    const selection = { namespace, labelSelector, fieldSelector, metadataOnly, resourceVersion, signal };
     let version = '';
     for await (const page of client.listPages<T>(options.type, selection)) {
       if (page.first) listener.onListStart();

@@ -10,6 +10,8 @@ export interface Selection {
   namespace?: string | undefined;
   labelSelector?: string | undefined;
   fieldSelector?: string | undefined;
+  /** Whether to be told the metadata of objects and nothing else: what they hold does not leave the server then. */
+  metadataOnly?: boolean | undefined;
 }
 
 export interface ListOptions extends Selection, RequestOptions {
@@ -69,7 +71,7 @@ export async function* listPages<T extends KubeObject>(
 async function askPage<T>(
   requests: Requests,
   resource: Resource,
-  { namespace, labelSelector, fieldSelector, timeoutMs, signal }: ListOptions,
+  { namespace, labelSelector, fieldSelector, metadataOnly, timeoutMs, signal }: ListOptions,
   page: { pageSize: number; resourceVersion: string | undefined; token: string | undefined },
 ): Promise<ListBody<T>> {
   const { body } = await requests.call({
@@ -84,11 +86,16 @@ async function askPage<T>(
       // A continue token says already which version of the list it belongs to.
       resourceVersion: page.token === undefined ? page.resourceVersion : undefined,
     },
+    accept: metadataOnly ? acceptMetadata('PartialObjectMetadataList') : undefined,
     timeoutMs,
     signal,
   });
   return body as ListBody<T>;
 }
+
+/** Asks for metadata; a server that does not know that form answers with whole objects. */
+export const acceptMetadata = (kind: 'PartialObjectMetadataList' | 'PartialObjectMetadata') =>
+  `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
 
 /** Items of a list come without kind and apiVersion, those of a watch with them. */
 function stamp<T extends KubeObject>(items: T[], resource: Resource): T[] {

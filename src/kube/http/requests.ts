@@ -35,6 +35,8 @@ export interface Call extends RequestOptions {
   query?: Record<string, string | undefined>;
   body?: unknown;
   contentType?: string;
+  /** In which form the answer is wanted; as JSON if left out. */
+  accept?: string | undefined;
 }
 
 export interface Answer {
@@ -184,10 +186,11 @@ function waitBefore(error: ApiError, attempts: number, random: number): number |
   return Math.max(error.retryAfterMs ?? 0, backoffMs(attempts, CONNECTION_BACKOFF, random));
 }
 
-function httpRequestOf({ method, path, query = {}, body, contentType }: Call): Omit<HttpRequest, 'signal'> {
+function httpRequestOf(call: Call): Omit<HttpRequest, 'signal'> {
+  const { method, path, query = {}, body, contentType, accept = 'application/json' } = call;
   const pairs = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const search = pairs.length > 0 ? `?${new URLSearchParams(pairs).toString()}` : '';
-  const headers: Record<string, string> = { accept: 'application/json', 'user-agent': 'isthmus' };
+  const headers: Record<string, string> = { accept, 'user-agent': 'isthmus' };
   if (body === undefined) return { method, path: path + search, headers };
   headers['content-type'] = contentType ?? 'application/json';
   return { method, path: path + search, headers, body: JSON.stringify(body) };

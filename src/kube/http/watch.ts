@@ -3,7 +3,9 @@ import type { Resource } from './discovery.ts';
 import { ApiError, localError } from './errors.ts';
 import type { StatusBody } from './errors.ts';
 import { createLineSplitter } from './lines.ts';
+import { acceptMetadata } from './list.ts';
 import type { Selection } from './list.ts';
+import { apiVersionOf } from '../object.ts';
 import type { KubeObject } from '../object.ts';
 import type { Requests } from './requests.ts';
 
@@ -53,7 +55,10 @@ export async function* openWatch<T extends KubeObject>(
     options.onOpen?.();
     for await (const chunk of body) {
       timer.refresh();
-      for (const line of split(chunk)) yield parseEvent<T>(line);
+      for (const line of split(chunk)) {
+        const event = parseEvent<T>(line);
+        yield options.metadataOnly ? named(event, resource) : event;
+      }
     }
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
@@ -71,7 +76,8 @@ async function begin(
   options: WatchOptions,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const { namespace, labelSelector, fieldSelector, resourceVersion, serverTimeoutSeconds } = options;
+  const { namespace, labelSelector, fieldSelector, metadataOnly, resourceVersion, serverTimeoutSeconds } =
+    options;
   const answer = await requests.open({
     verb: 'watch',
     method: 'GET',
@@ -84,10 +90,17 @@ async function begin(
       fieldSelector,
       timeoutSeconds: serverTimeoutSeconds === undefined ? undefined : String(serverTimeoutSeconds),
     },
+    accept: metadataOnly ? acceptMetadata('PartialObjectMetadata') : undefined,
     timeoutMs: options.openTimeoutMs ?? OPEN_TIMEOUT_MS,
     signal,
   });
   return answer.body;
+}
+
+/** Metadata comes under a kind of its own. */
+function named<T extends KubeObject>(event: WatchEvent<T>, resource: Resource): WatchEvent<T> {
+  if (event.type === 'BOOKMARK') return event;
+  return { ...event, object: { ...event.object, apiVersion: apiVersionOf(resource), kind: resource.kind } };
 }
 
 function parseEvent<T>(line: string): WatchEvent<T> {

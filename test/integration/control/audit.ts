@@ -9,13 +9,21 @@ export interface Audit {
   readonly args: string[];
   /** The rights that were used, each as `verb resource.group`. */
   used(): Set<string>;
+  /** The objects that a verb was used on, each as `resource namespace/name`. */
+  objects(verb: string): string[];
   /** What was refused for want of rights. */
   refused(): string[];
 }
 
 interface AuditEvent {
   verb: string;
-  objectRef?: { resource?: string; subresource?: string; apiGroup?: string };
+  objectRef?: {
+    resource?: string;
+    subresource?: string;
+    apiGroup?: string;
+    namespace?: string;
+    name?: string;
+  };
   responseStatus?: { code?: number };
 }
 
@@ -43,6 +51,12 @@ export function createAudit(user: string): Audit {
           const created = verb === 'patch' && responseStatus?.code === 201;
           return [rightOf(verb, objectRef), ...(created ? [rightOf('create', objectRef)] : [])];
         }),
+      ),
+    objects: (wanted) =>
+      events().flatMap(({ verb, objectRef }) =>
+        verb === wanted && objectRef
+          ? [`${objectRef.resource} ${objectRef.namespace ?? ''}/${objectRef.name}`]
+          : [],
       ),
     refused: () =>
       events().flatMap(({ verb, objectRef, responseStatus }) =>

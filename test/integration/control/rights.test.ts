@@ -55,7 +55,8 @@ async function everyWay(): Promise<object[]> {
     routes: { openShiftRoute: {} },
     gw: { gateway: { resourceRef: { name: 'gw', sectionName: 'tls' } } },
   };
-  const issued = await (await createAuthority('rights')).issue({ commonName: 'x', dns: ['*.example.com'] });
+  const authority = await createAuthority('rights');
+  const issued = await authority.issue({ commonName: 'x', dns: ['*.example.com'] });
   const stringData = { 'tls.crt': issued.certPem, 'tls.key': issued.keyPem };
   const tls = { certificateRefs: [{ name: 'cert' }] };
   const listener = {
@@ -84,7 +85,14 @@ async function everyWay(): Promise<object[]> {
     ...Object.entries(ways).map(([name, way]) =>
       named('KafkaProxyIngress', name, { spec: { proxyRef, ...way } }),
     ),
-    named('KafkaClusterRef', 'mytargetcluster', { spec: { bootstrap: 'upstream:9092' } }),
+    named('ConfigMap', 'trust', { data: { 'ca-bundle.pem': authority.certPem } }, 'v1'),
+    named('KafkaClusterRef', 'mytargetcluster', {
+      spec: {
+        bootstrap: 'upstream:9092',
+        protocol: 'TLS',
+        tls: { trustAnchorRefs: [{ kind: 'ConfigMap', name: 'trust' }] },
+      },
+    }),
     named('VirtualKafkaCluster', 'every', {
       spec: {
         proxyRef,
@@ -171,6 +179,7 @@ suite('rights and namespaces', () => {
   test('the granted rights are enough for every way in, its repair and its removal; and none of them is idle', async () => {
     const kubeconfig = await operatorKubeconfig(NAMESPACE);
     await untilGranted(NAMESPACE, ['list', 'secrets', '-A']);
+    await apply(plane, named('ConfigMap', 'not-referred-to', { data: { text: 'x' } }, 'v1'));
     const askPod = async () => ({ hash: 'older' });
     const operator = await runOperator(plane, { kubeconfig, namespace: NAMESPACE, askPod });
     try {
@@ -213,6 +222,61 @@ suite('rights and namespaces', () => {
     await waitFor('the log', async () => idle().length === 0, { timeoutMs: 30_000 }).catch(() => {});
     assert.deepEqual(idle(), []);
     assert.deepEqual(audit.refused(), []);
+    const read = audit.objects('get').filter((object) => /^(secrets|configmaps) /.test(object));
+    assert.deepEqual([...new Set(read)].toSorted(), [
+      'configmaps default/trust',
+      'secrets default/cert',
+      'secrets default/every-config',
+    ]);
+  });
+
+  test('an operator for all namespaces may write no Secrets but its own', async () => {
+    const kubeconfig = await operatorKubeconfig(NAMESPACE);
+    await untilGranted(NAMESPACE, ['patch', 'secrets', '-A']);
+    await apply(plane, named('Secret', 'of-somebody', { stringData: { password: 'x' } }, 'v1'));
+    const asOperator = (...args: string[]) => plane.kubectl([...args, '--kubeconfig', kubeconfig]);
+    const label = 'kroxylicious.io/proxy=p';
+    const annotate = (name: string) => asOperator('annotate', 'secret', name, 'a=b');
+    // The server takes a moment to heed a policy.
+    await waitFor('the policy', async () => (await annotate('of-somebody')).code !== 0);
+    const token = named(
+      'Secret',
+      'token',
+      {
+        metadata: {
+          name: 'token',
+          namespace: 'default',
+          labels: { 'kroxylicious.io/proxy': 'p' },
+          annotations: { 'kubernetes.io/service-account.name': 'default' },
+        },
+        type: 'kubernetes.io/service-account-token',
+      },
+      'v1',
+    );
+    const file = join(workspace('rights'), 'token.json');
+    writeFileSync(file, JSON.stringify(token));
+    for (const attempt of [
+      () => annotate('of-somebody'),
+      () => asOperator('label', 'secret', 'of-somebody', label),
+      () => asOperator('delete', 'secret', 'of-somebody'),
+      () => asOperator('create', 'secret', 'generic', 'new'),
+      () => asOperator('create', '-f', file),
+    ]) {
+      const { code, stderr } = await attempt();
+      assert.notEqual(code, 0);
+      assert.match(stderr, /may write no Secrets but those it makes for its proxies/);
+    }
+    await apply(
+      plane,
+      named(
+        'Secret',
+        'own',
+        { metadata: { name: 'own', namespace: 'default', labels: { 'kroxylicious.io/proxy': 'p' } } },
+        'v1',
+      ),
+    );
+    assert.equal((await annotate('own')).code, 0);
+    assert.equal((await asOperator('delete', 'secret', 'own')).code, 0);
   });
 
   test('an operator for some namespaces has rights in them and nowhere else, and gets by with these', async () => {
