@@ -1,18 +1,17 @@
-import { MalformedMessage } from '../../kafka/malformed.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Cluster, ClusterSession } from '../cluster/cluster.ts';
 import type { CutReason } from '../cluster/stats.ts';
 import type { BrokerConnection } from '../cluster/upstream.ts';
 import type { Connection } from '../net/connection.ts';
 import { Broker } from './broker.ts';
-import { MemoryAccount, OverBudget } from '../net/byte-budget.ts';
+import { MemoryAccount } from '../net/byte-budget.ts';
 import { connectionContext } from './connection-context.ts';
 import type { ConnectionInfo, SessionRules } from './connection-info.ts';
+import { reasonOf } from './cut-reason.ts';
 import { createFilterChain } from './filter-chain.ts';
 import type { FilterChain } from './filter-chain.ts';
 import { FlowControl } from './flow-control.ts';
 import type { SessionControl } from './flow-control.ts';
-import { BadTraffic } from './frame-stream.ts';
 import { InFlightQueue } from './in-flight.ts';
 import { badStart, REQUEST_HEAD } from './request-head.ts';
 import type { SessionState } from './session-state.ts';
@@ -156,9 +155,8 @@ export class Session implements SessionState, SessionControl, ClusterSession {
       onClose: () => this.#upstreamClosed(),
     };
     connection.resume();
-    const opening = this.#opening;
+    if (this.#fromClient(this.#opening, this.#opening.length)) this.client.resume();
     this.#opening = Buffer.alloc(0);
-    if (this.#fromClient(opening, opening.length)) this.client.resume();
   }
 
   /** Whatever was in the way may be gone: lets both directions try again. */
@@ -174,13 +172,9 @@ export class Session implements SessionState, SessionControl, ClusterSession {
 
   /** Cuts the session off because of what came in, or because of a fault of ours that it met; always false. */
   #failed(error: unknown): false {
-    if (error instanceof OverBudget) {
-      this.cut('memory', error.message);
-      return false;
-    }
-    const theirs = error instanceof BadTraffic || error instanceof MalformedMessage;
-    if (!theirs) this.#cluster.log.error({ err: error }, 'internal error, closing the connection');
-    this.cut(theirs ? 'bad_traffic' : 'internal', messageOf(error));
+    const reason = reasonOf(error);
+    if (reason === 'internal') this.#cluster.log.error({ err: error }, 'internal error, connection closed');
+    this.cut(reason, messageOf(error));
     return false;
   }
 
@@ -192,23 +186,21 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   }
 
   onFailed(error: unknown): void {
-    const theirs = error instanceof MalformedMessage;
+    const theirs = reasonOf(error) === 'bad_traffic';
     // Not at the level of a filter that closes on purpose; but after the end, its requests fail by themselves.
     if (!theirs && this.#phase === 'open')
       this.#cluster.log.warn({ err: error }, 'filter failed, closing the connection');
     this.cut(theirs ? 'bad_traffic' : 'filter', messageOf(error));
   }
 
-  confirm(): void {
-    this.#confirm().catch((error: unknown) => this.cut('upstream', messageOf(error)));
-  }
-
   /** Asks what any client may ask: where the brokers are. The client of a broker somewhere else connects again, now to it. */
-  async #confirm(): Promise<void> {
-    const found = await this.#broker!.findNode(this.info.node, this.#cluster.topology);
-    if (this.guessed && !found) return this.finish();
-    this.guessed = false;
-    this.#resume();
+  confirm(): void {
+    const asked = this.#broker!.findNode(this.info.node, this.#cluster.topology).then((found) => {
+      if (this.guessed && !found) return this.finish();
+      this.guessed = false;
+      return this.#resume();
+    });
+    asked.catch((error: unknown) => this.cut('upstream', messageOf(error)));
   }
 
   /** A client would not notice by itself: to it the broker's address stays the same, and someone else may have got the old one. */
@@ -301,8 +293,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
       if (this.#phase === 'ending') this.client.destroy();
       else this.cut('drain_timeout', 'requests were still in flight when the time to drain was over');
     }
-    if (this.account.isOverdue(now))
-      this.cut('memory', 'no memory was free for a frame in time; maxBufferedBytes is reached');
+    if (this.account.isOverdue(now)) this.cut('memory', 'no room in time, maxBufferedBytes is reached');
     const limit = this.#timeouts.exceededIdleLimit(now, this.accepted);
     if (limit !== undefined) this.cut('idle', `nothing was sent for ${limit} ms`);
   }

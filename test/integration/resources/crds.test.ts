@@ -94,7 +94,7 @@ suite('KafkaProxy', () => {
     const { code, stderr } = await plane.kubectl(['scale', 'kafkaproxy', 'scaled', '--replicas=3']);
     assert.equal(code, 0, stderr);
     const { body } = await api.send('GET', `${path}/scaled`);
-    assert.deepEqual(body['spec'], { infrastructure: { proxy: { replicas: 3 } } });
+    assert.deepEqual(body['spec'], { infrastructure: { proxy: { replicas: 3 } }, logLevel: 'info' });
   });
 
   test('is found by its short name and category, and explained', async () => {
