@@ -9,12 +9,14 @@ import type { Cluster } from '../kube/cluster.ts';
 import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
+import { parseNamespace } from './arguments.ts';
 import { outputOption, render } from './output.ts';
 import type { OutputFormat } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
 interface QueryFlags {
   config: string;
+  namespace: string;
   output: OutputFormat;
 }
 
@@ -24,13 +26,19 @@ export function dnsQueryCommand(terminal: Terminal): Command {
     .description('say what would be answered to a question, and which objects the answer came from')
     .argument('<name>', 'the name asked for')
     .argument('[type]', 'A, AAAA, CNAME, SRV, TXT, PTR, NS, SOA', 'A')
+    .option(
+      '-n, --namespace <name>',
+      'where the DNS server runs, and the Secrets of joined clusters are',
+      parseNamespace,
+      'isthmus-system',
+    )
     .addOption(outputOption())
     .action(async (name: string, type: string, _flags: object, command: Command) => {
-      const { config, output } = command.optsWithGlobals<QueryFlags>();
+      const { config, namespace, output } = command.optsWithGlobals<QueryFlags>();
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
       const { dns, kubernetes } = loadDnsCommandConfig(config, process.env);
       const answers = await openAnswers(dns);
-      if (kubernetes) await fill(answers, kubernetes);
+      if (kubernetes) await fill(answers, { secretsNamespace: namespace, ...kubernetes });
       terminal.out(show(answers.explain(name, type), output));
     });
 }

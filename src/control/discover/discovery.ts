@@ -15,6 +15,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { runController } from '../kernel/run-controller.ts';
 import type { Wake } from '../kernel/watches.ts';
 import { reconcileImports } from './imports/reconcile.ts';
+import { followClusterDns } from './members/cluster-dns.ts';
 import { watchClusterHealth } from './members/cluster-health.ts';
 import { openClusterSet } from './members/cluster-set.ts';
 import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
@@ -46,6 +47,8 @@ export interface DiscoveryOptions {
   /** The Secret of a joined cluster, for events about it. */
   objectOf?: (cluster: string) => KubeObject | undefined;
   sink: RecordSink;
+  /** Gets the addresses of the cluster's own DNS servers whenever they have changed. */
+  trust?: ((addresses: readonly string[]) => void) | undefined;
   /** What the configuration of the DNS server has, which is no object's; nothing if left out. */
   configured?: Configured;
   /** The program's namespace in the local cluster, where the grants of names are kept; they are not if left out. */
@@ -113,6 +116,10 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { members } = set;
   const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
   measureRefused(metrics, publisher, grants);
+  measureServices(metrics, set);
+  const { trust } = options;
+  const followed =
+    trust && followClusterDns({ slicesOf: (key) => set.local.slicesOf(key), trust, clock }, stopped.signal);
 
   async function begin(): Promise<void> {
     await set.settled;
@@ -154,9 +161,21 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       set.close();
       await records.stop();
       await health;
+      await followed;
       await events.stop();
     },
   };
+}
+
+function measureServices(metrics: Metrics, set: ClusterSet): void {
+  const exported = metrics.gauge('isthmus_dns_exports', 'ServiceExports, by cluster.');
+  const imported = metrics.gauge('isthmus_dns_imports', 'ServiceImports in the local cluster.');
+  metrics.beforeReport(() => {
+    for (const { id, exports } of set.members.values()) {
+      exported.of({ cluster: id }).value = exports?.list().length ?? 0;
+    }
+    imported.of().value = [...set.keys()].filter((key) => set.importOf(key)).length;
+  });
 }
 
 /** The records of a task of the controller: `Exported <key>` or `<kind> <key>`. */

@@ -19,7 +19,7 @@ export interface DiscoverRoadOptions {
   settings: DiscoverSettings;
   /** The zones of the DNS server, and what else its configuration has. */
   configured: Configured;
-  sink: RecordSink;
+  sink: RecordSink & { trust(addresses: readonly string[]): void };
   log: Log;
   metrics: Metrics;
 }
@@ -39,6 +39,7 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
     reach: settings.reach,
     configured,
     sink,
+    trust: (addresses) => sink.trust(addresses),
     log,
     metrics,
     joinWaitMs,
@@ -49,6 +50,8 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
     ...delegationWork(options, joined, discovery.ready),
   ];
   const election = workAsLeader({ cluster, namespace, name: DNS_NAME, work, log });
+  const leader = metrics.gauge('isthmus_dns_leader', '1 on the replica that writes.').of();
+  metrics.beforeReport(() => (leader.value = Number(election.isLeader())));
   return {
     async stop() {
       await election.stop();

@@ -4,7 +4,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 export interface RoadMetrics {
   /** How many objects a plan has; none forgets it. */
   planned(key: string, objects: number): void;
-  wrote(what: 'created' | 'updated' | 'deleted' | 'status' | 'pod', times: number): void;
+  wrote(what: 'created' | 'updated' | 'deleted' | 'failed' | 'status' | 'pod', times: number): void;
 }
 
 export function createRoadMetrics(metrics: Metrics, road: string): RoadMetrics {

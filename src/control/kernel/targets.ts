@@ -74,6 +74,7 @@ export function createTargets(clusterOf: (name: string) => TargetCluster, metric
     metrics.wrote('created', created.length);
     metrics.wrote('updated', updated.length);
     metrics.wrote('deleted', deleted.length);
+    metrics.wrote('failed', errors.length);
     return errors.map((error) => ({ cluster, ...error }));
   }
 

@@ -45,8 +45,28 @@ export const CELL = {
 const LATENCY = TRUNCATED + 6;
 const SIZE = LATENCY + 2 * (BOUNDS_MS.length + 1);
 
-export function createCounters(shared = new SharedArrayBuffer(SIZE * 8)): Counters {
+/** Counters of one thread, with a cell for each of so many zones. */
+export function createCounters(zones = 0): Counters {
+  return openCounters(new SharedArrayBuffer((SIZE + zones) * 8));
+}
+
+/** The counters of another thread. */
+export function openCounters(shared: SharedArrayBuffer): Counters {
   return { cells: new Float64Array(shared) };
+}
+
+/** Counts a response from a zone, by its id; -1 is none. */
+export function countZone({ cells }: Counters, zone: number): void {
+  if (zone >= 0) cells[SIZE + zone]! += 1;
+}
+
+/** Responses by id of their zone, of several threads. */
+export function zoneTotals(all: readonly Counters[]): number[] {
+  const sums: number[] = [];
+  for (const { cells } of all) {
+    for (let i = SIZE; i < cells.length; i++) sums[i - SIZE] = (sums[i - SIZE] ?? 0) + cells[i]!;
+  }
+  return sums;
 }
 
 /** Counts one response. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createMetrics, metricsText } from '../../ops/metrics.ts';
-import { CELL, count, countLatency, countResponse, createCounters } from './counters.ts';
+import { CELL, count, countLatency, countResponse, countZone, createCounters } from './counters.ts';
 import { reportMetrics } from './metrics.ts';
 
 test('the metrics have the sums of all threads, and the state of the server', async () => {
-  const [one, two] = [createCounters(), createCounters()];
+  const [one, two, zoned] = [createCounters(), createCounters(), createCounters(1)];
   const metrics = createMetrics();
   const store = {
     ready: true,
@@ -17,16 +17,20 @@ test('the metrics have the sums of all threads, and the state of the server', as
       ]),
   };
   reportMetrics(metrics, {
-    counters: () => [one, two],
+    counters: () => [one, two, zoned],
     store,
     tcp: [{ connections: 2 }, { connections: 3 }],
     resolver: undefined,
+    zones: ['example.test.'],
     isStale: () => false,
   });
   countResponse(one, false, 1, 0);
   countResponse(two, false, 1, 0);
   countResponse(two, true, 28, 3);
   countResponse(two, false, 9999, 0);
+  countZone(zoned, 0);
+  countZone(zoned, -1);
+  count(one, CELL.tcpRefused);
   count(one, CELL.truncated);
   for (const ms of [0.001, 0.02, 500]) countLatency(one, ms);
   await metrics.snapshot();
@@ -40,4 +44,8 @@ test('the metrics have the sums of all threads, and the state of the server', as
   assert.match(text, /^isthmus_dns_records\{kind="Service"\} 3$/m);
   assert.match(text, /^isthmus_dns_tcp_connections 5$/m);
   assert.match(text, /^isthmus_dns_ready 1$/m);
+  assert.match(text, /^isthmus_dns_stale 0$/m);
+  assert.match(text, /^isthmus_dns_zone_queries_total\{zone="example.test."\} 1$/m);
+  assert.match(text, /^isthmus_dns_tcp_refused_total 1$/m);
+  assert.match(text, /^isthmus_dns_dropped_total\{reason="malformed"\} 0$/m);
 });

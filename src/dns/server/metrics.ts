@@ -1,4 +1,4 @@
-import { BOUNDS_MS, totalOf } from './counters.ts';
+import { BOUNDS_MS, totalOf, zoneTotals } from './counters.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { Store } from '../zone/store.ts';
 import type { Counters } from './counters.ts';
@@ -10,6 +10,8 @@ export interface MetricSources {
   counters: () => readonly Counters[];
   store: Pick<Store, 'ready' | 'counts'>;
   tcp: readonly Pick<TcpListener, 'connections'>[];
+  /** The names of the zones, by id. */
+  zones: readonly string[];
   /** Whether the records are those of a snapshot. */
   isStale: () => boolean;
   /** Undefined where there is no resolver. */
@@ -20,8 +22,16 @@ export interface MetricSources {
 export function reportMetrics(metrics: Metrics, sources: MetricSources): void {
   reportResponses(metrics, sources.counters);
   reportLatency(metrics, sources.counters);
+  reportZones(metrics, sources);
   reportState(metrics, sources);
   if (sources.resolver) reportResolver(metrics, sources.resolver);
+}
+
+function reportZones(metrics: Metrics, { counters, zones }: MetricSources): void {
+  const queries = metrics.counter('isthmus_dns_zone_queries_total', 'Queries answered, by zone.');
+  metrics.beforeReport(() => {
+    zoneTotals(counters()).forEach((value, id) => (queries.of({ zone: zones[id] ?? '' }).value = value));
+  });
 }
 
 function reportResolver(metrics: Metrics, resolver: Pick<Resolver, 'counts'>): void {

@@ -22,6 +22,8 @@ export interface QueryContext extends EdnsContext {
   answers: number;
   authorities: number;
   additionals: number;
+  /** The id of the zone that was searched last; -1 if none was. */
+  zone: number;
   /** The name outside of our zones that must be resolved first. */
   unresolved: Name | undefined;
 }
@@ -44,6 +46,7 @@ export function createQueryContext(options: ResponderOptions): QueryContext {
     authorities: 0,
     additionals: 0,
     extendedError: 0,
+    zone: -1,
     unresolved: undefined,
   };
 }
@@ -67,5 +70,6 @@ export function resetQueryContext(
   context.authorities = 0;
   context.additionals = 0;
   context.extendedError = 0;
+  context.zone = -1;
   context.unresolved = undefined;
 }

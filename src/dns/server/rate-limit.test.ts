@@ -23,6 +23,17 @@ test('a network gets its rate and no more', () => {
   assert.equal(later.filter((action) => action === 'send').length, 10, 'unused room does not pile up');
 });
 
+test('networks that are trusted later have no limit, until others take their place', () => {
+  const limit = createRateLimit({ perSecond: 1, slip: 0, exempt: [] }, 42);
+  const client = createClientAddress();
+  setAddressText(client, '192.0.2.1');
+  const twice = () => [limit.check(client, 1000), limit.check(client, 1000)];
+  limit.trust([parseNetwork('192.0.2.1')!]);
+  assert.deepEqual([...twice(), ...twice()], ['send', 'send', 'send', 'send']);
+  limit.trust([]);
+  assert.deepEqual(twice(), ['send', 'drop']);
+});
+
 test('a /24 and a /56 share one limit, their neighbours have their own', () => {
   const check = limiter(1, 0);
   assert.equal(check('192.0.2.1', 1000), 'send');

@@ -20,6 +20,8 @@ export interface Outcome {
   addressProven: boolean;
   /** Where the question ends in the response, relative to its start. */
   questionEnd: number;
+  /** The id of the zone that answered; -1 if none did. */
+  zone: number;
   /** The zone to transfer, when the call returned TRANSFER. */
   transfer: Zone | undefined;
   /** The name to resolve with `type`, when the call returned UNRESOLVED. */
@@ -65,6 +67,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
     truncated: false,
     addressProven: false,
     questionEnd: 0,
+    zone: -1,
     transfer: undefined,
     unresolved: undefined,
   };
@@ -91,6 +94,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
         if (outcome.transfer) return TRANSFER;
       } else putSections(zones, context);
       outcome.unresolved = context.unresolved;
+      outcome.zone = context.zone;
       if (context.unresolved !== undefined && responder.mayWait) return UNRESOLVED;
 
       finish(context, at);

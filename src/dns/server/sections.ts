@@ -22,6 +22,7 @@ export function putSections(zones: Zones, context: QueryContext): void {
   const { query, message } = context;
   const found = lookup(zones, query.name, query.type, context.now);
   context.rcode = RCODE_OF[found.kind];
+  if (found.zone) context.zone = found.zone.id;
   context.extendedError = EDE[found.kind] ?? 0;
   if (context.rcode === RCODE.SERVFAIL || found.kind === 'refused') {
     context.unresolved = found.kind === 'unresolved' ? found.owner : undefined;

@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { typeNumber } from '../wire/constants.ts';
-import { parseName } from '../wire/name.ts';
+import { formatName, parseName } from '../wire/name.ts';
 import { explain } from '../zone/explain.ts';
 import { watchRecordsFile } from '../zone/records-file.ts';
 import { keepOutside } from '../zone/outside.ts';
+import { DEFAULT_SOURCE } from '../zone/merge.ts';
 import { createStore } from '../zone/store.ts';
 import { applyUpdate } from '../zone/update.ts';
 import { createZones, shareZones } from '../zone/zones.ts';
 import { zoneSpecOf } from './config.ts';
 import { createCounters } from './counters.ts';
 import { listen } from './listen.ts';
+import { nameserverRecords } from './nameservers.ts';
 import { reportMetrics } from './metrics.ts';
-import { inNetworks } from './networks.ts';
+import { inNetworks, parseNetwork } from './networks.ts';
 import { createHeldQueries } from './held-queries.ts';
 import { openResolver } from '../resolver/open-resolver.ts';
 import { createSnapshotFile } from '../zone/snapshot-file.ts';
@@ -52,6 +55,8 @@ export interface DnsServer {
   /** Replaces all records of a source (`<kind> <which>`, e.g. `Service default/web`), and returns those that cannot be served. */
   upsert(source: string, records: readonly DnsRecord[]): RejectedRecord[];
   setReady(ready: boolean): void;
+  /** Exempts addresses from the rate limit, instead of those of the last call. */
+  trust(addresses: readonly string[]): void;
   /** Resolves when every change made so far is in every response. */
   settled(): Promise<void>;
   /** What a query would be answered with, and from which sources; undefined if name or type are invalid. */
@@ -81,18 +86,21 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const now = () => Math.floor(Date.now() / 1000);
   const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
   const stopWatching = addConfiguredRecords(config, store, parts);
+  store.upsert(DEFAULT_SOURCE, nameserverRecords(config, process.env, networkInterfaces()));
   const snapshot = createSnapshotFile({ file: config.snapshotFile, store, log });
   store.setReady(parts.ready ?? true);
   if (!store.ready && snapshot.restore()) store.setReady(true);
 
-  const counters = createCounters();
+  const zoneNames = config.zones.map(({ name }) => formatName(name));
+  const counters = createCounters(zoneNames.length);
   const tcpOptions = tcpOptionsOf(config, cookies);
   const { tcp, endpoints } = await listen(config, {
     openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters, held),
     openUdp: (all) => workers.start(all),
   });
   const all = () => [counters, ...workers.counters()];
-  reportMetrics(metrics, { counters: all, store, tcp, resolver, isStale: () => snapshot.isStale });
+  const isStale = () => snapshot.isStale;
+  reportMetrics(metrics, { counters: all, store, tcp, resolver, zones: zoneNames, isStale });
   log.info({ endpoints, udp: workers.mode, workers: config.workers }, 'DNS server listening');
 
   const close = async () => {
@@ -125,6 +133,7 @@ function handle(
       if (ready) snapshot.replace();
       store.setReady(ready || snapshot.isStale);
     },
+    trust: (addresses) => workers.trust(addresses.flatMap((text) => parseNetwork(text) ?? [])),
     settled: () => workers.settled(),
     explain(nameText, typeText) {
       const name = parseName(nameText);

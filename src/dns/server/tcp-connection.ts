@@ -1,6 +1,6 @@
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import { transferMessages } from '../zone/transfer.ts';
-import { CELL, count, countLatency, countResponse } from './counters.ts';
+import { CELL, count, countLatency, countResponse, countZone } from './counters.ts';
 import { MAX_WAITS } from './held-queries.ts';
 import { TRANSFER, UNRESOLVED } from './responder.ts';
 import type { Socket } from 'node:net';
@@ -80,8 +80,9 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   }
   if (size === TRANSFER) {
     countResponse(counters, true, outcome.type, 0);
-    const header = Uint8Array.prototype.slice.call(query, start, start + outcome.questionEnd);
-    void sendTransfer(connection, transferMessages(outcome.transfer!, header));
+    const bytes = query.subarray(start, start + length);
+    const messages = transferMessages(outcome.transfer!, bytes, outcome.questionEnd, outcome.type);
+    void sendTransfer(connection, messages);
     return;
   }
   if (size === 0) {
@@ -93,6 +94,7 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   out.writeUInt16BE(size, 0);
   socket.write(Buffer.from(out.subarray(0, 2 + size)));
   countResponse(counters, true, outcome.type, outcome.rcode);
+  countZone(counters, outcome.zone);
   countLatency(counters, performance.now() - began);
 }
 

@@ -1,4 +1,4 @@
-import { CELL, count, countResponse } from './counters.ts';
+import { CELL, count, countResponse, countZone } from './counters.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { createResponder, UNRESOLVED } from './responder.ts';
 import { SLACK } from '../wire/message.ts';
@@ -6,6 +6,7 @@ import type { Counters } from './counters.ts';
 import type { ResponderOptions } from './query-context.ts';
 import type { Outcome } from './responder.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
+import type { Network } from './networks.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 import type { Zones } from '../zone/zones.ts';
 
@@ -33,6 +34,8 @@ export type UdpRespond = (
 export interface UdpResponder {
   respond: UdpRespond;
   readonly outcome: Pick<Outcome, 'type' | 'unresolved'>;
+  /** Exempts networks from the rate limit, besides those of the options. */
+  trust(networks: readonly Network[]): void;
   /** Sets the time, in milliseconds; once a batch is enough. */
   setTime(ms: number): void;
   /** Size of the buffer that a response needs. */
@@ -48,6 +51,7 @@ export function createUdpResponder(zones: Zones, options: UdpOptions, counters: 
   return {
     outcome,
     bufferSize: options.maxUdpPayload + SLACK,
+    trust: (networks) => limit?.trust(networks),
     setTime(ms) {
       now = ms;
       responder.now = Math.floor(ms / 1000);
@@ -72,6 +76,7 @@ export function createUdpResponder(zones: Zones, options: UdpOptions, counters: 
         }
       }
       countResponse(counters, false, outcome.type, outcome.rcode);
+      countZone(counters, outcome.zone);
       if (outcome.truncated) count(counters, CELL.truncated);
       return size;
     },

@@ -30,7 +30,7 @@ const RESTART_MS = 1000;
 
 /** Starts a worker and waits until it serves. */
 export async function startWorker(options: WorkerOptions): Promise<WorkerHandle> {
-  const counters = createCounters(); // outlives the thread, so that no counter is reset
+  const counters = createCounters(options.start.zones.zones.length); // outlives the thread, so that no counter is reset
   let closing = false;
   let thread = launch(options, counters);
   let mode = await thread.serving;

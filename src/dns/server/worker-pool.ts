@@ -7,6 +7,7 @@ import type { SharedZones } from '../zone/zones.ts';
 import type { DnsConfig } from './config.ts';
 import type { Counters } from './counters.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { Network } from './networks.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { WorkerHandle, WorkerOptions } from './worker-handle.ts';
 import type { UdpMode, WorkerMessage } from './worker-protocol.ts';
@@ -28,6 +29,8 @@ export interface WorkerPool {
   post(message: WorkerMessage): void;
   /** Resolves when no worker uses anything that it looked up before the call. */
   settled(): Promise<void>;
+  /** Exempts networks from the rate limit, instead of those of the last call. */
+  trust(networks: readonly Network[]): void;
   counters(): Counters[];
   readonly mode: UdpMode;
   /** Whether at least one worker serves. */
@@ -40,10 +43,13 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const closeAll = async () => void (await Promise.all(workers.map((worker) => worker.close())));
 
   let started: Promise<unknown> = Promise.resolve();
+  let trusted: readonly Network[] = [];
 
   async function start(endpoints: readonly Endpoint[]): Promise<void> {
     const { config } = options;
     const workerOptions = workerOptionsOf(options, endpoints);
+    // Read again for a thread that replaces another.
+    Object.defineProperty(workerOptions.start, 'trusted', { get: () => trusted, enumerable: true });
     const starting = Array.from({ length: config.workers }, () => startWorker(workerOptions));
     started = Promise.allSettled(starting);
     const results = await Promise.allSettled(starting);
@@ -61,6 +67,10 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     start,
     post(message) {
       for (const worker of workers) worker.post(message);
+    },
+    trust(networks) {
+      trusted = networks;
+      for (const worker of workers) worker.post({ kind: 'trust', networks });
     },
     async settled() {
       await started; // one that starts may serve already
@@ -90,6 +100,7 @@ function workerOptionsOf(
     seed: randomBytes(4).readInt32LE(),
     resolves: ask !== undefined,
     zones: zones(),
+    trusted: [],
   };
   return { start, ask: ask ?? (() => undefined), log };
 }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Endpoint } from './endpoint.ts';
+import type { Network } from './networks.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { Name } from '../wire/name.ts';
@@ -17,6 +18,8 @@ export interface WorkerStart {
   rateLimit: RateLimitOptions | undefined;
   seed: number;
   zones: SharedZones;
+  /** Networks that the main thread exempts from the rate limit. */
+  trusted: readonly Network[];
   /** Whether the main thread can resolve names outside of our zones. */
   resolves: boolean;
   updates: MessagePort;
@@ -33,6 +36,7 @@ export const CONTROL_CELLS = 2;
 /** `pass`: to be applied once everything that was looked up before has been let go of. */
 export type WorkerMessage =
   | { kind: 'outside'; answers: OutsideAnswer[] }
+  | { kind: 'trust'; networks: readonly Network[] }
   | { kind: 'pass' }
   | { kind: 'stop' };
 

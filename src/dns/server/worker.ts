@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { createCounters } from './counters.ts';
+import { openCounters } from './counters.ts';
 import { createHeldQueries } from './held-queries.ts';
 import { loadSystemCalls } from './mmsg.ts';
 import { openSocket } from './udp-socket.ts';
@@ -19,10 +19,12 @@ import type { OutsideAnswer } from '../zone/outside.ts';
 const start = workerData as WorkerStart;
 const zones = openZones(start.zones);
 if (start.resolves) zones.outside = createOutsideAnswers();
-const counters = createCounters(start.counters);
+const counters = openCounters(start.counters);
 const control = new Int32Array(start.control);
 const { updates } = start;
 const responder = createUdpResponder(zones, { ...start, transferAllowed: () => false }, counters);
+
+responder.trust(start.trusted);
 
 /** Messages applied between two batches of queries: enough to keep up, few enough not to delay queries. */
 const MESSAGES_PER_BATCH = 4;
@@ -38,6 +40,7 @@ function ask(name: string, type: number): void {
 
 function apply(message: WorkerMessage): void {
   if (message.kind === 'stop') stopped = true;
+  if (message.kind === 'trust') responder.trust(message.networks);
   if (message.kind === 'outside') {
     keepOutside(zones.outside, message.answers);
     resolved.push(...message.answers);

@@ -10,8 +10,10 @@ export interface Merged {
   rejected: { record: SourceRecord; reason: string }[];
 }
 
-/** The source of records that are served only where, and as long as, nobody else has any at their name. */
+/** Sources of records that are served only where, and as long as, nobody else has any at their name. */
 export const SNAPSHOT_SOURCE = 'snapshot';
+export const DEFAULT_SOURCE = 'default';
+const GIVES_WAY: ReadonlySet<string> = new Set([SNAPSHOT_SOURCE, DEFAULT_SOURCE]);
 
 /**
  * Merges the records that all sources have at one name. The result depends on the records alone, never on the order
@@ -20,7 +22,7 @@ export const SNAPSHOT_SOURCE = 'snapshot';
  * source that sorts first.
  */
 export function mergeRecords(name: Name, all: readonly SourceRecord[], defaultTtl: number): Merged {
-  const live = all.filter(({ source }) => source !== SNAPSHOT_SOURCE);
+  const live = all.filter(({ source }) => !GIVES_WAY.has(source));
   const records = live.length > 0 ? live : all;
   const cnames = records.filter(({ type }) => type === TYPE.CNAME);
   const others = records.filter(({ type }) => type !== TYPE.CNAME);

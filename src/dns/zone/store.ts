@@ -161,7 +161,7 @@ function publish({ zones, emit, now, wasReady }: State, changes: RRsetChange[]):
 }
 
 /** Sources that a start has anyway. */
-const AT_START = /^(?:zone|config|file|snapshot)(?: |$)/;
+const AT_START = /^(?:zone|config|file|snapshot|default)(?: |$)/;
 
 function* liveRecords({ names }: State): Iterable<DnsRecord> {
   for (const [name, records] of names) {

@@ -25,6 +25,7 @@ for (const mode of ['fast', 'portable'] as const) {
         seed: 1,
         resolves: false,
         zones: shareZones(zones),
+        trusted: [],
       },
       ask: () => {},
       log: createLog('silent'),

@@ -12,10 +12,12 @@ export const OPERATOR_NAME = 'default';
 export const CUSTOM_NAME = 'coredns-custom';
 export const KUBE_DNS_NAME = 'kube-dns';
 /** The Services of the cluster's DNS on the platforms. */
-const DNS_SERVICES: readonly ObjectName[] = [
+/** The Services of the cluster's own DNS, by distribution. */
+export const DNS_SERVICES: readonly ObjectName[] = [
   { namespace: 'kube-system', name: 'kube-dns' },
   { namespace: 'openshift-dns', name: 'dns-default' },
   { namespace: 'kube-system', name: 'coredns' },
+  { namespace: 'kube-system', name: 'rke2-coredns-rke2-coredns' },
 ];
 
 export interface DnsService extends KubeObject {
