@@ -21,6 +21,7 @@ interface OperatorFlags {
   context?: string;
   managementHost: string;
   managementPort: number;
+  metricsTokenFile?: string;
   logLevel: LogLevel;
   proxyImage?: string;
   clusterDomain: string;
@@ -45,6 +46,10 @@ export function operatorCommand(_terminal: Terminal): Command {
     .option('--context <name>', 'the kubeconfig context to use')
     .option('--management-host <address>', 'where /livez, /readyz and /metrics are served', '::')
     .option('--management-port <port>', 'and on which port', parsePort, 8080)
+    .option(
+      '--metrics-token-file <file>',
+      'the bearer token that /metrics takes (default: /metrics is for this machine alone)',
+    )
     .option('--proxy-image <reference>', 'what proxies run (default: $ISTHMUS_IMAGE)')
     .option('--cluster-domain <name>', 'the domain of the cluster’s Services', 'cluster.local')
     .addOption(

@@ -8,7 +8,7 @@ import { serveManagement } from '../ops/management.ts';
 import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
-import { OPERATOR_NAME } from './install/objects.ts';
+import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
 import { LOCAL } from './kernel/plan.ts';
@@ -28,6 +28,8 @@ export interface OperatorOptions {
   identity?: string | undefined;
   managementHost: string;
   managementPort: number;
+  /** A file with the bearer token that /metrics takes; without one it is for this machine alone. */
+  metricsTokenFile?: string | undefined;
   log: Log;
   /** The image of proxies; the operator's own if left out. */
   proxyImage?: string | undefined;
@@ -62,6 +64,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const management = await serveManagement({
     host: options.managementHost,
     port: options.managementPort,
+    metricsTokenFile: options.metricsTokenFile,
     health,
     metrics: async () => metricsText([await metrics.snapshot()]),
   });
@@ -98,7 +101,10 @@ function proxyRoadOf(
   cluster: Cluster,
 ) {
   const image = proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
-  const settings = { image, clusterDomain, filterModules };
+  const namespace = process.env.POD_NAMESPACE;
+  const operator =
+    namespace === undefined ? undefined : { namespace, labels: selectorOf(OPERATOR_COMPONENT) };
+  const settings = { image, clusterDomain, filterModules, operator };
   return proxyRoad({ settings, client: () => cluster.client, checks, askPod });
 }
 

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { createHealth } from './health.ts';
+import { accessOf, readTokens } from './management-access.ts';
 import { serveManagement } from './management.ts';
 
 suite('management', () => {
@@ -32,6 +36,59 @@ suite('management', () => {
     } finally {
       await server.close();
     }
+  });
+
+  test('with a token, everything but health is for those who have it, and metrics also for another', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'management-'));
+    const [tokenFile, metricsTokenFile] = [join(directory, 'token'), join(directory, 'metrics')];
+    writeFileSync(tokenFile, 'whole-token\n');
+    writeFileSync(metricsTokenFile, 'metrics-token\n');
+    const health = createHealth();
+    health.ready('proxy', () => 'tenant-a: a secret of its own');
+    const server = await serveManagement({
+      host: '127.0.0.1',
+      port: 0,
+      health,
+      metrics: async () => 'm 1\n',
+      config: () => ({ tenant: 'tenant-a' }),
+      tokenFile,
+      metricsTokenFile,
+    });
+    const get = async (path: string, token?: string) => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers });
+      return { status: response.status, text: await response.text() };
+    };
+    try {
+      for (const token of [undefined, 'wrong', 'metrics-token']) {
+        assert.deepEqual(await get('/readyz', token), { status: 503, text: 'failed\n' });
+        assert.deepEqual(await get('/livez', token), { status: 200, text: 'ok\n' });
+        assert.equal((await get('/config', token)).status, 401);
+        assert.equal((await get('/metrics', token)).status, token === 'metrics-token' ? 200 : 401);
+        assert.equal((await get('/else', token)).status, 401);
+      }
+      for (const path of ['/readyz', '/config'])
+        assert.match((await get(path, 'whole-token')).text, /tenant-a/, path);
+      assert.deepEqual(await get('/metrics', 'whole-token'), { status: 200, text: 'm 1\n' });
+      writeFileSync(tokenFile, 'another');
+      assert.equal((await get('/config', 'whole-token')).status, 401);
+      assert.equal((await get('/config', 'another')).status, 200);
+    } finally {
+      await server.close();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test('without a token everything is for this machine alone', () => {
+    const none = { all: undefined, metrics: undefined };
+    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])
+      assert.equal(accessOf(undefined, address, none), 'all', address);
+    for (const address of ['10.0.0.1', '::', '2001:db8::1', '::ffff:10.0.0.1', undefined])
+      assert.equal(accessOf('Bearer x', address, none), 'health', String(address));
+    assert.equal(accessOf(undefined, '127.0.0.1', { all: 'x', metrics: undefined }), 'health');
+    assert.equal(accessOf('Bearer m', '10.0.0.1', { all: undefined, metrics: 'm' }), 'metrics');
+    assert.equal(accessOf('Basic m', '10.0.0.1', { all: undefined, metrics: 'm' }), 'health');
+    assert.deepEqual(readTokens({ tokenFile: '/nowhere/to/be/found' }), none);
   });
 
   test('a port that is taken is an error, not silence', async () => {

@@ -1,8 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { IsthmusError } from './errors.ts';
 import type { Health, Report } from './health.ts';
+import { accessOf, readTokens } from './management-access.ts';
+import type { Access, TokenFiles } from './management-access.ts';
 
-export interface ManagementOptions {
+export interface ManagementOptions extends TokenFiles {
   host: string;
   port: number;
   health: Health;
@@ -17,13 +19,21 @@ export interface ManagementServer {
   close(): Promise<void>;
 }
 
-/** Serves /livez, /readyz, /metrics and /config over HTTP. */
+/** Serves /livez and /readyz over HTTP, in a word; more of them, /metrics and /config for those who may see it (`management-access`). */
 export async function serveManagement(options: ManagementOptions): Promise<ManagementServer> {
   // Not imported: that loads all that node:http offers, a whole HTTP client among it, into every process.
   const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer((request, response) => {
-    answer(options, request.method ?? '', request.url ?? '').then(
-      ({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body),
+    const { authorization } = request.headers;
+    const access = accessOf(authorization, request.socket.remoteAddress, readTokens(options));
+    answer(options, access, request.method ?? '', request.url ?? '').then(
+      ({ status, type, body }) =>
+        response
+          .writeHead(status, {
+            'content-type': type,
+            ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+          })
+          .end(body),
       () => response.writeHead(500, { 'content-type': 'text/plain' }).end('internal error\n'),
     );
   });
@@ -53,26 +63,36 @@ interface Answer {
   body: string;
 }
 
-async function answer(options: ManagementOptions, method: string, url: string): Promise<Answer> {
+const UNAUTHORIZED: Answer = {
+  status: 401,
+  type: 'text/plain',
+  body: 'a bearer token is needed here; without one only /livez and /readyz are served\n',
+};
+
+async function answer(
+  options: ManagementOptions,
+  access: Access,
+  method: string,
+  url: string,
+): Promise<Answer> {
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, type: 'text/plain', body: 'GET only\n' };
+  const { health, metrics, config } = options;
   const path = url.split('?')[0];
-  if (path === '/livez') return reportAnswer(options.health.report('live'));
-  if (path === '/readyz') return reportAnswer(options.health.report('ready'));
-  if (path === '/metrics')
-    return { status: 200, type: 'text/plain; version=0.0.4', body: await options.metrics() };
-  if (path === '/config' && options.config) {
-    return { status: 200, type: 'application/json', body: `${JSON.stringify(options.config(), null, 2)}\n` };
-  }
+  if (path === '/livez') return reportAnswer(health.report('live'), access);
+  if (path === '/readyz') return reportAnswer(health.report('ready'), access);
+  if (access === 'health') return UNAUTHORIZED;
+  if (path === '/metrics') return { status: 200, type: 'text/plain; version=0.0.4', body: await metrics() };
+  if (access === 'metrics') return UNAUTHORIZED;
+  if (path === '/config' && config)
+    return { status: 200, type: 'application/json', body: `${JSON.stringify(config(), null, 2)}\n` };
   return { status: 404, type: 'text/plain', body: 'not found: /livez, /readyz, /metrics\n' };
 }
 
-function reportAnswer(report: Report): Answer {
-  const lines = report.checks.map(
+/** Which part is not well, and why, may name tenants. */
+function reportAnswer({ ok, checks }: Report, access: Access): Answer {
+  const details = checks.map(
     ({ name, problem }) => `${problem ? '-' : '+'} ${name}${problem ? `: ${problem}` : ''}`,
   );
-  return {
-    status: report.ok ? 200 : 503,
-    type: 'text/plain',
-    body: `${[...lines, report.ok ? 'ok' : 'failed'].join('\n')}\n`,
-  };
+  const lines = [...(access === 'all' ? details : []), ok ? 'ok' : 'failed'];
+  return { status: ok ? 200 : 503, type: 'text/plain', body: `${lines.join('\n')}\n` };
 }

@@ -1,5 +1,13 @@
 /** The manifests of the DNS server: RBAC, ConfigMap, Service, Deployment. */
-import { boundRole, disruptionBudget, labelsOf, selectorOf } from '../install/objects.ts';
+import {
+  MANAGEMENT_MOUNT,
+  METRICS_TOKEN_FILE,
+  boundRole,
+  disruptionBudget,
+  labelsOf,
+  managementVolume,
+  selectorOf,
+} from '../install/objects.ts';
 import type { Manifest } from '../install/objects.ts';
 import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
@@ -38,6 +46,7 @@ const LABELS = labelsOf(COMPONENT);
 /** Above 1024, so that the container needs no capability; the Service maps 53 to it. */
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
+const MANAGEMENT = `{ host: "::", port: ${MANAGEMENT_PORT}, metricsTokenFile: ${METRICS_TOKEN_FILE} }`;
 const CONFIG_DIRECTORY = '/etc/isthmus';
 const SNAPSHOT_DIRECTORY = '/var/lib/isthmus';
 /** What does not outlive a change is a few kilobytes: more room for it would only be filled, and kept. */
@@ -126,6 +135,7 @@ function deploymentSpec(image: string, replicas: number): object {
         containers: [container(image)],
         volumes: [
           { name: 'config', configMap: { name: DNS_NAME } },
+          managementVolume(DNS_NAME),
           // Survives a restart of the container, as after a crash while the API server is away.
           { name: 'snapshot', emptyDir: { sizeLimit: '128Mi' } },
         ],
@@ -143,7 +153,7 @@ function container(image: string): object {
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
       // These override the configuration: the probes and the Service use these ports.
       { name: 'ISTHMUS_DNS_LISTEN', value: `["[::]:${DNS_PORT}"]` },
-      { name: 'ISTHMUS_DNS_MANAGEMENT', value: `{ host: "::", port: ${MANAGEMENT_PORT} }` },
+      { name: 'ISTHMUS_DNS_MANAGEMENT', value: MANAGEMENT },
       { name: 'ISTHMUS_DNS_DRAIN_SECONDS', value: '5' },
       { name: 'ISTHMUS_DNS_SNAPSHOT_FILE', value: `${SNAPSHOT_DIRECTORY}/records.jsonl` },
       { name: 'NODE_OPTIONS', value: DNS_NODE_OPTIONS },
@@ -158,6 +168,7 @@ function container(image: string): object {
     ...CONFINED,
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      MANAGEMENT_MOUNT,
       { name: 'snapshot', mountPath: SNAPSHOT_DIRECTORY },
     ],
   };

@@ -1,6 +1,16 @@
 import type { OperatorRoad } from '../roads.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
-import { OPERATOR_NAME, boundRole, disruptionBudget, labelsOf, selectorOf } from './objects.ts';
+import {
+  MANAGEMENT_MOUNT,
+  METRICS_TOKEN_FILE,
+  OPERATOR_COMPONENT as COMPONENT,
+  OPERATOR_NAME,
+  boundRole,
+  disruptionBudget,
+  labelsOf,
+  managementVolume,
+  selectorOf,
+} from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { secretPolicy } from './secret-policy.ts';
 import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
@@ -20,7 +30,6 @@ export interface InstallOptions {
 const NAME = OPERATOR_NAME;
 const MANAGEMENT_PORT = 8080;
 
-const COMPONENT = 'operator';
 const LABELS = labelsOf(COMPONENT);
 
 /** Everything but the CRDs that `isthmus install` prints, in the order in which it must be applied. */
@@ -67,6 +76,7 @@ function deployment(options: InstallOptions): Manifest {
           ...CONFINED_POD,
           ...spreadOut(selectorOf(COMPONENT)),
           containers: [container(options)],
+          volumes: [managementVolume(NAME)],
         },
       },
     },
@@ -83,6 +93,7 @@ function container({ image, roads, watchNamespaces = [], filterModules = [] }: I
       'operator',
       `--roads=${roads.join(',')}`,
       `--management-port=${MANAGEMENT_PORT}`,
+      `--metrics-token-file=${METRICS_TOKEN_FILE}`,
       ...watched,
       ...modules,
     ],
@@ -96,5 +107,6 @@ function container({ image, roads, watchNamespaces = [], filterModules = [] }: I
     ...PROBES,
     resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     ...CONFINED,
+    volumeMounts: [MANAGEMENT_MOUNT],
   };
 }

@@ -4,6 +4,17 @@ import type { PolicyRule } from '../kernel/rights.ts';
 /** The operator's name: of its Deployment, ServiceAccount, roles and Lease. */
 export const OPERATOR_NAME = 'isthmus-operator';
 
+export const OPERATOR_COMPONENT = 'operator';
+
+/** Where parts of the installation look for the token of their management port: a Secret that need not be there, in this folder. */
+const MANAGEMENT_DIRECTORY = '/etc/isthmus-management';
+export const METRICS_TOKEN_FILE = `${MANAGEMENT_DIRECTORY}/metrics-token`;
+export const managementVolume = (name: string) => ({
+  name: 'management',
+  secret: { secretName: `${name}-management`, optional: true },
+});
+export const MANAGEMENT_MOUNT = { name: 'management', mountPath: MANAGEMENT_DIRECTORY, readOnly: true };
+
 /** A Kubernetes object as it is written in YAML. */
 export interface Manifest {
   apiVersion: string;

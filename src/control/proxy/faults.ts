@@ -47,6 +47,8 @@ const CONDITION_OF = {
   TargetUnreachable: 'Ready',
   PodProblem: 'Ready',
   ConfigPending: 'Ready',
+  /** The operator cannot ask them what they serve. */
+  PodsUnreachable: 'Ready',
   PodsNotReady: 'Ready',
 } as const satisfies Record<string, ConditionType>;
 
@@ -69,10 +71,10 @@ export const PROXY_EVENTS: EventRules = {
   routine: new Set(['ConfigPending']),
   waiting: new Set(['AddressPending', 'ScaledToZero']),
   // That pods are not ready is said once, of the proxy, and not of each of its virtual clusters.
-  onlyOf: { PodsNotReady: 'KafkaProxy' },
   announced: {
     CertificateExpiring: 'CertificateExpired',
     InfrastructureNotAllowed: '',
     InfrastructureWithoutEffect: '',
   },
+  onlyOf: { PodsNotReady: 'KafkaProxy', PodsUnreachable: 'KafkaProxy' },
 };

@@ -13,6 +13,10 @@ export const ROUTE_PORT = 443;
 
 export const CONFIG_DIRECTORY = '/etc/isthmus';
 export const CONFIG_KEY = 'proxy.yaml';
+export const MANAGEMENT_DIRECTORY = '/etc/isthmus-management';
+/** In the Secret of the management port. */
+export const TOKEN_KEY = 'token';
+export const METRICS_TOKEN_KEY = 'metrics-token';
 
 const OURS = 'kroxylicious.io';
 export const PROXY_LABEL = `${OURS}/proxy`;
@@ -45,6 +49,8 @@ export const objectLabels = (proxy: string): Record<string, string> => ({
 
 export const deploymentName = (proxy: string) => proxy;
 export const configSecretName = (proxy: string) => `${proxy}-config`;
+/** What it takes to be told more than health by the pods. */
+export const managementSecretName = (proxy: string) => `${proxy}-management`;
 /** Not the bare name: a proxy called `default` would meet the ServiceAccount that every namespace has. */
 export const serviceAccountName = (proxy: string) => `${proxy}-proxy`;
 /** The Service of a virtual cluster's clusterIP ingress; also the name of its DNS records. */

@@ -15,11 +15,12 @@ import { route } from '../../resources/openshift/route.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import { createHostIndex } from './evaluate/host-index.ts';
-import { CONFIG_KEY, configSecretName, deploymentName } from './names.ts';
+import { CONFIG_KEY, configSecretName, deploymentName, managementSecretName } from './names.ts';
 import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
+import type { TokensOf } from './pods/management-tokens.ts';
 import { hostsElsewhere } from './evaluate/other-proxies.ts';
 import { keysOfKind, refsOfProxy } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
@@ -44,6 +45,7 @@ export function observeProxy(
   caches: ProxyCaches,
   { namespace, name }: { namespace: string; name: string },
   now: number,
+  tokensOf: TokensOf,
   known: PodKnowledge = { answers: new Map(), since: now },
 ): Observed {
   const { views } = caches;
@@ -96,10 +98,17 @@ export function observeProxy(
       known.answers,
       ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
+    managementTokens: tokensOf(key, managementSecretOf(views, { namespace, name })),
     now,
     podsSince: known.since,
   };
 }
+
+/** The Secret with the tokens of a proxy's management port. */
+export const managementSecretOf = (
+  { configSecrets }: ProxyViews,
+  { namespace, name }: { namespace: string; name: string },
+) => configSecrets.get(keyOf({ namespace, name: managementSecretName(name) }));
 
 const present = <T>(one: T | undefined): T[] => (one === undefined ? [] : [one]);
 

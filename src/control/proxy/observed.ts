@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/object.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
+import type { ManagementTokens } from './pods/management-tokens.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import type { HostIndex } from './evaluate/host-index.ts';
 import type { RowName } from '../kernel/watches.ts';
@@ -17,6 +18,8 @@ export interface Observed {
   /** Resources of this proxy that an API server took, but which mean nothing. */
   unreadable: readonly Unreadable[];
   live: Live;
+  /** What the management port of the pods takes: as it is in the Secret, or to be put into one. */
+  managementTokens: ManagementTokens;
   /** Milliseconds since 1970. */
   now: number;
   /** Since when nothing about the pods has changed, nor about what they should serve. */
@@ -66,6 +69,8 @@ export interface LivePod {
   configVersion?: string;
   /** Why it does not serve a newer one. */
   refusal?: string;
+  /** Why it could not be asked, though it runs. */
+  unreachable?: string;
   /** Why it cannot serve virtual clusters as it should. */
   problems?: ReadonlyMap<string, PodProblem>;
 }
@@ -76,4 +81,12 @@ export interface PlanSettings {
   clusterDomain: string;
   /** Packages that filters of all proxies may come from. */
   filterModules?: readonly string[];
+  /** Its own pods; undefined outside of the cluster. */
+  operator?: OperatorPods | undefined;
+}
+
+/** How the operator's pods are told from others. */
+export interface OperatorPods {
+  namespace: string;
+  labels: Readonly<Record<string, string>>;
 }

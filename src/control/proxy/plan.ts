@@ -21,6 +21,7 @@ import type { ServedIngress } from './objects/ingress.ts';
 import {
   configSecret,
   deployment,
+  managementSecret,
   networkPolicy,
   podDisruptionBudget,
   serviceAccount,
@@ -175,8 +176,8 @@ function isHostTaken({ clusters }: Evaluation): boolean {
 function objectsOf(
   proxy: KafkaProxy,
   { ingresses, clusters, allocated, config }: Evaluation,
-  { live }: Observed,
-  { image }: PlanSettings,
+  { live, managementTokens }: Observed,
+  { image, operator }: PlanSettings,
 ): AnyObject[] {
   const { held } = allocated.allocation;
   const shared = ingresses.flatMap(({ ingress, model, faults }) => {
@@ -187,9 +188,10 @@ function objectsOf(
   return [
     serviceAccount(proxy),
     configSecret(proxy, config.text),
+    managementSecret(proxy, managementTokens),
     deployment(proxy, image),
     podDisruptionBudget(proxy),
-    networkPolicy(proxy, servedBlocks(config, held)),
+    networkPolicy(proxy, servedBlocks(config, held), operator),
     ...shared,
     ...clusters.flatMap((cluster) => ingressObjects(proxy, cluster, live.kinds)),
   ];

@@ -5,12 +5,13 @@ import type { Reconciler } from '../kernel/reconcile.ts';
 import type { RoadMetrics } from '../kernel/metrics.ts';
 import type { Watched } from '../kernel/watches.ts';
 import type { Checker, ConfigRejections } from './config/checks.ts';
-import { livePods, observeProxy } from './observe.ts';
+import { livePods, managementSecretOf, observeProxy } from './observe.ts';
 import type { PodKnowledge, ProxyCaches } from './observe.ts';
 import type { Observed, PlanSettings } from './observed.ts';
 import { planProxy } from './plan.ts';
 import type { ProxyPlan } from './plan.ts';
-import { configSecretName } from './names.ts';
+import { configSecretName, managementSecretName } from './names.ts';
+import { createTokens, tokensIn } from './pods/management-tokens.ts';
 import { observePods } from './pods/poll-interval.ts';
 import type { PodObservation } from './pods/poll-interval.ts';
 import type { PodClient } from './pods/pods.ts';
@@ -32,17 +33,19 @@ export function proxyReconciler(
   options: ProxyReconcilerOptions,
 ): Reconciler<Observed, ProxyPlan, ConfigRejections, Acted> {
   const { caches, checker, pods, settings, metrics } = options;
+  const tokensOf = createTokens();
 
   return {
     load(key, signal) {
       const { namespace, name } = nameOfKey(key);
-      const configSecrets = [keyOf({ namespace, name: configSecretName(name) })];
+      const own = [configSecretName(name), managementSecretName(name)];
+      const configSecrets = own.map((secret) => keyOf({ namespace, name: secret }));
       const needs = { ...textsAmong(refsOfProxy(caches.views, key)), configSecrets };
       return caches.load(`proxy ${key}`, needs, signal);
     },
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
-      return observeProxy(caches, { namespace, name }, now, acted);
+      return observeProxy(caches, { namespace, name }, now, tokensOf, acted);
     },
     plan: (observed, learned) => planProxy(observed, settings, learned),
     avoidsTaken: true,
@@ -51,7 +54,9 @@ export function proxyReconciler(
       const [action] = plan.actions;
       const live: AnyObject[] = caches.views.pods.find('proxy', key);
       if (!action || live.length === 0) return { acted: undefined };
-      const answers = await pods.ask(live, signal);
+      const { namespace = '', name } = nameOfKey(key);
+      const tokens = tokensIn(managementSecretOf(caches.views, { namespace, name }));
+      const answers = await pods.ask(live, tokens?.token, signal);
       const { told, failure } = await pods.nudge(live, action.configVersion, answers, signal);
       metrics.wrote('pod', told);
       const observation = observePods({ ...action, pods: livePods(live, answers) }, before, now);

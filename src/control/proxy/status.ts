@@ -8,7 +8,7 @@ import { servedCluster } from './evaluate/cluster.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import type { Evaluation } from './evaluate/evaluate.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
-import { podLabels } from './names.ts';
+import { MANAGEMENT_PORT, podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
 import type { PodProblem } from './pods/pod-client.ts';
@@ -118,10 +118,25 @@ function pendingFault({ cluster }: EvaluatedCluster, known: Known, isNewest: boo
   const { name } = cluster.metadata;
   const isUnchanged = live.configParts.get(name)?.hash === evaluation.config.parts.get(name)?.hash;
   const before = cluster.status?.conditions?.find(({ type }) => type === 'Ready');
-  const wasServed = before !== undefined && !['ConfigPending', 'PodsNotReady'].includes(before.reason ?? '');
+  const wasServed = before !== undefined && !UNSERVED.has(before.reason ?? '');
   if (isUnchanged && wasServed) return [];
+  const unreachable = whyUnreachable(known);
+  if (unreachable !== undefined) return [{ reason: 'PodsUnreachable', path: [], message: unreachable }];
   const message = 'pods of the proxy have not loaded the newest configuration yet';
   return [{ reason: 'ConfigPending', path: [], message }];
+}
+
+/** Says of a virtual cluster that was not served yet. */
+const UNSERVED = new Set(['ConfigPending', 'PodsNotReady', 'PodsUnreachable']);
+
+/** Why nobody can tell what a pod serves that takes traffic. */
+function whyUnreachable({ observed }: Pick<Known, 'observed'>): string | undefined {
+  const pod = observed.live.pods.find(({ ready, unreachable }) => ready && unreachable !== undefined);
+  return (
+    pod &&
+    `the operator cannot ask pod "${pod.name}" at port ${MANAGEMENT_PORT} what it serves: ${pod.unreachable}. ` +
+      'See that no NetworkPolicy, service mesh or firewall is between the operator and the pod'
+  );
 }
 
 /** What the pods that have loaded the newest configuration stumble over; also one that is not ready, perhaps for just that. */
@@ -244,6 +259,8 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
   if (refusal) return say('False', 'ConfigRefused', `pod "${refusal.name}" refuses it: ${refusal.refusal}`);
   if (ready < (wanted ?? 0) || ready === 0)
     return say('False', 'PodsNotReady', `${ready} of ${wanted} pods are ready`);
+  const unreachable = whyUnreachable(known);
+  if (unreachable !== undefined) return say('False', 'PodsUnreachable', unreachable);
   if (behind > 0)
     return say(
       'False',

@@ -107,7 +107,15 @@ export const dnsConfigSchema = z.strictObject({
   cookieSecrets: z.array(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 32 hexadecimal digits')).default([]),
   /** How long to go on answering after the signal to stop, while clients learn of it. */
   drainSeconds: z.number().min(0).max(600).default(0),
-  management: z.strictObject({ host: z.string().default('127.0.0.1'), port }).optional(),
+  /** Who has the token in `tokenFile` sees everything, and who has that in the other one the metrics; without, it is for this machine. */
+  management: z
+    .strictObject({
+      host: z.string().default('127.0.0.1'),
+      port,
+      tokenFile: z.string().min(1).optional(),
+      metricsTokenFile: z.string().min(1).optional(),
+    })
+    .optional(),
 });
 
 export type DnsConfig = z.output<typeof dnsConfigSchema>;

@@ -1,3 +1,5 @@
+import type { TokenFiles } from '../../ops/management-access.ts';
+
 /**
  * The configuration as the data plane uses it: defaults filled in, names resolved, the contents of key and trust
  * files read in. Plain JSON, because it travels from the supervisor to its workers.
@@ -18,7 +20,7 @@ export interface Problem {
 }
 
 export interface ProxyConfig {
-  management: Address | undefined;
+  management: (Address & TokenFiles) | undefined;
   workers: number;
   proxyProtocol: ProxyProtocol;
   unknownApis: 'pass' | 'refuse';

@@ -59,7 +59,7 @@ export function normalise(document: ConfigDocument, readFile: ReadFile): Normali
   const { management } = document;
   const workers = document.workers ?? document.network?.proxy?.workerThreadCount ?? defaultWorkers();
   const config: ProxyConfig = {
-    management: management && { host: management.bindAddress ?? '0.0.0.0', port: management.port ?? 9190 },
+    management: management && managementOf(management),
     workers,
     proxyProtocol: proxyProtocolOf(document.proxyProtocol, inside('proxyProtocol', whole)),
     unknownApis: document.unknownApis ?? 'refuse',
@@ -98,6 +98,20 @@ function clustersWithoutProblems(
     for (const problem of found) rejected.push({ cluster: cluster.name, problem, stage: 'load' });
   }
   return { usable, rejected };
+}
+
+function managementOf({
+  bindAddress = '0.0.0.0',
+  port = 9190,
+  tokenFile,
+  metricsTokenFile,
+}: NonNullable<ConfigDocument['management']>): ProxyConfig['management'] {
+  return {
+    host: bindAddress,
+    port,
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(metricsTokenFile !== undefined && { metricsTokenFile }),
+  };
 }
 
 function proxyProtocolOf(document: ConfigDocument['proxyProtocol'], place: Place): ProxyProtocol {

@@ -208,6 +208,9 @@ export const configSchema = z.strictObject({
     .strictObject({
       bindAddress: z.string().optional(),
       port: z.int().min(0).max(65_535).optional(),
+      /** + who has the token in this file sees everything, and who has that in the other one the metrics */
+      tokenFile: z.string().min(1).optional(),
+      metricsTokenFile: z.string().min(1).optional(),
       endpoints: z.strictObject({ prometheus: z.unknown().optional() }).nullish(),
     })
     .optional(),

@@ -3,6 +3,7 @@ import { FIELD_PATTERN, MAX_PACKAGE_NAME, PACKAGE_NAME } from '../../ops/filter-
 import { conditions, observedGeneration } from '../common/conditions.ts';
 import { infrastructure, normaliseInfrastructure } from '../common/infrastructure.ts';
 import { port } from '../common/names.ts';
+import { networkPolicyPeer } from '../common/network-policy.ts';
 import { nodeId } from '../common/node-ids.ts';
 import { resourceRequirements } from '../common/quantity.ts';
 import { filterRefs } from '../common/refs.ts';
@@ -32,7 +33,19 @@ const filterModule = z.object({
     .exactOptional(),
 });
 
+const management = z.object({
+  allowedSources: z
+    .array(networkPolicyPeer)
+    .max(32)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe(
+      'Who may connect to the management port of the pods beside the operator: Prometheus, say. It needs a token for more than health.',
+    )
+    .exactOptional(),
+});
+
 const spec = z.object({
+  management: management.describe('The port for health and metrics.').exactOptional(),
   // Filled in down to `replicas`, because the scale subresource reads an absent number as none.
   infrastructure: orEmpty(
     infrastructure.extend({ proxy: orEmpty(proxy).describe('The proxy’s own pods.') }),
@@ -167,6 +180,7 @@ export const kafkaProxy = defineKind({
     ...written,
     spec: {
       ...written.spec,
+      management: { allowedSources: written.spec.management?.allowedSources ?? [] },
       defaultFilterRefs: written.spec.defaultFilterRefs ?? [],
       filterModules: written.spec.filterModules ?? [],
       mandatoryFilterRefs: {

@@ -1,11 +1,16 @@
 /** What the operator learns from a pod: from a real proxy, and from whatever else may be behind its address. */
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { pino } from 'pino';
 import { askAt } from '../../../src/control/proxy/pods/pod-client.ts';
+import { runProxy } from '../../../src/proxy/workers/run.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { workspace } from '../../support/workspace.ts';
 import { portGateway, reserveBlock, startProxyProcess } from '../proxy/proxy-process.ts';
 
 const signal = new AbortController().signal;
@@ -24,7 +29,7 @@ async function serving<T>(
   }
 }
 
-const ask = (port: number) => askAt(port)('127.0.0.1', signal);
+const ask = (port: number, token?: string) => askAt(port)('127.0.0.1', token, signal);
 
 suite('asking a pod', () => {
   test('a real proxy says what it has loaded, and that its target cannot be reached', async () => {
@@ -39,7 +44,7 @@ suite('asking a pod', () => {
     });
     const answer = await waitFor('the problem', async () => {
       const said = await ask(proxy.managementPort);
-      return said?.problems ? said : undefined;
+      return said.problems ? said : undefined;
     });
     assert.equal(answer.hash, hash);
     const problem = answer.problems?.get('lost');
@@ -47,7 +52,28 @@ suite('asking a pod', () => {
     assert.match(problem.message, /cannot be reached/);
   });
 
-  test('what does not answer, or not like a proxy, is as good as silent', async () => {
+  test('a proxy with a token tells only whoever has it', async () => {
+    await using ports = await reserveBlock(1);
+    const directory = workspace('token');
+    const tokenFile = join(directory, 'token');
+    writeFileSync(tokenFile, 'the-token\n');
+    const management = { bindAddress: '127.0.0.1', port: ports.first, tokenFile };
+    const file = join(directory, 'proxy.yaml');
+    writeFileSync(file, JSON.stringify({ management, workers: 1, virtualClusters: [] }));
+    const logs: string[] = [];
+    const log = pino({ level: 'trace' }, { write: (line: string) => void logs.push(line) });
+    const proxy = await runProxy(file, { log });
+    try {
+      assert.equal((await ask(ports.first, 'the-token')).hash, proxy.status()?.hash);
+      for (const token of [undefined, 'another'])
+        assert.match((await ask(ports.first, token)).unreachable ?? '', /does not take the token .*401/);
+      assert.ok(!logs.join('').includes('the-token'));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('of what does not answer, or not like a proxy, it is only known why', async () => {
     const answers: Record<string, RequestListener> = {
       silence: () => {},
       'half an answer': (_, response) => void response.writeHead(200).write('{"hash":'),
@@ -56,9 +82,17 @@ suite('asking a pod', () => {
       'an error': (_, response) => void response.writeHead(503).end('{"hash":"h"}'),
       'somewhere else': (_, response) => void response.writeHead(302, { location: '/other' }).end(),
     };
-    for (const [what, answer] of Object.entries(answers))
-      assert.equal(await serving(answer, ask), undefined, what);
-    assert.equal(await ask(1), undefined, 'nobody');
+    const whys = new Map<string, string | undefined>();
+    for (const [what, answer] of Object.entries(answers)) {
+      const { unreachable, ...said } = await serving(answer, (port) => ask(port));
+      assert.deepEqual(said, {}, what);
+      whys.set(what, unreachable);
+    }
+    assert.match(whys.get('silence') ?? '', /does not answer within 1 s/);
+    assert.match(whys.get('garbage') ?? '', /not as a proxy does/);
+    assert.match(whys.get('not an object') ?? '', /not as a proxy does/);
+    assert.match(whys.get('an error') ?? '', /HTTP 503/);
+    assert.match((await ask(1)).unreachable ?? '', /ECONNREFUSED|connection fails/);
   });
 
   test('an answer without end is not read to its end', async () => {
@@ -73,7 +107,7 @@ suite('asking a pod', () => {
       more();
     };
     await serving(endless, async (port, server) => {
-      assert.equal(await ask(port), undefined);
+      assert.match((await ask(port)).unreachable ?? '', /not as a proxy|does not answer/);
       await waitFor('the connection to end', async () => {
         const { promise, resolve } = Promise.withResolvers<number>();
         server.getConnections((_, count) => resolve(count));

@@ -64,11 +64,11 @@ export function useRoad(): Road {
   const road = {} as Road;
   let authority: Authority;
 
-  async function askPod(): Promise<PodAnswer | undefined> {
+  async function askPod(): Promise<PodAnswer> {
     if (road.answer) return road.answer;
     const { status } = (await get(road.client, 'KafkaProxy', 'myproxy')) ?? {};
     const hash = status?.['configVersion'];
-    return typeof hash === 'string' ? { hash } : undefined;
+    return typeof hash === 'string' ? { hash } : {};
   }
 
   async function deleteAll(kind: string): Promise<void> {

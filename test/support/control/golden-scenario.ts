@@ -8,6 +8,7 @@ import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import type { RowName } from '../../../src/control/kernel/watches.ts';
 import type { ConfigRejections } from '../../../src/control/proxy/config/checks.ts';
 import type { ProxyDocument } from '../../../src/control/proxy/config/document.ts';
+import { TOKEN_KEY } from '../../../src/control/proxy/names.ts';
 import type { ProxyPlan } from '../../../src/control/proxy/plan.ts';
 import { readAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { PodAnswer } from '../../../src/control/proxy/pods/pod-client.ts';
@@ -187,6 +188,8 @@ function render(plan: ProxyPlan, masks: ReadonlyMap<string, string>): Sections {
   };
   for (const object of objectsIn(plan)) {
     const { kind, metadata } = object;
+    // Two tokens, in every scenario alike.
+    if (kind === 'Secret' && TOKEN_KEY in (object['data'] as object)) continue;
     const configs = kind === 'Secret' ? Object.entries(object['data'] as Record<string, string>) : [];
     // The configuration is worth reading, so it is not left in base64.
     for (const [file, text] of configs) {

@@ -1,4 +1,5 @@
 /** A Kubernetes cluster made of nothing but objects in memory, for planners: what is applied can be observed again. */
+import { createTokens } from '../../../src/control/proxy/pods/management-tokens.ts';
 import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { keyOf } from '../../../src/kube/object.ts';
@@ -22,7 +23,10 @@ import type { ProxyViews } from '../../../src/control/proxy/watches.ts';
 
 type Name = RowName<ProxyViews>;
 
-export const SETTINGS = { image: 'isthmus:test', clusterDomain: 'cluster.local' };
+export const SETTINGS = {
+  image: 'isthmus:test',
+  clusterDomain: 'cluster.local',
+};
 
 export interface MemoryCluster {
   put(object: AnyObject): void;
@@ -109,11 +113,14 @@ export function createMemoryCluster(
     return changes;
   }
 
+  // The same each time, so that plans can be compared.
+  const tokensOf = createTokens(() => 'a-token');
   const cluster: MemoryCluster = {
     put,
     delete: (kind, key) => void storeOf(kind, false)!.delete(key),
     get: (kind, key) => storeOf(kind, false)?.get(key) ?? storeOf(kind, true)?.get(key),
-    observe: (key, now, answers = new Map()) => observeProxy(caches, key, now, { answers, since: now }),
+    observe: (key, now, answers = new Map()) =>
+      observeProxy(caches, key, now, tokensOf, { answers, since: now }),
     plan(key, now, { learned = NOTHING_LEARNED, answers } = {}) {
       return planProxy(cluster.observe(key, now, answers), SETTINGS, learned);
     },

@@ -50,7 +50,7 @@ export interface ServedCluster {
 }
 
 export interface ProxySettings {
-  management?: { bindAddress: string; port: number };
+  management?: { bindAddress: string; port: number; tokenFile: string; metricsTokenFile: string };
   workers?: number;
   limits?: object;
   targetPolicy?: { allow: readonly string[]; bootstrap: 'named' | 'checked' };

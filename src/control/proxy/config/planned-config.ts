@@ -5,7 +5,7 @@ import { moduleOf } from '../../../ops/filter-module.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { pemNamesIn, proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
-import { MANAGEMENT_PORT } from '../names.ts';
+import { MANAGEMENT_DIRECTORY, MANAGEMENT_PORT, METRICS_TOKEN_KEY, TOKEN_KEY } from '../names.ts';
 import { budgetOf, podResources, workersOf } from '../pod-resources.ts';
 
 export interface PlannedConfig {
@@ -57,13 +57,20 @@ function partsOf(document: ProxyDocument): Map<string, ConfigPart> {
   return new Map(parts);
 }
 
+const MANAGEMENT = {
+  bindAddress: '::',
+  port: MANAGEMENT_PORT,
+  tokenFile: `${MANAGEMENT_DIRECTORY}/${TOKEN_KEY}`,
+  metricsTokenFile: `${MANAGEMENT_DIRECTORY}/${METRICS_TOKEN_KEY}`,
+};
+
 /** For a proxy in pods. */
 export function podSettings(proxy: KafkaProxy | undefined): ProxySettings {
   const resources = podResources(proxy);
   const { drainTimeout, ...limits } = proxy?.spec.limits ?? {};
   const budget = limits.maxBufferedBytes ?? budgetOf(resources);
   return {
-    management: { bindAddress: '::', port: MANAGEMENT_PORT },
+    management: MANAGEMENT,
     workers: workersOf(resources),
     limits: { ...limits, ...(budget !== undefined && { maxBufferedBytes: budget }) },
     // Developers name bootstrap servers, and the policy is the admin's.

@@ -5,13 +5,19 @@ import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts'
 import {
   CONFIG_DIRECTORY,
   CONFIG_KEY,
+  MANAGEMENT_DIRECTORY,
   MANAGEMENT_PORT,
+  METRICS_TOKEN_KEY,
+  TOKEN_KEY,
   configSecretName,
   deploymentName,
+  managementSecretName,
   podLabels,
   serviceAccountName,
 } from '../names.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../../shared/pod-template.ts';
+import type { OperatorPods } from '../observed.ts';
+import type { ManagementTokens } from '../pods/management-tokens.ts';
 import type { Block } from '../ports/ports.ts';
 import { podResources } from '../pod-resources.ts';
 import { metadataOf } from './metadata.ts';
@@ -50,6 +56,18 @@ export function configSecret(proxy: KafkaProxy, text: string): AnyObject {
   };
 }
 
+/** What it takes to ask the pods more than whether they are well. */
+export function managementSecret(proxy: KafkaProxy, { token, metricsToken }: ManagementTokens): AnyObject {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadataOf(managementSecretName(proxy.metadata.name), proxy, proxy.spec.infrastructure),
+    type: 'Opaque',
+    data: { [TOKEN_KEY]: base64(token), [METRICS_TOKEN_KEY]: base64(metricsToken) },
+  };
+}
+
 /** The pods. Virtual clusters come and go without a change here: no ports of theirs are declared, nothing is rolled. */
 export function deployment(proxy: KafkaProxy, image: string): AnyObject {
   const { name } = proxy.metadata;
@@ -83,7 +101,10 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
     ...spreadOut(selector),
     containers: [container(proxy, image)],
     // A whole volume, not single files of it: only that is refreshed while the pod runs.
-    volumes: [{ name: 'config', secret: { secretName: configSecretName(name) } }],
+    volumes: [
+      { name: 'config', secret: { secretName: configSecretName(name) } },
+      { name: 'management', secret: { secretName: managementSecretName(name) } },
+    ],
   };
 }
 
@@ -103,7 +124,10 @@ function container(proxy: KafkaProxy, image: string): object {
     lifecycle: { preStop: { sleep: { seconds: PRE_STOP_SECONDS } } },
     resources: podResources(proxy),
     ...CONFINED,
-    volumeMounts: [{ name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true }],
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      { name: 'management', mountPath: MANAGEMENT_DIRECTORY, readOnly: true },
+    ],
   };
 }
 
@@ -117,24 +141,44 @@ export function podDisruptionBudget(proxy: KafkaProxy): AnyObject {
   };
 }
 
-/** Lets in what is served, and whoever asks for health and metrics; nothing else reaches the pods. */
-export function networkPolicy(proxy: KafkaProxy, served: readonly Block[]): AnyObject {
+/**
+ * Lets in what is served, and whom the management port is for: the operator, and what the KafkaProxy allows. Kubelets always get
+ * through. An operator outside of the cluster has no address that is known here; then the tokens alone keep others off.
+ */
+export function networkPolicy(
+  proxy: KafkaProxy,
+  served: readonly Block[],
+  operator: OperatorPods | undefined,
+): AnyObject {
   const { name } = proxy.metadata;
-  const ports = [
-    { protocol: 'TCP', port: MANAGEMENT_PORT },
-    ...joined(served).map(({ start, size }) => ({
-      protocol: 'TCP',
-      port: start,
-      ...(size > 1 && { endPort: start + size - 1 }),
-    })),
-  ];
+  const { allowedSources } = proxy.spec.management;
+  const sources = [...(operator ? [peerOf(operator)] : []), ...allowedSources];
+  const management = {
+    ...(sources.length > 0 && { from: sources }),
+    ports: [{ protocol: 'TCP', port: MANAGEMENT_PORT }],
+  };
+  const ports = joined(served).map(({ start, size }) => ({
+    protocol: 'TCP',
+    port: start,
+    ...(size > 1 && { endPort: start + size - 1 }),
+  }));
   return {
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
     metadata: metadataOf(name, proxy, proxy.spec.infrastructure),
-    spec: { podSelector: { matchLabels: podLabels(name) }, policyTypes: ['Ingress'], ingress: [{ ports }] },
+    spec: {
+      podSelector: { matchLabels: podLabels(name) },
+      policyTypes: ['Ingress'],
+      // A rule without ports would be for all of them.
+      ingress: [management, ...(ports.length > 0 ? [{ ports }] : [])],
+    },
   };
 }
+
+const peerOf = ({ namespace, labels }: OperatorPods) => ({
+  namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+  podSelector: { matchLabels: labels },
+});
 
 /** Blocks that lie side by side as one: networks take long over policies with thousands of ports. */
 function joined(blocks: readonly Block[]): Block[] {

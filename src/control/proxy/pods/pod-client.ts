@@ -7,6 +7,8 @@ export interface PodAnswer {
   hash?: string;
   /** Why it does not use a newer one. */
   error?: string;
+  /** Why it could not be asked. */
+  unreachable?: string;
   /** For virtual clusters that it cannot serve as it should: why. */
   problems?: ReadonlyMap<string, PodProblem>;
 }
@@ -19,8 +21,8 @@ export interface PodProblem {
   message: string;
 }
 
-/** Asks one pod; undefined if it does not answer. */
-export type AskPod = (ip: string, signal: AbortSignal) => Promise<PodAnswer | undefined>;
+/** Asks one pod, with the token of its management port. */
+export type AskPod = (ip: string, token: string | undefined, signal: AbortSignal) => Promise<PodAnswer>;
 
 const TIMEOUT_MS = 1000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -32,20 +34,39 @@ const MAX_PROBLEMS = 1000;
 /** Asks over HTTP, as the proxy serves it. */
 export const askAt =
   (port: number): AskPod =>
-  async (ip, signal) => {
+  async (ip, token, signal) => {
     const host = ip.includes(':') ? `[${ip}]` : ip;
     const enough = new AbortController();
     const within = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     try {
-      const response = await fetch(`http://${host}:${port}/config`, { signal: within, redirect: 'error' });
-      const text = response.ok ? await boundedText(response) : undefined;
-      return text === undefined ? undefined : readAnswer(JSON.parse(text));
-    } catch {
-      return undefined; // not there yet, or not any more, or not a proxy
+      const url = `http://${host}:${port}/config`;
+      const response = await fetch(url, { headers, signal: within, redirect: 'error' });
+      if (!response.ok) return { unreachable: refusalOf(response.status) };
+      const text = await boundedText(response);
+      return (text === undefined ? undefined : readAnswer(JSON.parse(text))) ?? { unreachable: ODD };
+    } catch (error) {
+      return { unreachable: failureOf(error) }; // not there yet, or not any more, or not a proxy
     } finally {
       enough.abort(); // whatever it still has to say
     }
   };
+
+const ODD = 'it answers, but not as a proxy does';
+
+const refusalOf = (status: number) =>
+  status === 401
+    ? 'it does not take the token of the operator (HTTP 401); a token that was replaced reaches pods within two minutes'
+    : `it answers with HTTP ${status}`;
+
+/** Says what went wrong, and quotes nothing that came from the other side. */
+function failureOf(error: unknown): string {
+  const { name, cause } = error as { name?: string; cause?: { code?: string } };
+  if (name === 'TimeoutError') return `it does not answer within ${TIMEOUT_MS / 1000} s`;
+  if (error instanceof SyntaxError) return ODD;
+  const code = cause?.code;
+  return typeof code === 'string' ? `the connection fails with ${code}` : 'the connection fails';
+}
 
 export const askByHttp = askAt(MANAGEMENT_PORT);
 

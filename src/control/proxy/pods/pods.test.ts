@@ -42,14 +42,14 @@ suite('talking to pods', () => {
     const asked: string[] = [];
     const talk = createPodClient(
       recorder().client,
-      async (ip) => {
-        asked.push(ip);
+      async (ip, token) => {
+        asked.push(`${ip} ${token}`);
         return { hash: 'h', error: 'no' };
       },
       () => 0,
     );
-    const answers = await talk.ask([pod('a'), pod('b', undefined, { phase: 'Pending' })], signal);
-    assert.deepEqual(asked, ['192.0.2.1']);
+    const answers = await talk.ask([pod('a'), pod('b', undefined, { phase: 'Pending' })], 't', signal);
+    assert.deepEqual(asked, ['192.0.2.1 t']);
     assert.deepEqual(answers.get('a'), { configVersion: 'h', refusal: 'no' });
     assert.deepEqual(answers.get('b'), {});
   });
@@ -59,7 +59,7 @@ suite('talking to pods', () => {
     let now = 0;
     const talk = createPodClient(
       client,
-      async () => undefined,
+      async () => ({}),
       () => now,
     );
     const answers = new Map([
@@ -80,7 +80,7 @@ suite('talking to pods', () => {
     const { values, client } = recorder((name) => (name === 'a' ? refusal : undefined));
     const talk = createPodClient(
       client,
-      async () => undefined,
+      async () => ({}),
       () => 0,
     );
     const answers = new Map(['a', 'b'].map((name) => [name, { configVersion: 'old' }]));
@@ -93,7 +93,7 @@ suite('talking to pods', () => {
     const { values, client } = recorder();
     const talk = createPodClient(
       client,
-      async () => undefined,
+      async () => ({}),
       () => 0,
     );
     const answers = new Map([['a', { configVersion: 'old' }]]);

@@ -13,7 +13,8 @@ const NUDGE_AGAIN_MS = 10_000;
 const MAX_PODS = 10_000;
 
 export interface PodClient {
-  ask(pods: readonly AnyObject[], signal: AbortSignal): Promise<PodAnswers>;
+  /** `token` is that of their management port; undefined before there is one. */
+  ask(pods: readonly AnyObject[], token: string | undefined, signal: AbortSignal): Promise<PodAnswers>;
   /** Makes the kubelets of pods that lag behind refresh the volume now, instead of within a minute or two. */
   nudge(pods: readonly AnyObject[], hash: string, answers: PodAnswers, signal: AbortSignal): Promise<Nudged>;
 }
@@ -50,11 +51,11 @@ export function createPodClient(client: () => Client, ask: AskPod, now: () => nu
   }
 
   return {
-    async ask(pods, signal) {
+    async ask(pods, token, signal) {
       const answers = await Promise.all(
         pods.map(async ({ metadata, status }) => {
           const { podIP, phase } = (status ?? {}) as { podIP?: string; phase?: string };
-          const answer = podIP !== undefined && phase === 'Running' ? await ask(podIP, signal) : undefined;
+          const answer = podIP !== undefined && phase === 'Running' ? await ask(podIP, token, signal) : {};
           return [metadata.name, answerOf(answer)] as const;
         }),
       );
@@ -76,11 +77,11 @@ export function createPodClient(client: () => Client, ask: AskPod, now: () => nu
   };
 }
 
-function answerOf(answer: PodAnswer | undefined) {
-  const { hash, error, problems } = answer ?? {};
+function answerOf({ hash, error, problems, unreachable }: PodAnswer) {
   return {
     ...(hash !== undefined && { configVersion: hash }),
     ...(error !== undefined && { refusal: error }),
     ...(problems && { problems }),
+    ...(unreachable !== undefined && { unreachable }),
   };
 }

@@ -20,8 +20,9 @@ export function observePods(
   before: PodObservation | undefined,
   now: number,
 ): PodObservation {
-  const states = pods.map(({ problems, ...pod }) => ({
+  const states = pods.map(({ problems, unreachable, ...pod }) => ({
     ...pod,
+    isUnreachable: unreachable !== undefined,
     // Their words may differ each time.
     problems: [...(problems ?? [])].map(([cluster, { isLoad, isTarget }]) => [cluster, isLoad, isTarget]),
   }));
