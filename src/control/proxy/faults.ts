@@ -46,6 +46,8 @@ const CONDITION_OF = {
   ConfigRefused: 'Ready',
   TargetUnreachable: 'Ready',
   PodProblem: 'Ready',
+  /** A broker has an id that nobody declared, and so neither a port nor a record or route. */
+  NodeIdNotDeclared: 'Ready',
   ConfigPending: 'Ready',
   /** The operator cannot ask them what they serve. */
   PodsUnreachable: 'Ready',

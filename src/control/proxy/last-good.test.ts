@@ -337,7 +337,9 @@ suite('last known good ends', () => {
     const cluster = { ...observed.snapshot.cluster };
     delete cluster.grants;
     const unknown = { ...observed, snapshot: { ...observed.snapshot, cluster } };
-    assert.ok(planProxy(unknown, SETTINGS, NOTHING_LEARNED).config.parts.has('b'));
+    const plan = planProxy(unknown, SETTINGS, NOTHING_LEARNED);
+    assert.ok(plan.config.parts.has('b'));
+    assert.match(JSON.stringify(plan.statuses), /serves no ReferenceGrants: install their CRD/);
     memory.delete('ReferenceGrant', 'other/g');
     assert.equal(partOf(apply(memory), 'b'), undefined);
     assert.equal(conditionOf(memory, 'b', 'ResolvedRefs')?.reason, 'RefNotPermitted');

@@ -1,5 +1,6 @@
 /** What a plan for one proxy is made from. */
 import type { KubeObject } from '../../kube/object.ts';
+import type { NodeIdRange } from '../../resources/common/node-ids.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
@@ -73,6 +74,8 @@ export interface LivePod {
   unreachable?: string;
   /** Why it cannot serve virtual clusters as it should. */
   problems?: ReadonlyMap<string, PodProblem>;
+  /** Ids of the brokers behind virtual clusters. */
+  nodeIds?: ReadonlyMap<string, readonly NodeIdRange[]>;
 }
 
 /** What the operator was started with. */

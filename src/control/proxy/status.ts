@@ -8,6 +8,7 @@ import { servedCluster } from './evaluate/cluster.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import type { Evaluation } from './evaluate/evaluate.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
+import { undeclaredFault } from './evaluate/undeclared-nodes.ts';
 import { MANAGEMENT_PORT, podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
@@ -59,7 +60,9 @@ function clusterStatus(evaluated: EvaluatedCluster, known: Known, isNewest: bool
   const { cluster, filters, ingresses } = evaluated;
   const { name, generation } = cluster.metadata;
   const isServed = servedCluster(evaluated) !== undefined;
-  const pending = isServed ? [...podFaults(name, known), ...pendingFault(evaluated, known, isNewest)] : [];
+  const seen = known.observed.live.pods.flatMap(({ nodeIds }) => [nodeIds?.get(name) ?? []]);
+  const ofPods = [...podFaults(name, known), ...undeclaredFault(evaluated, seen)];
+  const pending = isServed ? [...ofPods, ...pendingFault(evaluated, known, isNewest)] : [];
   const ofFilters = filters.flatMap(({ faults }) => faults);
   const whole = [...evaluated.faults, ...ofFilters];
   const withPending = ingresses.map((one) => ({
@@ -166,7 +169,9 @@ function clusterIngressStatus(
   const port = address && (address.by === 'port' ? address.bootstrapPort : address.port);
   return {
     name,
-    ...(address && !faults.some(isRefusal) && { bootstrap: `${address.bootstrapHost}:${port}` }),
+    // Nobody should be given an address at which nothing will answer.
+    ...(address &&
+      ![...faults, ...ofCluster].some(isRefusal) && { bootstrap: `${address.bootstrapHost}:${port}` }),
     ...protocolOf(one),
     ...(points.length > 0 && { loadBalancerIngressPoints: points.slice(0, MAX_POINTS) }),
     conditions: [...conditions, ...ready],

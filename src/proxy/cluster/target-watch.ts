@@ -9,6 +9,8 @@ export interface TargetWatch {
   set(config: ProxyConfig): void;
   /** By virtual cluster: undefined is "reachable", a sentence says why not. Those not checked yet are missing. */
   results(): ReadonlyMap<string, string | undefined>;
+  /** Ids of all brokers that a virtual cluster's target has now; undefined where it does not say. */
+  nodes(cluster: string): number[] | undefined;
   close(): void;
 }
 
@@ -27,12 +29,19 @@ export function createTargetWatch(
 ): TargetWatch {
   const watched = new Map<string, Watched>();
   const results = new Map<string, string | undefined>();
+  const nodes = new Map<string, number[]>();
   let closed = false;
 
   function watch(cluster: string, target: TargetConfig, timeoutMs: number): Watched {
     const key = targetKey({ name: cluster, target });
     const stop = checkPeriodically(target, timeoutMs, (fetched) => {
-      if ('nodes' in fetched) onNodes(key, fetched.nodes);
+      if ('nodes' in fetched) {
+        onNodes(key, fetched.nodes);
+        nodes.set(
+          cluster,
+          fetched.nodes.map(([node]) => node),
+        );
+      }
       report(cluster, 'unreachable' in fetched ? fetched.unreachable : undefined);
     });
     return { target: canonical(target), stop };
@@ -56,11 +65,13 @@ export function createTargetWatch(
         stop();
         watched.delete(name);
         results.delete(name);
+        nodes.delete(name);
       }
       for (const [name, target] of wanted)
         if (!watched.has(name)) watched.set(name, watch(name, target, limits.connectTimeoutMs));
     },
     results: () => results,
+    nodes: (cluster) => nodes.get(cluster),
     close() {
       closed = true;
       for (const { stop } of watched.values()) stop();

@@ -8,6 +8,8 @@ export interface KnownBrokers {
   learn(cluster: string, nodes: [number, Address][]): void;
   forget(cluster: string, node: number, address: Address): void;
   find(cluster: string, node: number): Address | undefined;
+  /** Ids of the brokers of a cluster. */
+  nodes(cluster: string): number[];
   all(): [cluster: string, nodes: [number, Address][]][];
   /** Forgets clusters that the configuration does not have, or has with another target. */
   retain(config: ProxyConfig): void;
@@ -26,6 +28,7 @@ export function createKnownBrokers(): KnownBrokers {
       if (sameAddress(known?.get(node), address)) known?.delete(node);
     },
     find: (cluster, node) => clusters.get(cluster)?.get(node),
+    nodes: (cluster) => [...(clusters.get(cluster)?.keys() ?? [])],
     all: () => [...clusters].map(([cluster, nodes]) => [cluster, [...nodes]]),
     retain({ virtualClusters }) {
       const keys = new Set(virtualClusters.map(targetKey));

@@ -4,6 +4,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { createTargetWatch } from '../cluster/target-watch.ts';
 import { addressText } from '../cluster/topology.ts';
 import type { CertificateFact } from '../config/check.ts';
+import { targetKey } from '../config/canonical.ts';
 import { withRunning } from '../config/keep-running.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Problem, VirtualClusterConfig } from '../config/model.ts';
@@ -36,6 +37,8 @@ export interface VirtualClusterStatus {
   loaded: boolean;
   /** Undefined until it has been checked. */
   targetReachable?: boolean;
+  /** Ids of the brokers behind it, as far as they are known. */
+  nodeIds: number[];
   problems: string[];
 }
 
@@ -78,6 +81,9 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
   };
   const refresher = setInterval(() => void refresh(), REPORT_INTERVAL_MS);
   refresher.unref();
+  // A target that wants a login is known only by what clients were told, which may be more than is there now.
+  const nodesOf = ({ name, target }: KnownCluster) =>
+    targets.nodes(name) ?? (target ? pool.nodes(targetKey({ name, target })) : []);
   const allProblems = () => [...(current?.rejected ?? []), ...problems];
   metrics.beforeReport(() => {
     for (const [cluster, why] of targets.results()) gauges.reachable(cluster, why === undefined);
@@ -101,7 +107,7 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
       if (!current) return undefined;
       const { hash, loadedAt } = current;
       const virtualClusters = clustersOf(current).map((cluster) =>
-        statusOf(cluster, targets.results(), allProblems()),
+        statusOf(cluster, targets.results(), allProblems(), nodesOf(cluster)),
       );
       const { problems: workerProblems } = pool.health();
       return {
@@ -144,7 +150,11 @@ function keepRunning(before: GoodConfig | undefined, next: GoodConfig): GoodConf
   };
 }
 
-type KnownCluster = Pick<VirtualClusterConfig, 'name' | 'gateways' | 'filters'>;
+type KnownCluster = Pick<VirtualClusterConfig, 'name' | 'gateways' | 'filters'> &
+  Partial<Pick<VirtualClusterConfig, 'target'>>;
+
+/** As many as a virtual cluster can have declared, and some. */
+const MAX_NODES = 1024;
 
 /** Those that run, and those that never could. */
 function clustersOf({ config, rejected }: GoodConfig): KnownCluster[] {
@@ -157,6 +167,7 @@ function statusOf(
   { name, gateways, filters }: KnownCluster,
   results: ReadonlyMap<string, string | undefined>,
   problems: readonly Problem[],
+  nodes: readonly number[],
 ): VirtualClusterStatus {
   const unreachable = results.get(name);
   const ofThis = problems.filter(({ cluster }) => cluster === name);
@@ -171,6 +182,7 @@ function statusOf(
     })),
     filters: filters.map((filter) => ({ name: filter.name, type: filter.type })),
     ...(results.has(name) && { targetReachable: unreachable === undefined }),
+    nodeIds: nodes.toSorted((a, b) => a - b).slice(0, MAX_NODES),
     problems: unreachable === undefined ? own : [...own, `the target cannot be reached: ${unreachable}`],
   };
 }

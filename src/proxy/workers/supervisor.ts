@@ -115,6 +115,7 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
       brokers.learn(cluster, nodes);
       for (const { worker } of slots) worker.send({ type: 'nodes', cluster, nodes });
     },
+    nodes: (cluster) => brokers.nodes(cluster),
     async drain(timeoutMs) {
       stopTicking();
       stopRotating();

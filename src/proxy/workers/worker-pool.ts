@@ -2,6 +2,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { createDataPlane } from './data-plane.ts';
+import { createKnownBrokers } from './known-brokers.ts';
 import type { PoolHealth } from './supervision.ts';
 import { createTicketKeys, rotateTicketKeys } from './ticket-keys.ts';
 
@@ -13,6 +14,8 @@ export interface WorkerPool {
   report(): Promise<PoolReport>;
   /** Takes in where brokers of a cluster are. */
   learn(cluster: string, nodes: [number, Address][]): void;
+  /** Ids of the brokers of a cluster, as any connection has shown them. */
+  nodes(cluster: string): number[];
   drain(timeoutMs: number): Promise<void>;
   /** Whether anybody carries connections. */
   health(): PoolHealth;
@@ -26,12 +29,24 @@ export interface PoolReport {
 
 /** A pool of one, in this process. */
 export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
-  const plane = createDataPlane({ log, metrics, shared: false, ticketKeys: createTicketKeys() });
+  const brokers = createKnownBrokers();
+  const plane = createDataPlane({
+    log,
+    metrics,
+    shared: false,
+    ticketKeys: createTicketKeys(),
+    share: (cluster, nodes) => brokers.learn(cluster, nodes),
+    forget: (cluster, node, address) => brokers.forget(cluster, node, address),
+  });
   const stopRotating = rotateTicketKeys((keys) => plane.setTicketKeys(keys));
   return {
-    apply: (config) => plane.apply(config),
+    apply(config) {
+      brokers.retain(config);
+      return plane.apply(config);
+    },
     report: async () => ({ snapshots: [], problems: plane.problems() }), // its metrics are the caller's
     learn: (cluster, nodes) => plane.learn(cluster, nodes),
+    nodes: (cluster) => brokers.nodes(cluster),
     drain(timeoutMs) {
       stopRotating();
       return plane.drain(timeoutMs);

@@ -93,3 +93,30 @@ export function nodeIdsOf(ranges: readonly NodeIdRange[]): number[] {
     Array.from({ length: end - start + 1 }, (_, index) => start + index),
   );
 }
+
+/** Node ids, in ascending order, as ranges. */
+export function rangesOf(ids: Iterable<number>): NodeIdRange[] {
+  const ranges: NodeIdRange[] = [];
+  for (const id of new Set(ids)) {
+    const last = ranges.at(-1);
+    if (last && last.end + 1 === id) last.end = id;
+    else ranges.push({ start: id, end: id });
+  }
+  return ranges;
+}
+
+/** What is in ranges and not in others. */
+export function rangesWithout(ranges: readonly NodeIdRange[], others: readonly NodeIdRange[]): NodeIdRange[] {
+  return others.reduce<NodeIdRange[]>(
+    (rest, other) =>
+      rest.flatMap(({ start, end }) => [
+        ...(start < other.start ? [{ start, end: Math.min(end, other.start - 1) }] : []),
+        ...(end > other.end ? [{ start: Math.max(start, other.end + 1), end }] : []),
+      ]),
+    ranges.map(({ start, end }) => ({ start, end })),
+  );
+}
+
+/** Ranges for people: `0-2, 7`. */
+export const rangesText = (ranges: readonly NodeIdRange[]) =>
+  ranges.map(({ start, end }) => (start === end ? String(start) : `${start}-${end}`)).join(', ');

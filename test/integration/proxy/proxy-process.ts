@@ -51,7 +51,13 @@ export interface Status {
   hash: string;
   error?: string;
   workers: number;
-  virtualClusters: { name: string; loaded: boolean; targetReachable?: boolean; problems: string[] }[];
+  virtualClusters: {
+    name: string;
+    loaded: boolean;
+    targetReachable?: boolean;
+    nodeIds: number[];
+    problems: string[];
+  }[];
 }
 
 export interface ProxyProcess extends AsyncDisposable {

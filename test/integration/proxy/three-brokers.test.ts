@@ -98,6 +98,19 @@ describe('three brokers', () => {
     }
   });
 
+  test('which brokers there are is told, declared or not, and also of a target that wants a login', async () => {
+    const client = await ask(block.first + 4, true);
+    const { brokers } = await client.metadata([]);
+    client.close();
+    const ids = brokers.map(({ nodeId }) => nodeId).toSorted((a, b) => a - b);
+    assert.equal(ids.length, 3);
+    await waitFor('the ids of all brokers', async () => {
+      const { virtualClusters } = await proxy.status();
+      const told = new Map(virtualClusters.map(({ name, nodeIds }) => [name, nodeIds.join()]));
+      return ['main', 'login', 'partial'].every((name) => told.get(name) === ids.join());
+    });
+  });
+
   test('a broker outside the ranges is left out, and harms nobody else', async () => {
     const client = await ask(block.first + 8);
     const { brokers, topics } = await client.metadata(['leaders']);

@@ -109,7 +109,10 @@ export async function load(
   const plan = (now: number) => {
     const configVersion = cluster.plan(scenario.proxy, now, { learned }).config.hash;
     const answers = new Map(
-      [...newest].map(([name, { problems }]) => [name, { configVersion, ...(problems && { problems }) }]),
+      [...newest].map(([name, { problems, nodeIds }]) => [
+        name,
+        { configVersion, ...(problems && { problems }), ...(nodeIds && { nodeIds }) },
+      ]),
     );
     return cluster.plan(scenario.proxy, now, { learned, answers });
   };

@@ -4,6 +4,22 @@ import fc from 'fast-check';
 import { readAnswer } from './pod-client.ts';
 
 suite('what pods answer', () => {
+  test('which brokers they know, as far as that can be used', () => {
+    const virtualClusters = [
+      { name: 'a', nodeIds: [7, 0, 1, 'x', -1, 1.5, 1] },
+      { name: 'b', nodeIds: Array.from({ length: 5000 }, (_, i) => i * 2) },
+      { name: 'c', nodeIds: 7 },
+      { nodeIds: [1] },
+    ];
+    const { nodeIds } = readAnswer({ virtualClusters })!;
+    assert.deepEqual([...nodeIds!.keys()], ['a', 'b']);
+    assert.deepEqual(nodeIds!.get('a'), [
+      { start: 0, end: 1 },
+      { start: 7, end: 7 },
+    ]);
+    assert.equal(nodeIds!.get('b')!.length, 1024);
+  });
+
   test('the configuration, and what is wrong with each virtual cluster', () => {
     const virtualClusters = [
       { name: 'well', targetReachable: true, problems: [] },

@@ -1,5 +1,7 @@
 /** Asks a proxy pod, at its management port, what it serves and what it stumbles over. Its answer is not trusted. */
 import { isJsonObject } from '../../../kube/json.ts';
+import { rangesOf } from '../../../resources/common/node-ids.ts';
+import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import { MANAGEMENT_PORT } from '../names.ts';
 
 /** What a pod says about its configuration. */
@@ -11,6 +13,8 @@ export interface PodAnswer {
   unreachable?: string;
   /** For virtual clusters that it cannot serve as it should: why. */
   problems?: ReadonlyMap<string, PodProblem>;
+  /** For virtual clusters: ids of the brokers behind them. */
+  nodeIds?: ReadonlyMap<string, readonly NodeIdRange[]>;
 }
 
 export interface PodProblem {
@@ -30,6 +34,8 @@ const MAX_HASH = 128;
 const MAX_ERROR = 2048;
 const MAX_PROBLEM = 512;
 const MAX_PROBLEMS = 1000;
+const MAX_CLUSTERS = 4096;
+const MAX_NODES = 1024;
 
 /** Asks over HTTP, as the proxy serves it. */
 export const askAt =
@@ -86,14 +92,18 @@ export function readAnswer(answer: unknown): PodAnswer | undefined {
   if (!isJsonObject(answer)) return undefined;
   const { hash, error, virtualClusters } = answer;
   const problems = new Map<string, PodProblem>();
+  const nodeIds = new Map<string, NodeIdRange[]>();
   for (const one of Array.isArray(virtualClusters) ? (virtualClusters as unknown[]) : []) {
     const problem = problemOf(one);
     if (problem && problems.size < MAX_PROBLEMS) problems.set(...problem);
+    const nodes = nodeIdsOf(one);
+    if (nodes && nodeIds.size < MAX_CLUSTERS) nodeIds.set(...nodes);
   }
   return {
     ...(typeof hash === 'string' && { hash: hash.slice(0, MAX_HASH) }),
     ...(typeof error === 'string' && { error: error.slice(0, MAX_ERROR) }),
     ...(problems.size > 0 && { problems }),
+    ...(nodeIds.size > 0 && { nodeIds }),
   };
 }
 
@@ -107,3 +117,12 @@ function problemOf(cluster: unknown): [string, PodProblem] | undefined {
   const message = said.join('; ') || (isLoad ? 'it cannot be loaded' : 'the target cannot be reached');
   return [name, { isLoad, isTarget, message: message.slice(0, MAX_PROBLEM) }];
 }
+
+function nodeIdsOf(cluster: unknown): [string, NodeIdRange[]] | undefined {
+  if (!isJsonObject(cluster) || typeof cluster['name'] !== 'string') return undefined;
+  const { name, nodeIds } = cluster;
+  const ids = Array.isArray(nodeIds) ? nodeIds.slice(0, MAX_NODES).filter(isNodeId) : [];
+  return ids.length > 0 ? [name, rangesOf(ids.toSorted((a, b) => a - b))] : undefined;
+}
+
+const isNodeId = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0;

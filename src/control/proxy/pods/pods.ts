@@ -77,11 +77,12 @@ export function createPodClient(client: () => Client, ask: AskPod, now: () => nu
   };
 }
 
-function answerOf({ hash, error, problems, unreachable }: PodAnswer) {
+function answerOf({ hash, error, problems, nodeIds, unreachable }: PodAnswer) {
   return {
     ...(hash !== undefined && { configVersion: hash }),
     ...(error !== undefined && { refusal: error }),
     ...(problems && { problems }),
     ...(unreachable !== undefined && { unreachable }),
+    ...(nodeIds && { nodeIds }),
   };
 }

@@ -20,8 +20,9 @@ export function observePods(
   before: PodObservation | undefined,
   now: number,
 ): PodObservation {
-  const states = pods.map(({ problems, unreachable, ...pod }) => ({
+  const states = pods.map(({ problems, nodeIds, unreachable, ...pod }) => ({
     ...pod,
+    nodeIds: [...(nodeIds ?? [])],
     isUnreachable: unreachable !== undefined,
     // Their words may differ each time.
     problems: [...(problems ?? [])].map(([cluster, { isLoad, isTarget }]) => [cluster, isLoad, isTarget]),

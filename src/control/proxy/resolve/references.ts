@@ -154,7 +154,11 @@ function follow(
   const elsewhere = namespace === from.namespace ? '' : ` in namespace "${namespace}"`;
   // Said before whether it exists: who may not refer to it must not learn that either.
   if (elsewhere !== '' && !isGranted({ kind, name, namespace }, from, snapshot)) {
-    const advice = `create a ReferenceGrant there, from ${from.kind} in namespace "${from.namespace}" to ${kind}`;
+    // Where the kind is not served, no grant can be made.
+    const first = snapshot.cluster?.grants
+      ? 'create'
+      : 'this cluster serves no ReferenceGrants: install their CRD of the Gateway API, and create';
+    const advice = `${first} a ReferenceGrant there, from ${from.kind} in namespace "${from.namespace}" to ${kind}`;
     return report('RefNotPermitted', `${kind} "${name}"${elsewhere} may not be referred to; ${advice}`);
   }
   const found = find(objects, namespace, name);

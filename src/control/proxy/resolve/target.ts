@@ -1,5 +1,6 @@
 /** The Kafka cluster behind a virtual cluster: from a KafkaClusterRef, or from the status of a Strimzi Kafka. */
 import { tlsRules } from '../../../ops/tls-rules.ts';
+import { rangesOf } from '../../../resources/common/node-ids.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
 import type { TlsParameters } from '../../../resources/common/tls.ts';
 import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
@@ -139,14 +140,4 @@ function nodeIdRangesOf(kafka: Kafka, nodePools: readonly KafkaNodePool[]): Node
 
 function hasBrokers({ spec, status }: KafkaNodePool): boolean {
   return (status?.roles ?? spec.roles ?? ['broker']).includes('broker');
-}
-
-function rangesOf(ids: readonly number[]): NodeIdRange[] {
-  const ranges: NodeIdRange[] = [];
-  for (const id of new Set(ids)) {
-    const last = ranges.at(-1);
-    if (last && last.end + 1 === id) last.end = id;
-    else ranges.push({ start: id, end: id });
-  }
-  return ranges;
 }
