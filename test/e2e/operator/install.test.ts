@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { parseAllDocuments } from 'yaml';
 import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
 import type { Clusters } from '../../support/clusters/clusters.ts';
@@ -20,6 +21,31 @@ async function manifests(): Promise<string> {
   const { code, stdout, stderr } = await run(process.execPath, [MAIN, 'install', '--image', IMAGES.isthmus]);
   assert.equal(code, 0, stderr);
   return stdout;
+}
+
+interface Printed {
+  kind: string;
+  metadata: { name: string };
+  roleRef?: { name: string };
+  subjects?: { name: string }[];
+  rules?: { resources?: string[]; verbs: string[] }[];
+}
+
+/** What the printed manifests let the operator do to a resource in every namespace. */
+async function clusterRights(resource: string): Promise<Set<string>> {
+  const objects = parseAllDocuments(await manifests()).map((document) => document.toJS() as Printed);
+  const roles = objects
+    .filter(
+      ({ kind, subjects }) => kind === 'ClusterRoleBinding' && subjects?.some(({ name }) => name === NAME),
+    )
+    .map(({ roleRef }) => roleRef?.name);
+  const rules = objects
+    .filter(({ kind, metadata }) => kind === 'ClusterRole' && roles.includes(metadata.name))
+    .flatMap((role) => role.rules ?? []);
+  assert.ok(rules.length > 0, 'no ClusterRole is bound to the operator');
+  return new Set(
+    rules.filter(({ resources }) => resources?.includes(resource)).flatMap(({ verbs }) => verbs),
+  );
 }
 
 /**
@@ -87,6 +113,10 @@ describe('the operator, installed as people install it', () => {
     assert.equal(await its('patch', `leases/${NAME}`, `--namespace=${NAMESPACE}`), 'yes');
     assert.equal(await its('patch', 'leases/another', `--namespace=${NAMESPACE}`), 'no');
     assert.equal(await its('patch', `leases/${NAME}`, '--namespace=kube-system'), 'no');
+    const granted = await clusterRights('secrets');
+    assert.ok(!granted.has('deletecollection') && !granted.has('*'), 'of Secrets');
+    for (const verb of ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'])
+      assert.equal(await its(verb, 'secrets', '--all-namespaces'), granted.has(verb) ? 'yes' : 'no', verb);
   });
 
   it('gives people their part of Kubernetes’ own roles', async () => {

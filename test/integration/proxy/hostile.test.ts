@@ -143,10 +143,25 @@ describe('hostile clients', () => {
     await proxy.logged(/no gateway has the server name nobody\.localhost/);
   });
 
-  test('a TLS handshake that does not come ends in time', async () => {
-    const [atPort, atName] = [open(secure), open(named)];
-    atName.socket.write(Buffer.from('1603', 'hex'));
-    await Promise.all([atPort.closed, atName.closed]);
+  test('a TLS handshake that does not come, or comes byte by byte, ends in time', async () => {
+    const began = performance.now();
+    /** The head of a ClientHello of 400 bytes, and then one of them after the other, for longer than anybody may take. */
+    const dribble = async (port: number) => {
+      const { socket, closed } = open(port);
+      socket.write(Buffer.from('160301019001', 'hex'));
+      const more = setInterval(() => socket.write(Buffer.alloc(1)), 100);
+      await closed;
+      clearInterval(more);
+      return performance.now() - began;
+    };
+    const silent = [secure, named].map(async (port) => {
+      await open(port).closed;
+      return performance.now() - began;
+    });
+    for (const took of await Promise.all([...silent, dribble(secure), dribble(named)])) {
+      assert.ok(took > 2500, `closed after ${took} ms, of the 3 s that it may take`);
+      assert.ok(took < HELD_UP_MS, `closed after ${took} ms`);
+    }
   });
 
   test('hundreds of half frames and bad ones do not hold others up', async () => {
