@@ -42,7 +42,8 @@ export class FlowControl implements DirectionEvents {
     const { stats } = state.info.cluster;
     this.requests = new Direction(
       { source: client, sink: upstream },
-      new RequestSide(state, () => session.confirm()),
+      // Requests that have passed are written when the read is through, and this must come behind them.
+      new RequestSide(state, () => queueMicrotask(() => session.confirm())),
       this,
       { bytes: stats.bytesFromClients, pauses: stats.pausedRequests },
     );

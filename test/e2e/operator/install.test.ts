@@ -34,13 +34,12 @@ interface Printed {
 /** What the printed manifests let the operator do to a resource in every namespace. */
 async function clusterRights(resource: string): Promise<Set<string>> {
   const objects = parseAllDocuments(await manifests()).map((document) => document.toJS() as Printed);
-  const roles = objects
-    .filter(
-      ({ kind, subjects }) => kind === 'ClusterRoleBinding' && subjects?.some(({ name }) => name === NAME),
-    )
-    .map(({ roleRef }) => roleRef?.name);
+  const bindings = objects.filter(
+    ({ kind, subjects }) => kind === 'ClusterRoleBinding' && subjects?.some(({ name }) => name === NAME),
+  );
+  const roles = new Set(bindings.map(({ roleRef }) => roleRef?.name));
   const rules = objects
-    .filter(({ kind, metadata }) => kind === 'ClusterRole' && roles.includes(metadata.name))
+    .filter(({ kind, metadata }) => kind === 'ClusterRole' && roles.has(metadata.name))
     .flatMap((role) => role.rules ?? []);
   assert.ok(rules.length > 0, 'no ClusterRole is bound to the operator');
   return new Set(

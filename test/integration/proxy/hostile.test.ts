@@ -148,7 +148,7 @@ describe('hostile clients', () => {
     /** The head of a ClientHello of 400 bytes, and then one of them after the other, for longer than anybody may take. */
     const dribble = async (port: number) => {
       const { socket, closed } = open(port);
-      socket.write(Buffer.from('160301019001', 'hex'));
+      socket.write(Buffer.from('16030101900100018c0303', 'hex'));
       const more = setInterval(() => socket.write(Buffer.alloc(1)), 100);
       await closed;
       clearInterval(more);
