@@ -227,6 +227,7 @@ suite('rights and namespaces', () => {
       'configmaps default/trust',
       'secrets default/cert',
       'secrets default/every-config',
+      'secrets default/every-management',
     ]);
   });
 
