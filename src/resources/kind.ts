@@ -74,7 +74,7 @@ export interface Kind<
   W = never,
   Name extends string = string,
 > extends Identity<Name> {
-  scope: 'Namespaced';
+  scope: 'Namespaced' | 'Cluster';
   /** Validates, and fills in defaults: what it yields is a `W`, which a list of different kinds cannot express. */
   schema: z.ZodType;
   /** The schema as OpenAPI; made on first use, since few commands need all of them. */
@@ -92,6 +92,8 @@ interface Definition<
   Status extends z.ZodType,
   R extends Resource,
 > extends Identity<Name> {
+  /** `Namespaced` if left out. */
+  scope?: 'Cluster';
   spec: Spec;
   status: Status;
   /** Rules about the whole resource, such as its name. */
@@ -108,7 +110,7 @@ export function defineKind<
 >(
   definition: Definition<Name, Spec, Status, R>,
 ): Kind<R, Written<Name, z.output<Spec>, z.output<Status>>, Name> {
-  const { spec, status, rules = [], normalise, ...identity } = definition;
+  const { spec, status, rules = [], normalise, scope = 'Namespaced', ...identity } = definition;
   const { group, versions, kind, description } = identity;
   const whole = z
     .object({
@@ -125,7 +127,7 @@ export function defineKind<
   let structural: Structural | undefined;
   return {
     ...identity,
-    scope: 'Namespaced',
+    scope,
     schema,
     structural: () => (structural ??= structuralOf(schema)),
     normalise,

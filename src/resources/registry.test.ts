@@ -24,15 +24,18 @@ suite('registry', () => {
   test('installs ours only, unless asked for those of other projects', () => {
     const kinds = (...args: Parameters<typeof kindsToInstall>) =>
       kindsToInstall(...args).map(({ kind }) => kind);
-    assert.deepEqual(kinds(['expose', 'stretch', 'discover']), []);
+    assert.deepEqual(kinds(['expose', 'stretch']), []);
+    assert.deepEqual(kinds(['discover']), ['NamePolicy']);
     assert.deepEqual(kinds(['proxy', 'discover']), [
       'KafkaProxy',
       'KafkaProxyIngress',
       'VirtualKafkaCluster',
       'KafkaClusterRef',
       'KafkaProtocolFilter',
+      'NamePolicy',
     ]);
     assert.deepEqual(kinds(['discover'], { foreign: true }), [
+      'NamePolicy',
       'DNSEndpoint',
       'ServiceExport',
       'ServiceImport',

@@ -40,7 +40,8 @@ export function planLocally(
   checked?: ConfigRejections,
 ): LocalPlan {
   const { distinct, faults } = distinctNames(snapshot.virtualClusters);
-  const live = { hostsElsewhere: createHostIndex(), tlsRoutes: [], configParts: new Map() };
+  const none = { hostsElsewhere: createHostIndex(), namePolicies: [], namespaceLabels: {} };
+  const live = { ...none, tlsRoutes: [], configParts: new Map() };
   const input = { proxy: undefined, snapshot: { ...snapshot, virtualClusters: distinct }, live, now };
   const evaluation = evaluate(input, machinePlatform(known), { ...NOTHING_LEARNED, checked });
   const clusters = evaluation.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);

@@ -77,8 +77,9 @@ const BY_PODS: ReachModes = { of: () => 'pods', subscribe: () => () => {} };
 const EXPORTED = 'Exported';
 /** The task after a change of grants that are written down begins so. */
 const GRANTS = 'Grants ';
-/** The task after a change of the DNS server's configuration. */
-const CONFIGURED = 'Configured';
+/** The task after a change of the DNS server's configuration, or of policies; and after one of a namespace's labels. */
+const RULES = 'Rules';
+const NAMESPACE = 'Namespace ';
 const VERSION_SOURCE = 'clusterset version';
 
 /** Watches the clusters and gives the sink their records. The sink is set ready when everything that can be read has been read. */
@@ -89,7 +90,15 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const events = options.events ?? recorder(local, log);
   const { configured = NOTHING_CONFIGURED } = options;
   const grants = options.namespace === undefined ? undefined : grantBook(options.namespace, options);
-  const publisher = createPublisher({ sink, configured, events, log, ...(grants && { grants }) });
+  const publisher = createPublisher({
+    sink,
+    configured,
+    policies: () => set.policies(),
+    labelsOf: (namespace) => set.labelsOf(namespace),
+    events,
+    log,
+    ...(grants && { grants }),
+  });
   const records = createController({
     name: 'dns-records',
     concurrency: 1,
@@ -97,14 +106,15 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     metrics,
     clock,
     reconcile: async (task) => {
-      if (task === CONFIGURED) await publisher.reconsider();
+      if (task === RULES) await publisher.reconsider();
+      else if (task.startsWith(NAMESPACE)) await publisher.reconsider(task.slice(NAMESPACE.length));
       else if (grants && task.startsWith(GRANTS))
         await publisher.regrant(grants.changesOf(task.slice(GRANTS.length)));
       else await publisher.publish(task, recordsOf(task, set));
       return SUCCESS;
     },
   });
-  const endConfigured = configured.subscribe(() => records.enqueue(CONFIGURED));
+  const endConfigured = configured.subscribe(() => records.enqueue(RULES));
   /** Set while this replica leads. */
   let wakeImports: Wake | undefined;
   const wakeExported = (key: string) => {
@@ -112,7 +122,10 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     wakeImports?.(key);
   };
   const wakeNamed = records.enqueue;
-  const set = openClusterSet({ local, clusters, reachModes, wakeExported, wakeNamed, log });
+  const wakePolicies = () => records.enqueue(RULES);
+  const wakeNamespace = (name: string) => records.enqueue(NAMESPACE + name);
+  const wakes = { wakeExported, wakeNamed, wakePolicies, wakeNamespace };
+  const set = openClusterSet({ local, clusters, reachModes, ...wakes, log });
   const { members } = set;
   const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
   measureRefused(metrics, publisher, grants);
@@ -128,6 +141,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     await unlessAborted(Promise.resolve(grants?.read), stopped.signal);
     grants?.subscribe((key) => records.enqueue(GRANTS + key));
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
+    await publisher.reconsider();
     records.start();
     while (records.waiting + records.active > 0 && !stopped.signal.aborted) await yieldToOthers();
     if (stopped.signal.aborted) return;

@@ -2,9 +2,11 @@
  * The kinds that discover watches and writes, one row each, and what a change may affect: `exported` gets the keys of exported
  * services, `all` is woken by what may affect every one of them, and `named` gets `<kind> <key>` of local objects with names of their own.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { serviceExport } from '../../resources/multicluster/service-export.ts';
 import { serviceImport } from '../../resources/multicluster/service-import.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
@@ -19,6 +21,7 @@ import {
   IMPORTED_SERVICE_LABEL,
   NODE_PORTS_LABEL,
   SERVICE_NAME_LABEL,
+  derivedName,
 } from './names.ts';
 
 /** In every cluster of the set. */
@@ -38,6 +41,8 @@ export interface NodeViews {
 export interface LocalViews {
   imports?: View;
   dnsEndpoints?: View;
+  policies?: View;
+  namespaces: View;
 }
 
 /** What the import of services writes to the local cluster. */
@@ -112,8 +117,16 @@ export const NODE_WATCHES: WatchTable<NodeViews> = {
 };
 
 export const LOCAL_WATCHES: WatchTable<LocalViews> = {
-  imports: { kind: serviceImport, optional: true, wakes: { exported: ownKey } },
+  imports: { kind: serviceImport, optional: true, wakes: { exported: ownKey, named: derivedServiceOf } },
   dnsEndpoints: { kind: dnsEndpoint, optional: true, wakes: { named: taskOf } },
+  // Not dispensable: what may not be read must not open a zone.
+  policies: { kind: namePolicy, optional: true, wakes: { policies: EVERY_KEY } },
+  namespaces: {
+    kind: { ...core('Namespace', 'namespaces'), scope: 'Cluster' },
+    trim: trimNamespace,
+    wakes: { namespaces: ownKey },
+    when: ({ before, after }) => !hasSameLabels(before, after),
+  },
 };
 
 export const IMPORT_WATCHES: WatchTable<ImportViews> = {
@@ -130,6 +143,24 @@ export const JOIN_WATCHES: WatchTable<JoinViews> = {
 export const GRANT_WATCHES: WatchTable<GrantViews> = {
   grants: { kind: core('ConfigMap', 'configmaps'), labelSelector: GRANTS_LABEL },
 };
+
+function trimNamespace({
+  apiVersion,
+  kind,
+  metadata: { name, uid, resourceVersion, labels },
+}: AnyObject): AnyObject {
+  return { apiVersion, kind, metadata: { name, uid, resourceVersion, labels } as AnyObject['metadata'] };
+}
+
+/** By its status an imported Service is known to be that of other clusters. */
+function derivedServiceOf({ metadata: { namespace = '', name } }: KubeObject): string[] {
+  return [`Service ${keyOf({ namespace, name: derivedName({ namespace, name }) })}`];
+}
+
+/** The only thing about namespaces that matters here. */
+function hasSameLabels(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
+  return a !== undefined && b !== undefined && isDeepStrictEqual(a.metadata.labels, b.metadata.labels);
+}
 
 function taskOf({ kind, metadata }: KubeObject): string[] {
   return [`${kind} ${keyOf(metadata)}`];

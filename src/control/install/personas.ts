@@ -2,6 +2,7 @@
  * Who may do what with our resources: a ClusterRole a persona, part of Kubernetes' own `admin`, `edit` and `view`. They grant
  * nothing by themselves; whoever is bound to one of them, or to one of those, has these rights where the binding says.
  */
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { Kind } from '../../resources/kind.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
@@ -15,8 +16,8 @@ import type { Manifest } from './objects.ts';
 /** A kind as far as rights go. */
 type Granted = Pick<Kind, 'group' | 'plural' | 'kind'>;
 
-/** The proxy tier, and how it is reached. */
-export const ADMIN_KINDS: readonly Granted[] = [kafkaProxy, kafkaProxyIngress];
+/** The proxy tier, how it is reached, and who may have which names. */
+export const ADMIN_KINDS: readonly Granted[] = [kafkaProxy, kafkaProxyIngress, namePolicy];
 /** What a virtual cluster is made of. */
 export const DEVELOPER_KINDS: readonly Granted[] = [
   virtualKafkaCluster,

@@ -23,6 +23,8 @@ const CONDITION_OF = {
   PlaceholderNotAllowed: 'Accepted',
   Invalid: 'Accepted',
   HostNameTaken: 'Accepted',
+  /** By no NamePolicy, in a zone that has any. */
+  HostNameNotAllowed: 'Accepted',
   NameTaken: 'Accepted',
   NoFreePorts: 'Accepted',
   ConfigTooLarge: 'Accepted',

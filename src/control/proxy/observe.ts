@@ -5,6 +5,7 @@ import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
 import { tlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { Kind, Resource } from '../../resources/kind.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
@@ -226,6 +227,8 @@ function liveOf(
     services: byName(views.services.find('proxy', key)),
     routes: owned(route, views.routes),
     tlsRoutes: owned(tlsRoute, views.tlsRoutes),
+    namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
+    namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
     hostsElsewhere: hasHosts ? hostsElsewhere(views, key) : createHostIndex(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,

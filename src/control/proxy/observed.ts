@@ -2,6 +2,7 @@
 import type { KubeObject } from '../../kube/object.ts';
 import type { NodeIdRange } from '../../resources/common/node-ids.ts';
 import type { ConfigPart } from './config/planned-config.ts';
+import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { ManagementTokens } from './pods/management-tokens.ts';
@@ -35,6 +36,9 @@ export interface Live {
   tlsRoutes: readonly TlsRoute[];
   /** Host names at load balancers and Gateways that virtual clusters of other proxies have. */
   hostsElsewhere: Pick<HostIndex, 'find'>;
+  /** Which namespaces may have which host names, and the labels of this one. */
+  namePolicies: readonly NamePolicy[];
+  namespaceLabels: Readonly<Record<string, string>>;
   /** Each virtual cluster's part of the configuration that was written last. */
   configParts: ReadonlyMap<string, ConfigPart>;
   replicas: number;

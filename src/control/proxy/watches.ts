@@ -5,6 +5,7 @@ import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
 import { tlsRoute } from '../../resources/gateway/tls-route.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
@@ -55,6 +56,7 @@ export interface ProxyViews {
   routes?: View;
   tlsRoutes?: View;
   dnsEndpoints?: View;
+  namePolicies?: View;
 }
 
 type KeysOf = (object: AnyObject, views: ProxyViews) => Iterable<string>;
@@ -167,6 +169,8 @@ export const PROXY_WATCHES: WatchTable<ProxyViews> = {
   routes: { kind: route, ...FOREIGN, ...OWNED },
   tlsRoutes: { kind: tlsRoute, ...FOREIGN, ...OWNED },
   dnsEndpoints: { kind: dnsEndpoint, ...FOREIGN, ...OWNED },
+  // An operator of some namespaces only has no right to what is in none.
+  namePolicies: { kind: namePolicy, ...FOREIGN, wakes: { proxy: (_, views) => everyProxy(views) } },
 };
 
 /** Every proxy that anything is said about. */

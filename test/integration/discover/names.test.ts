@@ -171,6 +171,26 @@ suite('names of one cluster', () => {
     assert.deepEqual(await site.ask('a.vault.xcc.test'), ['192.0.2.99']);
   });
 
+  test('a zone with a NamePolicy allows what that allows, and says what is missing', async () => {
+    const policy = (namespace: string) => ({
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'closed' },
+      spec: {
+        zone: 'closed.xcc.test',
+        namespaces: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      },
+    });
+    await apply(plane, service('tenant', 'a.closed.xcc.test', { clusterIP: '10.96.7.90' }));
+    await site.expect('a.closed.xcc.test', ['10.96.7.90']);
+    await apply(plane, policy('somebody-else'));
+    await site.expect('a.closed.xcc.test', 'ENOTFOUND');
+    await expectEvent(plane, 'tenant', 'NameNotAllowed');
+    assert.deepEqual(await site.ask('early.xcc.test'), ['10.96.7.10'], 'another zone');
+    await apply(plane, policy('default'));
+    await site.expect('a.closed.xcc.test', ['10.96.7.90']);
+  });
+
   test('a server that is gone keeps its names, and says so', async () => {
     await plane.killApiServer();
     await expectMetric(site, 'isthmus_dns_cluster_reachable{cluster="west"} 0');

@@ -16,6 +16,7 @@ import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics, metricsText } from '../../../src/ops/metrics.ts';
 import { crdOf } from '../../../src/resources/crd.ts';
 import { dnsEndpoint } from '../../../src/resources/external-dns/dns-endpoint.ts';
+import { namePolicy } from '../../../src/resources/isthmus/name-policy.ts';
 import { serviceExport } from '../../../src/resources/multicluster/service-export.ts';
 import { serviceImport } from '../../../src/resources/multicluster/service-import.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
@@ -132,7 +133,7 @@ function inWords(one: object): string {
 
 /** Makes the kinds known to an API server. */
 export async function installKinds(plane: ControlPlane): Promise<void> {
-  await apply(plane, ...[dnsEndpoint, serviceExport, serviceImport].map((kind) => crdOf(kind)));
+  await apply(plane, ...[dnsEndpoint, serviceExport, serviceImport, namePolicy].map((kind) => crdOf(kind)));
   await untilKindsAreServed(plane);
 }
 

@@ -25,7 +25,8 @@ after(async () => {
 
 function collection(yaml: string): string {
   const { apiVersion, kind } = parse(yaml) as { apiVersion: string; kind: string };
-  return `/apis/${apiVersion}/namespaces/default/${findKind(apiVersion, kind)!.plural}`;
+  const { plural, scope } = findKind(apiVersion, kind)!;
+  return `/apis/${apiVersion}/${scope === 'Cluster' ? '' : 'namespaces/default/'}${plural}`;
 }
 
 suite('cases', () => {

@@ -4,6 +4,9 @@ import type { Clusters } from '../../../kube/clusters.ts';
 import { keyOf } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
+import { namePolicy } from '../../../resources/isthmus/name-policy.ts';
+import type { NamePolicy } from '../../../resources/isthmus/name-policy.ts';
+import { read } from '../../kernel/read.ts';
 import { openWatches, wakeOnChange } from '../../kernel/watches.ts';
 import type { Wake } from '../../kernel/watches.ts';
 import { idAmong } from '../names.ts';
@@ -28,6 +31,10 @@ export interface ClusterSetOptions {
   wakeExported: Wake;
   /** Gets `<kind> <key>` of each local object that has a name of its own. */
   wakeNamed: Wake;
+  /** Called when NamePolicies have changed. */
+  wakePolicies: Wake;
+  /** Gets the names of namespaces whose labels have changed. */
+  wakeNamespace: Wake;
   log: Log;
 }
 
@@ -43,6 +50,10 @@ export interface ClusterSet {
   importVersion(): string | undefined;
   importOf(key: string): ServiceImport | undefined;
   dnsEndpointOf(key: string): DnsEndpoint | undefined;
+  /** The NamePolicies that can be read. */
+  policies(): NamePolicy[];
+  /** The labels of a namespace of the local cluster. */
+  labelsOf(namespace: string): Readonly<Record<string, string>> | undefined;
   /** The id of the local cluster. */
   readonly localId: string;
   /** Whether every cluster of the set has been read. */
@@ -55,7 +66,7 @@ export interface ClusterSet {
 }
 
 export function openClusterSet(options: ClusterSetOptions): ClusterSet {
-  const { local, clusters, reachModes, wakeExported, wakeNamed, log } = options;
+  const { local, clusters, reachModes, wakeExported, wakeNamed, wakePolicies, wakeNamespace, log } = options;
   const members = new Map<string, Member>();
   let isClosed = false;
   const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
@@ -72,7 +83,12 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   }
 
   const localMember = follow(local);
-  wakeOnChange(LOCAL_WATCHES, localWatches, { exported: wakeExported, named: wakeNamed });
+  wakeOnChange(LOCAL_WATCHES, localWatches, {
+    exported: wakeExported,
+    named: wakeNamed,
+    policies: wakePolicies,
+    namespaces: wakeNamespace,
+  });
   localWatches.onOpen((name) => {
     // Services that were exported before the kind was installed can be imported now.
     if (name === 'imports') wakeAll();
@@ -132,6 +148,14 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     keys,
     importVersion: () => localWatches.versionOf('imports'),
     importOf: (key) => imports()?.get(key),
+    policies() {
+      const all = (localWatches.views.policies?.list() ?? []).map((object) => read(namePolicy, object));
+      return all.flatMap(({ resource, problem }) => {
+        if (problem !== undefined) log.warn({ problem }, 'NamePolicy cannot be read');
+        return resource ?? [];
+      });
+    },
+    labelsOf: (namespace) => localWatches.views.namespaces.get(namespace)?.metadata.labels,
     dnsEndpointOf: (key) => localWatches.views.dnsEndpoints?.get(key),
     get localId() {
       return idOf(localMember);

@@ -4,6 +4,7 @@ import type { Exported } from '../imports/export-conflicts.ts';
 import { SOURCE_CLUSTER_LABEL } from '../names.ts';
 import type { EndpointSlice, ServiceName } from '../objects.ts';
 import type { ObservedExport, ObservedService } from '../observe.ts';
+import type { RecordOwner } from './admission.ts';
 import { NO_RECORDS } from './dns-record.ts';
 import type { RecordResult } from './dns-record.ts';
 import { clusterSetIpRecords, headlessRecords } from './mcs-records.ts';
@@ -18,9 +19,16 @@ export function exportRecords(
   const resolved = resolveExports(exported);
   const isHeadless = (resolved?.type ?? imported?.spec?.type) === 'Headless';
   const key = `${service.namespace}/${service.name}`;
-  const entry = (source: string, object: ObjectRecords['object'], result: RecordResult): ObjectRecords => {
+  const exporters = resolved?.clusters ?? (imported?.status?.clusters ?? []).map(({ cluster }) => cluster);
+  const entry = (
+    source: string,
+    object: ObjectRecords['object'],
+    clusters: readonly string[],
+    result: RecordResult,
+  ): ObjectRecords => {
     const since = object?.metadata.creationTimestamp ?? '';
-    return { source, claimGroup: `exported ${key}`, object, since, result, reason: 'ExportConflict' };
+    const owner = ownerOf(service, clusters, localId);
+    return { source, claimGroup: `exported ${key}`, object, owner, since, result, reason: 'ExportConflict' };
   };
   const recordsOf = (one: ObservedExport): RecordResult => {
     // Pod addresses that cannot be reached from here must not be served.
@@ -31,16 +39,26 @@ export function exportRecords(
     const { records, problems } = recordsOf(one);
     const object = one.cluster === localId ? one.export : undefined;
     const result = { records, problems: [...problems, ...problemsOf(one, resolved)] };
-    return entry(`ServiceExport ${one.cluster}/${key}`, object, result);
+    return entry(`ServiceExport ${one.cluster}/${key}`, object, [one.cluster], result);
   });
   if (isHeadless)
     for (const [cluster, slices] of bySourceCluster(importedSlices))
       entries.push(
-        entry(`ServiceImport ${cluster}/${key}`, undefined, headlessRecords(service, cluster, slices)),
+        entry(
+          `ServiceImport ${cluster}/${key}`,
+          undefined,
+          [cluster],
+          headlessRecords(service, cluster, slices),
+        ),
       );
   else if (imported)
-    entries.push(entry(`ServiceImport ${key}`, imported, clusterSetIpRecords(service, imported)));
+    entries.push(entry(`ServiceImport ${key}`, imported, exporters, clusterSetIpRecords(service, imported)));
   return entries;
+}
+
+/** An export of this cluster is its namespace's; those of others are their clusters'. */
+function ownerOf({ namespace }: ServiceName, clusters: readonly string[], localId: string): RecordOwner {
+  return clusters.includes(localId) ? { namespace } : { clusters };
 }
 
 function problemsOf(one: Exported, resolved: ReturnType<typeof resolveExports>): string[] {

@@ -2,7 +2,7 @@
 import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { ClusterSet } from '../members/cluster-set.ts';
-import { HOSTNAME_ANNOTATION } from '../names.ts';
+import { HOSTNAME_ANNOTATION, IMPORTED_SERVICE_LABEL } from '../names.ts';
 import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
 import type { RecordResult } from './dns-record.ts';
 import type { ObjectRecords } from './publisher.ts';
@@ -11,9 +11,15 @@ type RecordsOf = (set: ClusterSet, key: string) => ObjectRecords | undefined;
 
 /** By kind; undefined if the object does not exist. */
 const RECORDS_OF: Readonly<Record<string, RecordsOf>> = {
-  Service({ local }, key) {
+  Service(set, key) {
+    const { local } = set;
     const object = local.services.get(key);
-    return object && objectRecords(object, serviceRecords(object, local.slicesOf(key)));
+    return (
+      object && {
+        ...objectRecords(object, serviceRecords(object, local.slicesOf(key))),
+        ...ownerOf(object, set),
+      }
+    );
   },
   EndpointSlice({ local }, key) {
     const object = local.slices.get(key);
@@ -37,5 +43,17 @@ export function localRecords(set: ClusterSet, kind: string, key: string): Object
 function objectRecords(object: KubeObject, result: RecordResult): ObjectRecords {
   const source = `${object.kind} ${keyOf(object.metadata)}`;
   const since = object.metadata.creationTimestamp ?? '';
-  return { source, claimGroup: source, object, since, result, reason: 'NameInvalid' };
+  const { namespace = '' } = object.metadata;
+  return { source, claimGroup: source, object, owner: { namespace }, since, result, reason: 'NameInvalid' };
+}
+
+/** The name of an imported Service is that of the clusters that export it, too. */
+function ownerOf(
+  { metadata: { namespace = '', labels } }: KubeObject,
+  set: ClusterSet,
+): Pick<ObjectRecords, 'owner'> {
+  const imported = labels?.[IMPORTED_SERVICE_LABEL];
+  if (imported === undefined) return {};
+  const clusters = set.importOf(keyOf({ namespace, name: imported }))?.status?.clusters ?? [];
+  return { owner: { namespace, clusters: clusters.map(({ cluster }) => cluster) } };
 }

@@ -4,12 +4,12 @@ import { hashOf } from '../../../kube/json.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
 import { inSlices } from '../../../ops/time-slice.ts';
+import { createAdmissions } from './admission.ts';
+import type { AdmissionOptions, Note, RecordOwner } from './admission.ts';
 import { createClaims } from './claims.ts';
 import type { Evaluation } from './claims.ts';
 import type { DnsRecord, RecordResult, RecordSink } from './dns-record.ts';
 import type { GrantBook, Granted } from './grant-book.ts';
-import { NOTHING_CONFIGURED, reservedNames } from './reserved.ts';
-import type { Configured } from './reserved.ts';
 
 /** The records of one object, and where its problems are reported. */
 export interface ObjectRecords {
@@ -17,6 +17,8 @@ export interface ObjectRecords {
   claimGroup: string;
   /** The object that gets the events; undefined for objects of other clusters, where another installation reports. */
   object: KubeObject | undefined;
+  /** Whom NamePolicies decide about. */
+  owner?: RecordOwner;
   since: string;
   result: RecordResult;
   /** The reason of events about problems in the object itself. */
@@ -26,8 +28,8 @@ export interface ObjectRecords {
 export interface Publisher {
   /** Replaces all records that were published under a key, e.g. those of an object or of an exported service. */
   publish(key: string, entries: readonly ObjectRecords[]): Promise<void>;
-  /** Decides anew about all objects: what is reserved has changed. */
-  reconsider(): Promise<void>;
+  /** Decides anew about all objects, or those of a namespace: what is reserved has changed, or what policies allow. */
+  reconsider(namespace?: string): Promise<void>;
   /** Decides anew about names whose grants have been written down, or taken out. */
   regrant(names: Iterable<string>): Promise<void>;
   /** What is granted here. */
@@ -36,10 +38,8 @@ export interface Publisher {
   readonly refusedObjects: number;
 }
 
-export interface PublisherOptions {
+export interface PublisherOptions extends Omit<AdmissionOptions, 'grantsAt'> {
   sink: RecordSink;
-  /** What the DNS server's configuration has; nothing if left out. */
-  configured?: Configured;
   /** Grants that are written down; none if left out. */
   grants?: Pick<GrantBook, 'grantsAt' | 'note'>;
   events: EventRecorder;
@@ -50,45 +50,25 @@ const ACTION = 'PublishName';
 /** The most events about one object at a time: whoever may write one object must not be able to flood the log. */
 const MAX_EVENTS = 20;
 
-/** What an event says. */
-interface Note {
-  reason: string;
-  note: string;
-}
-
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { sink, configured = NOTHING_CONFIGURED, grants, events, log } = options;
+  const { sink, grants, events, log } = options;
   const objects = new Map<string, ObjectRecords>();
   /** A hash of what was last reported about each source, so that it is reported once. */
   const reported = new Map<string, string>();
   /** The sources that were published under each key. */
   const sources = new Map<string, ReadonlySet<string>>();
   const claims = createClaims(grants && { grantsAt: grants.grantsAt, onGranted: grants.note });
+  const admissions = createAdmissions({ ...options, grantsAt: grants?.grantsAt });
   /** Why records of a source may not even be claimed. */
   const denied = new Map<string, readonly Note[]>();
   /** The parts of sources that are too large for one change of the DNS server. */
   const inParts = new Map<string, ReadonlySet<string>>();
-  let reserved = reservedNames(configured);
-
-  /** The records that an object may claim. */
-  function* admit({ source, result }: ObjectRecords): Generator<undefined, DnsRecord[]> {
-    const notes = new Map<string, Note>();
-    const records: DnsRecord[] = [];
-    for (const record of result.records) {
-      const note = reserved.problemOf(record);
-      if (note === undefined) records.push(record);
-      else notes.set(note, { reason: 'NameReserved', note });
-      yield;
-    }
-    if (notes.size > 0) denied.set(source, [...notes.values()]);
-    else denied.delete(source);
-    return records;
-  }
 
   function* claim(entry: ObjectRecords): Steps {
     const { source, claimGroup, since } = entry;
-    const records = yield* admit(entry);
-    const names = entry.result.names?.filter((name) => !reserved.problemOf({ name, type: 'A' })) ?? [];
+    const { records, names, notes } = yield* admissions.admit(entry);
+    if (notes.length > 0) denied.set(source, notes);
+    else denied.delete(source);
     yield* apply(yield* claims.set({ source, claimGroup, since, records, names }));
   }
 
@@ -160,7 +140,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
       if (now.has(source)) continue;
       objects.delete(source);
       denied.delete(source);
+      admissions.forget(source);
       yield* apply(yield* claims.remove(source));
+    }
+    for (const source of admissions.takeFreed()) {
+      const entry = objects.get(source);
+      if (entry) yield* claim(entry);
     }
   }
 
@@ -168,9 +153,11 @@ export function createPublisher(options: PublisherOptions): Publisher {
     for (const name of names) yield* apply(yield* claims.regrant(name));
   }
 
-  function* claimAgain(): Steps {
-    reserved = reservedNames(configured);
-    for (const entry of objects.values()) yield* claim(entry);
+  function* claimAgain(namespace?: string): Steps {
+    admissions.reload();
+    if (namespace !== undefined && !admissions.hasPolicies) return;
+    for (const entry of objects.values())
+      if (namespace === undefined || entry.owner?.namespace === namespace) yield* claim(entry);
   }
 
   let last: Promise<unknown> = Promise.resolve();
@@ -183,7 +170,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   return {
     publish: (key, entries) => inTurn(() => replace(key, entries)),
-    reconsider: () => inTurn(claimAgain),
+    reconsider: (namespace) => inTurn(() => claimAgain(namespace)),
     regrant: (names) => inTurn(() => regrant(names)),
     granted: { names: () => claims.grantedNames(), grantsOf: (name) => claims.grantsOf(name) },
     get refusedObjects() {

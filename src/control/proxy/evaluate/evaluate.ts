@@ -41,7 +41,7 @@ export interface Evaluation {
 export interface EvaluationInput {
   proxy: KafkaProxy | undefined;
   snapshot: ProxySnapshot;
-  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'configParts'>;
+  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'configParts' | 'namePolicies' | 'namespaceLabels'>;
   /** Of this proxy, and unreadable. */
   unreadable?: readonly Unreadable[];
   now: number;

@@ -49,6 +49,13 @@ const object = (kind: string, namespace: string, name: string, spec: object): An
   spec,
 });
 
+const namePolicy = (spec: object): AnyObject => ({
+  apiVersion: 'isthmus.dev/v1alpha1',
+  kind: 'NamePolicy',
+  metadata: { name: 'policy', uid: 'policy' },
+  spec,
+});
+
 const isOlder = (a: Model, b: Model) =>
   a.age > b.age || (a.age === b.age && `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}`);
 
@@ -81,9 +88,14 @@ suite('host names', () => {
     decide(clusters, { one: undefined, two: undefined }).served;
 
   /** The same with what was granted before, and what is granted now. */
-  function decide(clusters: readonly Model[], before: Granted): { served: Set<Model>; granted: Granted } {
+  function decide(
+    clusters: readonly Model[],
+    before: Granted,
+    policy?: object,
+  ): { served: Set<Model>; granted: Granted } {
     const memory = createMemoryCluster();
     const proxyRef = { name: 'p' };
+    if (policy) memory.put(namePolicy(policy));
     for (const namespace of ['one', 'two'] as const) {
       const status = before[namespace] === undefined ? {} : { status: { hostNames: before[namespace] } };
       memory.put({ ...object('KafkaProxy', namespace, 'p', {}), ...status });
@@ -123,6 +135,29 @@ suite('host names', () => {
           assert.ok(again.served.has(one), `${one.namespace}/${one.name} was free`);
       }),
       { numRuns: 50 },
+    );
+  });
+
+  test('in a closed domain are had by those only whom a NamePolicy allows it', () => {
+    const ways = { bootstrap: `${NAME}.x`, brokers: `${NAME}-${NODE}.x` };
+    const model = (name: string, namespace: Model['namespace']): Model => ({
+      name,
+      namespace,
+      age: 1,
+      ways,
+      lastNode: 2,
+    });
+    const clusters = [model('a', 'one'), model('b', 'two')];
+    const servedWith = (policy?: object) =>
+      [...decide(clusters, { one: undefined, two: undefined }, policy).served].map(({ name }) => name);
+    const namespaces = { matchLabels: { 'kubernetes.io/metadata.name': 'one' } };
+    assert.deepEqual(servedWith(), ['a', 'b']);
+    assert.deepEqual(servedWith({ zone: 'y', namespaces }), ['a', 'b']);
+    assert.deepEqual(servedWith({ zone: 'x', namespaces }), ['a']);
+    assert.deepEqual(
+      servedWith({ zone: 'x', namespaces, domains: ['a.x'] }),
+      [],
+      'the brokers are not below it',
     );
   });
 

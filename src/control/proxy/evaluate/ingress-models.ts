@@ -7,7 +7,7 @@ import type { Observed, Point } from '../observed.ts';
 import { reportInto } from '../resolve/references.ts';
 import type { Report } from '../resolve/references.ts';
 import type { EvaluatedIngress, IngressModel } from './platform.ts';
-import { selects } from './selector.ts';
+import { selects } from '../../shared/selector.ts';
 import { find } from '../snapshot.ts';
 
 /** Finds out what an ingress needs, or reports what it lacks. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../kube/json.ts';
+import { isJsonObject } from '../../kube/json.ts';
 
 interface Requirement {
   key: string;
