@@ -30,11 +30,11 @@ test('whoever says something of CPU or memory has said all of it', () => {
 });
 
 for (const [limits, workers, budget] of [
-  [{ cpu: 1, memory: '512Mi' }, 1, 76],
+  [{ cpu: 1, memory: '512Mi' }, 1, 50],
   [{ cpu: '1500m', memory: '4Gi' }, 2, 256],
   [{ cpu: 8, memory: '1Gi' }, 8, 64],
   [{ cpu: '250m', memory: '2e9' }, 1, 128],
-  [{ cpu: 2, memory: '1G' }, 2, 246],
+  [{ cpu: 2, memory: '1G' }, 2, 221],
 ] as const) {
   test(`${JSON.stringify(limits)} are ${workers} workers that hold ${budget} MiB`, () => {
     const resources = podResources(proxyWith({ limits }));

@@ -36,14 +36,14 @@ export function workersOf({ requests, limits }: PodResources): number {
 const MIB = 2 ** 20;
 /** For each worker, and their supervisor. */
 const PROCESS_BYTES = 100 * MIB;
-/** Ten thousand of them. */
-const CONNECTIONS_BYTES = 160 * MIB;
+/** Ten thousand of them, at 22 kB each. */
+const CONNECTIONS_BYTES = 211 * MIB;
 const LEAST_OF_WORKER = 8 * MIB;
 const MOST_OF_WORKER = 128 * MIB;
 
 /**
  * What frames may take that a pod holds; undefined if its memory has no limit. What is made of a frame takes as much again,
- * so half of what is left beside processes and connections: of 1 GiB with two workers, 1024 - 300 - 160 = 564, half of
+ * so half of what is left beside processes and connections: of 1 GiB with two workers, 1024 - 300 - 211 = 513, half of
  * it, and so the 256 MiB that two workers may have at most.
  */
 export function budgetOf(resources: PodResources): number | undefined {

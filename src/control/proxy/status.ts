@@ -257,7 +257,7 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
   }
   const missing = missingFilters(known);
   if (missing.length > 0) {
-    const message = `spec.mandatoryFilterRefs: no KafkaProtocolFilter is named ${missing.join(', ')}, and no virtual cluster is served without it`;
+    const message = `spec.mandatoryFilterRefs: no KafkaProtocolFilter is named ${missing.join(', ')}, and no virtual cluster begins to be served without it`;
     return say('False', 'ReferencedResourcesNotFound', message.slice(0, MAX_MESSAGE));
   }
   if (wanted === 0) return say('False', 'ScaledToZero', 'no pods are asked for');
