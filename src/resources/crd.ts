@@ -53,7 +53,7 @@ function versionOf(kind: Kind, name: string, storage: boolean) {
     served: true,
     storage,
     schema: { openAPIV3Schema: rootSchema(kind.structural()) },
-    subresources: { status: {}, ...(kind.scale && { scale: { ...kind.scale } }) },
+    ...(kind.hasStatus && { subresources: { status: {}, ...(kind.scale && { scale: { ...kind.scale } }) } }),
     ...(kind.columns.length > 0 && { additionalPrinterColumns: kind.columns.map(printerColumn) }),
   };
 }

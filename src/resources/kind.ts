@@ -75,6 +75,8 @@ export interface Kind<
   Name extends string = string,
 > extends Identity<Name> {
   scope: 'Namespaced' | 'Cluster';
+  /** Whether anything is said about its resources in a status of theirs. */
+  hasStatus: boolean;
   /** Validates, and fills in defaults: what it yields is a `W`, which a list of different kinds cannot express. */
   schema: z.ZodType;
   /** The schema as OpenAPI; made on first use, since few commands need all of them. */
@@ -95,7 +97,8 @@ interface Definition<
   /** `Namespaced` if left out. */
   scope?: 'Cluster';
   spec: Spec;
-  status: Status;
+  /** Left out where nothing writes one. */
+  status?: Status;
   /** Rules about the whole resource, such as its name. */
   rules?: readonly Rule<Written<Name, z.output<Spec>, z.output<Status>>>[];
   normalise: (written: Written<Name, z.output<Spec>, z.output<Status>>) => R;
@@ -118,7 +121,7 @@ export function defineKind<
       kind: z.literal(kind),
       metadata,
       spec,
-      status: status.exactOptional(),
+      ...(status && { status: status.exactOptional() }),
     })
     .meta({ description });
   type W = Written<Name, z.output<Spec>, z.output<Status>>;
@@ -128,6 +131,7 @@ export function defineKind<
   return {
     ...identity,
     scope,
+    hasStatus: status !== undefined,
     schema,
     structural: () => (structural ??= structuralOf(schema)),
     normalise,

@@ -54,9 +54,9 @@ export const bootstrapPattern = withRules(hostPattern, {
 
 /** The host names of the brokers. */
 export const brokerPattern = withRules(hostPattern, {
-  cel: `self.contains('${NODE_ID}')`,
-  holds: (pattern) => pattern.includes(NODE_ID),
-  message: `put ${NODE_ID} into the pattern, e.g. broker-${NODE_ID}.${VIRTUAL_CLUSTER}.example.com: each broker needs a name of its own`,
+  cel: `self.split('${NODE_ID}').size() == 2`,
+  holds: (pattern) => pattern.split(NODE_ID).length === 2,
+  message: `put ${NODE_ID} into the pattern once, e.g. broker-${NODE_ID}.${VIRTUAL_CLUSTER}.example.com: each broker needs a name of its own`,
 });
 
 /** One spelling of the tokens, and lower case for the rest, as host names are compared. */

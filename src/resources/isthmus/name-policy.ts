@@ -100,7 +100,6 @@ export const namePolicy = defineKind({
     ageColumn,
   ],
   spec: spec.describe('Who may claim what.'),
-  status: z.object({}).describe('It has none.'),
   normalise: (written) => ({
     ...written,
     spec: {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { plainStatus } from '../common/conditions.ts';
 import { bootstrapServers } from '../common/names.ts';
 import { nodeIdRanges, normaliseRange } from '../common/node-ids.ts';
 import { inNamespace, trustAnchorRef } from '../common/refs.ts';
@@ -71,7 +70,6 @@ export const kafkaClusterRef = defineKind({
     ageColumn,
   ],
   spec: spec.describe('Where the cluster is.'),
-  status: plainStatus,
   normalise: (written) => ({ ...written, spec: normaliseSpec(written.spec, written.metadata.namespace) }),
 });
 
