@@ -17,7 +17,9 @@ const ZONE = 'example.test';
 /** Names of well-behaved tenants, in objects of a hundred. */
 const OBJECTS = 50;
 const NAMES_EACH = 100;
-const DELEGATIONS = 5000;
+/** As many as one object may have, in each of five. */
+const HOSTILE_OBJECTS = 5;
+const DELEGATIONS_EACH = 1000;
 const CHANGE_EVERY_MS = 2000;
 
 const endpoints = (name: string, list: object[]) => ({
@@ -40,14 +42,17 @@ const wellBehaved = Array.from({ length: OBJECTS }, (_, object) =>
   ),
 );
 
-const hostile = (turn: number) =>
+/** Delegations of names that others have, which must not be granted, and of free ones, by turns. */
+const hostile = (object: number, turn: number) =>
   endpoints(
-    'hostile',
-    Array.from({ length: DELEGATIONS }, (_, number) => ({
-      dnsName: `d${number}.x${turn % 2}.${ZONE}`,
-      recordType: 'NS',
-      targets: [`ns.d${number}.x${turn % 2}.${ZONE}`],
-    })),
+    `hostile-${object}`,
+    Array.from({ length: DELEGATIONS_EACH }, (_, number) => {
+      const dnsName =
+        turn % 2 === 0
+          ? hostName(object * 10 + Math.floor(number / NAMES_EACH), number % NAMES_EACH)
+          : `d${number}.x${object}.${ZONE}`;
+      return { dnsName, recordType: 'NS', targets: [`ns.d${number}.x${object}.${ZONE}`] };
+    }),
   );
 
 /** Not `apply`, which keeps a copy of all in an annotation, and that is too long here. */
@@ -57,16 +62,20 @@ async function replace(plane: ControlPlane, object: object, verb: 'create' | 're
 }
 
 /** Replaces thousands of delegations by others, again and again. */
-function beginAttack(plane: ControlPlane, log: (line: string) => void): () => Promise<void> {
+function beginAttack(plane: ControlPlane): () => Promise<void> {
   const stopped = new AbortController();
+  const objects = Array.from({ length: HOSTILE_OBJECTS }, (_, object) => object);
+  const put = (turn: number, verb: 'create' | 'replace') =>
+    Promise.all(objects.map((object) => replace(plane, hostile(object, turn), verb)));
   const changing = (async () => {
-    await replace(plane, hostile(0), 'create');
+    await put(0, 'create');
     for (let turn = 1; !stopped.signal.aborted; turn++) {
       await delay(CHANGE_EVERY_MS, undefined, { signal: stopped.signal }).catch(() => {});
-      await replace(plane, hostile(turn), 'replace');
+      await put(turn, 'replace');
     }
-    await plane.kubectl(['delete', 'dnsendpoint', 'hostile']);
-  })().catch((error: unknown) => log(String(error)));
+    await plane.kubectl(['delete', 'dnsendpoint', ...objects.map((object) => `hostile-${object}`)]);
+  })();
+  changing.catch(() => {}); // thrown again where it is waited for
   return async () => {
     stopped.abort();
     await changing;
@@ -113,7 +122,7 @@ export async function attackDns(
   try {
     for (let round = 0; round < rounds; round++) {
       await put('none', () => async () => {});
-      await put('delegations', () => beginAttack(plane, log));
+      await put('delegations', () => beginAttack(plane));
     }
   } finally {
     await server.stop('SIGKILL');
