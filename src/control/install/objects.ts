@@ -57,6 +57,21 @@ export function boundRole(
   ];
 }
 
+/** An admission policy that refuses, and the binding that puts it into force in the whole cluster. */
+export function boundPolicy(metadata: Manifest['metadata'], spec: object): Manifest[] {
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const kind = 'ValidatingAdmissionPolicy';
+  return [
+    { apiVersion, kind, metadata, spec: { failurePolicy: 'Fail', ...spec } },
+    {
+      apiVersion,
+      kind: `${kind}Binding`,
+      metadata,
+      spec: { policyName: metadata.name, validationActions: ['Deny'] },
+    },
+  ];
+}
+
 /** Lets one pod of a Deployment be taken away at a time. */
 export function disruptionBudget(metadata: Manifest['metadata'], component: string): Manifest {
   return {

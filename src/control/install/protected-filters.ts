@@ -4,13 +4,11 @@
  */
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
-import { labelsOf } from './objects.ts';
+import { boundPolicy, labelsOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
 
 /** On a KafkaProtocolFilter, with the value `true`. */
 export const PROTECTED_LABEL = 'isthmus.dev/protected';
-
-const GROUP = 'admissionregistration.k8s.io/v1';
 
 export function filterProtection(): Manifest[] {
   const metadata = { name: 'isthmus-protected-filters', labels: labelsOf('personas') };
@@ -24,26 +22,12 @@ export function filterProtection(): Manifest[] {
     resources: [kafkaProtocolFilter.plural],
   };
   const message = `only who may change KafkaProxies here may change a filter with the label ${PROTECTED_LABEL}`;
-  return [
-    {
-      apiVersion: GROUP,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata,
-      spec: {
-        failurePolicy: 'Fail',
-        // Counts for what is there as well as for what comes, so nobody gets rid of it by taking the label off.
-        matchConstraints: {
-          resourceRules: [rule],
-          objectSelector: { matchLabels: { [PROTECTED_LABEL]: 'true' } },
-        },
-        validations: [{ expression, message, reason: 'Forbidden' }],
-      },
+  return boundPolicy(metadata, {
+    // Counts for what is there as well as for what comes, so nobody gets rid of it by taking the label off.
+    matchConstraints: {
+      resourceRules: [rule],
+      objectSelector: { matchLabels: { [PROTECTED_LABEL]: 'true' } },
     },
-    {
-      apiVersion: GROUP,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: metadata.name, validationActions: ['Deny'] },
-    },
-  ];
+    validations: [{ expression, message, reason: 'Forbidden' }],
+  });
 }

@@ -4,9 +4,8 @@
  */
 import { FIELD_MANAGER } from '../kernel/field-manager.ts';
 import { PROXY_LABEL } from '../proxy/names.ts';
+import { boundPolicy } from './objects.ts';
 import type { Manifest } from './objects.ts';
-
-const GROUP = 'admissionregistration.k8s.io/v1';
 
 const isLabelled = (object: string) =>
   `(has(${object}.metadata.labels) && '${PROXY_LABEL}' in ${object}.metadata.labels)`;
@@ -25,30 +24,16 @@ export function secretPolicy(
 ): Manifest[] {
   const user = `system:serviceaccount:${account.namespace}:${account.name}`;
   const written = { apiGroups: [''], apiVersions: ['*'], resources: ['secrets'] };
-  return [
-    {
-      apiVersion: GROUP,
-      kind: 'ValidatingAdmissionPolicy',
-      metadata,
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: {
-          resourceRules: [{ ...written, operations: ['CREATE', 'UPDATE', 'DELETE'] }],
-        },
-        matchConditions: [{ name: 'operator', expression: `request.userInfo.username == '${user}'` }],
-        validations: [
-          {
-            expression: `(${MAY_BE}) && (${MAY_HAVE_BEEN})`,
-            message: `the operator may write no Secrets but those it makes for its proxies (label ${PROXY_LABEL})`,
-          },
-        ],
+  return boundPolicy(metadata, {
+    matchConstraints: {
+      resourceRules: [{ ...written, operations: ['CREATE', 'UPDATE', 'DELETE'] }],
+    },
+    matchConditions: [{ name: 'operator', expression: `request.userInfo.username == '${user}'` }],
+    validations: [
+      {
+        expression: `(${MAY_BE}) && (${MAY_HAVE_BEEN})`,
+        message: `the operator may write no Secrets but those it makes for its proxies (label ${PROXY_LABEL})`,
       },
-    },
-    {
-      apiVersion: GROUP,
-      kind: 'ValidatingAdmissionPolicyBinding',
-      metadata,
-      spec: { policyName: metadata.name, validationActions: ['Deny'] },
-    },
-  ];
+    ],
+  });
 }
