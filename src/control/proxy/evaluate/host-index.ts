@@ -3,6 +3,7 @@
  * cluster that grows must not find the name of its new broker taken.
  */
 import { NODE_ID } from '../names.ts';
+import { intersect, meetingKeys } from './host-patterns.ts';
 
 /** Who has a host name. */
 export interface HostHolder {
@@ -29,6 +30,8 @@ export function createHostIndex(): HostIndex {
   const named = new Map<string, TakenHost>();
   /** For each pattern there could be: a name among those added that it would cover. */
   const covered = new Map<string, TakenHost>();
+  /** Patterns by where they could meet another one. */
+  const meeting = new Map<string, TakenHost[]>();
   const put = (map: Map<string, TakenHost>, key: string, taken: TakenHost) => {
     map.set(key, first(map.get(key), taken)!);
   };
@@ -37,11 +40,16 @@ export function createHostIndex(): HostIndex {
       const taken = { host: name, ...holder };
       put(named, name, taken);
       for (const pattern of patternsOf(name)) put(covered, pattern, taken);
+      if (isPattern(name))
+        for (const key of meetingKeys(name)) meeting.set(key, [...(meeting.get(key) ?? []), taken]);
     },
     find(name) {
-      if (isPattern(name)) return first(named.get(name), covered.get(name));
+      if (isPattern(name)) {
+        const met = meetingKeys(name).flatMap((key) => meeting.get(key) ?? []);
+        return met.filter(({ host }) => intersect(name, host)).reduce(first, covered.get(name));
+      }
       const patterns = patternsOf(name).map((pattern) => named.get(pattern));
-      const found = [named.get(name), ...patterns].reduce(first, undefined);
+      const found = [named.get(name), ...patterns].reduce<TakenHost | undefined>(first, undefined);
       return found && { ...found, host: name };
     },
   };
@@ -49,7 +57,7 @@ export function createHostIndex(): HostIndex {
 
 const isPattern = (name: string) => name.includes(NODE_ID);
 
-const first = (a: TakenHost | undefined, b: TakenHost | undefined) =>
+const first = (a: TakenHost | undefined, b: TakenHost | undefined): TakenHost | undefined =>
   a && b && b.rank < a.rank ? b : (a ?? b);
 
 /** As the proxy reads the number in a server name. */

@@ -1,0 +1,55 @@
+/**
+ * Two patterns of host names that have one in common: `$(nodeId)-a1.x` and `1-a$(nodeId).x` both stand for `1-a1.x`. Pure.
+ */
+import { NODE_ID } from '../names.ts';
+
+/** As the proxy reads node ids. */
+const MAX_DIGITS = 10;
+const isDigit = (char: string | undefined) => char !== undefined && char >= '0' && char <= '9';
+
+const partsOf = (pattern: string): readonly [string, string] => {
+  const at = pattern.indexOf(NODE_ID);
+  return [pattern.slice(0, at), pattern.slice(at + NODE_ID.length)];
+};
+
+/**
+ * Two patterns that have a name in common have a key in common. Where one begins with a longer text than the other, the number of
+ * the other goes on where the shorter text ends, so there is a digit; and the same at the end.
+ */
+export function meetingKeys(pattern: string): string[] {
+  const [before, after] = partsOf(pattern);
+  const starts = [...before].flatMap((char, at) => (isDigit(char) ? [before.slice(0, at)] : []));
+  const ends = [...after].flatMap((char, at) => (isDigit(char) ? [after.slice(at + 1)] : []));
+  return [...starts, before].flatMap((start) => [...ends, after].map((end) => `${start} ${end}`));
+}
+
+/** Whether there is a name that both patterns stand for. */
+export function intersect(a: string, b: string): boolean {
+  const [one, other] = [partsOf(a), partsOf(b)];
+  const fixed = one.join('').length - other.join('').length;
+  for (let digits = 1; digits <= MAX_DIGITS; digits++) {
+    const digitsOfOther = digits + fixed;
+    if (digitsOfOther < 1 || digitsOfOther > MAX_DIGITS) continue;
+    if (fits(charsOf(one, digits), charsOf(other, digitsOfOther))) return true;
+  }
+  return false;
+}
+
+/** Any digit, and any but zero: a number of several digits does not begin with that. */
+const ANY = '#';
+const NOT_ZERO = '+';
+
+function charsOf([before, after]: readonly [string, string], digits: number): string[] {
+  const number = digits === 1 ? [ANY] : [NOT_ZERO, ...Array<string>(digits - 1).fill(ANY)];
+  return [...before, ...number, ...after];
+}
+
+const fits = (a: readonly string[], b: readonly string[]): boolean =>
+  a.every((char, at) => matches(char, b[at]!) || matches(b[at]!, char));
+
+/** Whether a place in one pattern can have what is at the same place of another. */
+function matches(place: string, char: string): boolean {
+  if (place === ANY) return isDigit(char) || char === NOT_ZERO || char === ANY;
+  if (place === NOT_ZERO) return (isDigit(char) && char !== '0') || char === NOT_ZERO;
+  return place === char;
+}
