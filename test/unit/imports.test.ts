@@ -44,6 +44,7 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     shared: ['kernel'],
     proxy: ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
+    brokers: ['kernel', 'shared'],
     'roads.ts': [],
     install: ['kernel', 'shared', 'proxy', 'roads.ts'],
     'operator.ts': ['kernel', 'proxy', 'install', 'roads.ts'],

@@ -6,6 +6,8 @@ import type { AnyObject, ResourceType } from '../../kube/object.ts';
  * what must never be forgotten is written down, objects are made, what is to be done once is done, and statuses are written.
  */
 export interface Plan<Action = never> {
+  /** Written first, one after the other. */
+  documents?: readonly Document[];
   persist: readonly PersistedField[];
   targets: readonly Target[];
   actions: readonly Action[];
@@ -59,4 +61,15 @@ export interface PersistedField extends StatusName {
   /** What it was when the plan was made. If it has become something else since, the plan is void. */
   seen: unknown;
   value: unknown;
+}
+
+/**
+ * A whole object of ours that has to be written before anything that depends on it is: what must not be forgotten, and would not
+ * survive in a status (which others may prune, and backups leave out). Never written over what the plan was not made from.
+ */
+export interface Document {
+  /** By name; the one that the program runs in is `LOCAL`. */
+  cluster: string;
+  /** With the version that the plan was made from; without one it must not exist yet. */
+  object: AnyObject;
 }

@@ -53,6 +53,8 @@ async function run(reconciler: Partial<Reconciler<string, Plan<string>, string, 
     },
     {
       targets: {
+        persist: async (documents) =>
+          void (documents.length > 0 && calls.push(`write down ${documents.length}`)),
         async apply(_key, targets) {
           calls.push(`apply ${targets.length}`);
           return targets.length > 0 ? errors : [];
@@ -89,6 +91,12 @@ suite('reconciling', () => {
       'write {"observed":"answers"}',
     ]);
     assert.deepEqual(outcome, { outcome: 'lookAgain', afterMs: 7 });
+  });
+
+  test('writes down what must not be forgotten before all else', async () => {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } };
+    const { calls } = await run({ plan: () => plan({ documents: [{ cluster: 'local', object }] }) });
+    assert.deepEqual(calls.slice(0, 4), ['observe', 'write down 1', 'persist', 'apply 1']);
   });
 
   test('remembers what acting brought until the next time', async () => {

@@ -118,6 +118,7 @@ export function reconcileBy<Observed, P extends Plan<unknown>, Checked = never, 
   async function reconcile(key: string, signal: AbortSignal): Promise<Outcome> {
     const now = clock.wallTime();
     const { plan, learned } = await checkedPlan(key, now, signal);
+    await targets.persist(plan.documents ?? [], signal);
     await statuses.persist(plan.persist, signal);
     const errors = await targets.apply(key, plan.targets, signal);
     const failure = await act(key, plan, now, signal);

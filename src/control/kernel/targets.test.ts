@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Client } from '../../kube/http/client.ts';
-import { localError } from '../../kube/http/errors.ts';
+import { ApiError, localError } from '../../kube/http/errors.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createRoadMetrics } from './metrics.ts';
 import type { Target } from './plan.ts';
 import { createTargets } from './targets.ts';
 import type { TargetCluster } from './targets.ts';
+import { Stale } from './status.ts';
 
 const never = new AbortController().signal;
 
@@ -57,6 +58,28 @@ function clusterWith(
 const metrics = () => createRoadMetrics(createMetrics(), 'test');
 
 suite('targets', () => {
+  test('a document is written only over what the plan was made from', async () => {
+    const asked: string[] = [];
+    const answer = (verb: string) => async (object: KubeObject) => {
+      asked.push(`${verb} ${object.metadata.name}`);
+      if (object.metadata.name === 'late') throw new ApiError(409, 'Conflict', 'newer');
+    };
+    const client = { create: answer('create'), update: answer('update') } as unknown as Client;
+    const cluster = { ...clusterWith(async () => undefined), client: () => client };
+    const targets = createTargets(() => cluster, metrics());
+    const document = (name: string, resourceVersion?: string) => ({
+      cluster: 'here',
+      object: {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name, ...(resourceVersion && { resourceVersion }) },
+      },
+    });
+    await targets.persist([document('new'), document('known', '7')], never);
+    await assert.rejects(targets.persist([document('late', '6'), document('never')], never), Stale);
+    assert.deepEqual(asked, ['create new', 'update known', 'update late']);
+  });
+
   test('a cluster that does not answer ends its own turn at the first request, and no other’s', async () => {
     const away = clusterWith(async () => {
       throw localError('Timeout', 'no answer within 30 s');

@@ -1,14 +1,15 @@
 /** The clusters that plans are carried out in: one writer each, and what is known of names that others have there. */
 import type { Client } from '../../kube/http/client.ts';
-import { ApiError } from '../../kube/http/errors.ts';
+import { ApiError, hasStatus } from '../../kube/http/errors.ts';
 import { keyOf, typeOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject, ResourceType } from '../../kube/object.ts';
 import { createWriter } from '../../kube/write/apply.ts';
 import type { Writer } from '../../kube/write/apply.ts';
 import { isOurs, referenceOf } from '../../kube/write/apply-decision.ts';
-import { SIGNATURE } from './field-manager.ts';
+import { FIELD_MANAGER, SIGNATURE } from './field-manager.ts';
 import type { RoadMetrics } from './metrics.ts';
-import type { LabelSet, Target } from './plan.ts';
+import type { Document, LabelSet, Target } from './plan.ts';
+import { Stale } from './status.ts';
 import type { Watched } from './watches.ts';
 
 /** One cluster that objects are made in. */
@@ -24,6 +25,8 @@ export interface TargetError {
 }
 
 export interface Targets {
+  /** Writes documents down. Throws `Stale` if one is no longer what the plan was made from. */
+  persist(documents: readonly Document[], signal: AbortSignal): Promise<void>;
   /** Carries out all targets: those of one cluster in turn, different clusters side by side, so that none waits for another. */
   apply(key: string, targets: readonly Target[], signal: AbortSignal): Promise<TargetError[]>;
   /** Those objects of targets, by reference, that exist and were made by someone else. */
@@ -78,7 +81,23 @@ export function createTargets(clusterOf: (name: string) => TargetCluster, metric
     return errors.map((error) => ({ cluster, ...error }));
   }
 
+  async function write({ cluster, object }: Document, signal: AbortSignal): Promise<void> {
+    const client = clusterOf(cluster).client();
+    const options = { fieldManager: FIELD_MANAGER, signal };
+    const isNew = object.metadata.resourceVersion === undefined;
+    try {
+      await (isNew ? client.create(object, options) : client.update(object, options));
+    } catch (error) {
+      if (hasStatus(error, 409)) throw new Stale(`${referenceOf(object)} has changed meanwhile`);
+      throw error;
+    }
+    metrics.wrote(isNew ? 'created' : 'updated', 1);
+  }
+
   return {
+    async persist(documents, signal) {
+      for (const document of documents) await write(document, signal);
+    },
     async apply(key, targets, signal) {
       if (targets.length === 0) return [];
       metrics.planned(key, sum(targets.map(({ objects }) => objects.length)));

@@ -162,6 +162,7 @@ suite('mistakes', () => {
       },
       {
         targets: {
+          persist: async () => {},
           apply: async () => [],
           findTaken: async () => [],
           waitFor() {},

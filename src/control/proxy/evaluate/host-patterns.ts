@@ -18,10 +18,12 @@ const partsOf = (pattern: string): readonly [string, string] => {
  */
 export function meetingKeys(pattern: string): string[] {
   const [before, after] = partsOf(pattern);
-  const starts = [...before].flatMap((char, at) => (isDigit(char) ? [before.slice(0, at)] : []));
-  const ends = [...after].flatMap((char, at) => (isDigit(char) ? [after.slice(at + 1)] : []));
+  const starts = digitsIn(before).map((at) => before.slice(0, at));
+  const ends = digitsIn(after).map((at) => after.slice(at + 1));
   return [...starts, before].flatMap((start) => [...ends, after].map((end) => `${start} ${end}`));
 }
+
+const digitsIn = (text: string) => Array.from(text.matchAll(/[0-9]/g), ({ index }) => index);
 
 /** Whether there is a name that both patterns stand for. */
 export function intersect(a: string, b: string): boolean {
@@ -39,13 +41,14 @@ export function intersect(a: string, b: string): boolean {
 const ANY = '#';
 const NOT_ZERO = '+';
 
-function charsOf([before, after]: readonly [string, string], digits: number): string[] {
-  const number = digits === 1 ? [ANY] : [NOT_ZERO, ...Array<string>(digits - 1).fill(ANY)];
-  return [...before, ...number, ...after];
-}
+const charsOf = ([before, after]: readonly [string, string], digits: number): string =>
+  before + (digits === 1 ? ANY : NOT_ZERO + ANY.repeat(digits - 1)) + after;
 
-const fits = (a: readonly string[], b: readonly string[]): boolean =>
-  a.every((char, at) => matches(char, b[at]!) || matches(b[at]!, char));
+function fits(a: string, b: string): boolean {
+  for (let at = 0; at < a.length; at++)
+    if (!matches(a[at]!, b[at]!) && !matches(b[at]!, a[at]!)) return false;
+  return true;
+}
 
 /** Whether a place in one pattern can have what is at the same place of another. */
 function matches(place: string, char: string): boolean {

@@ -1,0 +1,165 @@
+/** The configuration of each node, as Kafka reads it. Pure. */
+import { hasRole, nodesOf } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, Node, Pool } from '../model/cluster.ts';
+import {
+  CLIENTS_CA_BUNDLE,
+  CLUSTER_CA_BUNDLE,
+  CONTROL_PLANE_PORT,
+  NODE_DIRECTORY,
+  NODE_PEM,
+  OPERATOR_COMMON_NAME,
+  ORGANISATION,
+  REPLICATION_PORT,
+  TRUST_DIRECTORY,
+  listenerId,
+  logDir,
+  nodeCommonName,
+  nodeHost,
+  podName,
+} from '../model/names.ts';
+
+export type Properties = readonly (readonly [key: string, value: string])[];
+
+const CONTROL_PLANE = listenerId('controlplane', CONTROL_PLANE_PORT);
+const REPLICATION = listenerId('replication', REPLICATION_PORT);
+
+interface Bound {
+  id: string;
+  port: number;
+  protocol: 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL';
+}
+
+/** Everything but what only the place of a pod tells. The order is for readers. */
+export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Properties {
+  const isBroker = hasRole(pool, 'broker');
+  const isController = hasRole(pool, 'controller');
+  const bound = listenersBy(cluster, isBroker, isController);
+  // A node also connects by listeners that it does not have: brokers to controllers, and all must agree on how.
+  const known = listenersBy(cluster, isBroker, true);
+  const host = nodeHost(cluster.name, cluster.namespace, podName(cluster.name, pool.name, node.id));
+  const list = (each: (one: Bound) => string, among = bound) => among.map(each).join(',');
+  return [
+    ['node.id', String(node.id)],
+    ['process.roles', pool.roles.toSorted().join(',')],
+    ['controller.listener.names', CONTROL_PLANE],
+    ['controller.quorum.voters', votersOf(cluster)],
+    ['listeners', list(({ id, port }) => `${id}://0.0.0.0:${port}`)],
+    ['advertised.listeners', list(({ id, port }) => `${id}://${host}:${port}`)],
+    ['listener.security.protocol.map', list(({ id, protocol }) => `${id}:${protocol}`, known)],
+    ...(isBroker ? ([['inter.broker.listener.name', REPLICATION]] as const) : []),
+    ['log.dirs', pool.volumes.map((volume) => logDir(volume, node.id)).join(',')],
+    ...pool.volumes.flatMap((volume) =>
+      volume.metadata ? ([['metadata.log.dir', logDir(volume, node.id)]] as const) : [],
+    ),
+    ...tlsBetweenNodes(CONTROL_PLANE),
+    ...(isBroker ? tlsBetweenNodes(REPLICATION) : []),
+    ...(isBroker ? cluster.listeners.flatMap(listenerProperties) : []),
+    // Certificates of nodes are renewed while they run, with other names in them where listeners came or went.
+    ['ssl.allow.san.changes', 'true'],
+    ['ssl.allow.dn.changes', 'true'],
+    ...authorizationProperties(cluster),
+    ...rackProperties(cluster, isBroker),
+    ...Object.entries(cluster.config),
+  ];
+}
+
+/** As the configuration file has it. */
+export const propertiesText = (properties: Properties): string =>
+  properties.map(([key, value]) => `${key}=${value.replaceAll('\\', '\\\\')}\n`).join('');
+
+/** All controllers, the same in every node's configuration. */
+function votersOf(cluster: BrokerCluster): string {
+  return nodesOf(cluster)
+    .filter(({ pool }) => hasRole(pool, 'controller'))
+    .toSorted((a, b) => a.node.id - b.node.id)
+    .map(({ pool, node }) => {
+      const host = nodeHost(cluster.name, cluster.namespace, podName(cluster.name, pool.name, node.id));
+      return `${node.id}@${host}:${CONTROL_PLANE_PORT}`;
+    })
+    .join(',');
+}
+
+function listenersBy({ listeners }: BrokerCluster, isBroker: boolean, isController: boolean): Bound[] {
+  return [
+    ...(isController ? [{ id: CONTROL_PLANE, port: CONTROL_PLANE_PORT, protocol: 'SSL' } as const] : []),
+    ...(isBroker ? [{ id: REPLICATION, port: REPLICATION_PORT, protocol: 'SSL' } as const] : []),
+    ...(isBroker ? listeners.map(boundBy) : []),
+  ];
+}
+
+function boundBy(listener: Listener): Bound {
+  const { name, port, tls, authentication } = listener;
+  const sasl = authentication === 'scram-sha-512' ? 'SASL_' : '';
+  return { id: listenerId(name, port), port, protocol: `${sasl}${tls ? 'SSL' : 'PLAINTEXT'}` };
+}
+
+/** The key and the certificate of the node itself. */
+const keyStore = (prefix: string): Properties => [
+  [`${prefix}ssl.keystore.type`, 'PEM'],
+  [`${prefix}ssl.keystore.location`, `${NODE_DIRECTORY}/${NODE_PEM}`],
+];
+
+const trustStore = (prefix: string, bundle: string): Properties => [
+  [`${prefix}ssl.truststore.type`, 'PEM'],
+  [`${prefix}ssl.truststore.location`, `${TRUST_DIRECTORY}/${bundle}`],
+];
+
+const prefixOf = (id: string) => `listener.name.${id.toLowerCase()}.`;
+
+function tlsBetweenNodes(id: string): Properties {
+  const prefix = prefixOf(id);
+  return [
+    ...keyStore(prefix),
+    ...trustStore(prefix, CLUSTER_CA_BUNDLE),
+    [`${prefix}ssl.client.auth`, 'required'],
+  ];
+}
+
+function listenerProperties({ name, port, tls, authentication }: Listener): Properties {
+  const prefix = prefixOf(listenerId(name, port));
+  return [
+    ...(tls ? keyStore(prefix) : []),
+    ...(authentication === 'tls'
+      ? ([...trustStore(prefix, CLIENTS_CA_BUNDLE), [`${prefix}ssl.client.auth`, 'required']] as const)
+      : []),
+    ...(authentication === 'scram-sha-512'
+      ? ([
+          [`${prefix}sasl.enabled.mechanisms`, 'SCRAM-SHA-512'],
+          [
+            `${prefix}scram-sha-512.sasl.jaas.config`,
+            'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+          ],
+        ] as const)
+      : []),
+  ];
+}
+
+const principal = (commonName: string) => `User:CN=${commonName},O=${ORGANISATION}`;
+
+function authorizationProperties({ name, authorization }: BrokerCluster): Properties {
+  if (!authorization) return [];
+  const own = [nodeCommonName(name), OPERATOR_COMMON_NAME].map(principal);
+  const others = authorization.superUsers.map((user) => `User:${user}`);
+  return [
+    ['authorizer.class.name', 'org.apache.kafka.metadata.authorizer.StandardAuthorizer'],
+    ['super.users', [...own, ...others].join(';')],
+  ];
+}
+
+/** Consumers read from a replica of their own rack, where there are racks and nobody chose otherwise. */
+function rackProperties({ rack, config }: BrokerCluster, isBroker: boolean): Properties {
+  if (!rack || !isBroker) return [];
+  const key = 'replica.selector.class';
+  return [
+    ...(key in config ? [] : ([[key, 'org.apache.kafka.common.replica.RackAwareReplicaSelector']] as const)),
+    ...(rack.by === 'environment-variable' ? fromEnvironment('broker.rack', rack.variable) : []),
+  ];
+}
+
+/** Kafka itself reads the one variable, and no other. */
+const fromEnvironment = (key: string, variable: string): Properties => [
+  ['config.providers', 'env'],
+  ['config.providers.env.class', 'org.apache.kafka.common.config.provider.EnvVarConfigProvider'],
+  ['config.providers.env.param.allowlist.pattern', `^${variable}$`],
+  [key, `\${env:${variable}}`],
+];

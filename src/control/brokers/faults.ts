@@ -1,0 +1,51 @@
+/** What can be wrong with a Kafka cluster that we run, and which condition says so. */
+import type { EventRules } from '../kernel/events.ts';
+import { faultRules } from '../kernel/faults.ts';
+import type { Fault as AnyFault } from '../kernel/faults.ts';
+
+const CONDITION_OF = {
+  /** A field has a value that cannot be. */
+  Invalid: 'Accepted',
+  NotSupported: 'Accepted',
+  UnknownVersion: 'Accepted',
+  /** What runs cannot become what is asked for. */
+  ChangeNotPossible: 'Accepted',
+  /** Somebody else's operator has it. */
+  RunByAnother: 'Accepted',
+  NameTaken: 'Accepted',
+  /** The API server refuses an object of it. */
+  Denied: 'Ready',
+  PodsNotReady: 'Ready',
+  /** An empty disk where there was data. */
+  DiskLost: 'Ready',
+  RollBlocked: 'Ready',
+  Rolling: 'Ready',
+  CertificatesPending: 'Ready',
+  CertificateAuthority: 'Ready',
+  /** Works, but not as its owner may think. */
+  ConfigIgnored: 'Ready',
+  Layout: 'Ready',
+} as const satisfies Record<string, ConditionType>;
+
+export type ConditionType = 'Accepted' | 'Ready';
+export type Reason = keyof typeof CONDITION_OF;
+export type Fault = AnyFault<Reason>;
+
+/** Reasons that take nothing away. */
+const WARNINGS: ReadonlySet<Reason> = new Set(['ConfigIgnored', 'Layout', 'Rolling']);
+
+export const { preventsService, isRefusal, conditionsOf } = faultRules<Reason, ConditionType>({
+  conditionOf: CONDITION_OF,
+  warnings: WARNINGS,
+});
+
+export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNINGS.has(reason);
+
+/** Which changes of conditions a person should hear of. */
+export const KAFKA_EVENTS: EventRules = {
+  types: ['Accepted'],
+  routine: new Set(['CertificatesPending', 'Rolling']),
+  waiting: new Set(['PodsNotReady']),
+  onlyOf: {},
+  announced: { ConfigIgnored: '', Layout: '' },
+};

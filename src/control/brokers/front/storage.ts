@@ -1,0 +1,115 @@
+/** The disks of a node pool, checked, also against those that it has. Pure. */
+import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
+import type { Fault } from '../faults.ts';
+import type { Volume } from '../model/cluster.ts';
+import { volumeName } from '../model/names.ts';
+
+type Written = NonNullable<KafkaNodePool['spec']['storage']>;
+type WrittenVolume = NonNullable<Written['volumes']>[number];
+
+const PATH = ['spec', 'storage'] as const;
+
+export interface PoolStorage {
+  volumes: Volume[];
+  faults: Fault[];
+}
+
+export function storageOf(pool: KafkaNodePool): PoolStorage {
+  const { storage } = pool.spec;
+  const fault = (message: string, ...path: (string | number)[]): Fault => ({
+    reason: 'Invalid',
+    path: [...PATH, ...path],
+    message: `KafkaNodePool "${pool.metadata.name}": ${message}`,
+  });
+  if (!storage?.type)
+    return {
+      volumes: [],
+      faults: [fault('storage.type is missing; use ephemeral, persistent-claim or jbod')],
+    };
+  if (storage.type !== 'jbod') {
+    const volume = volumeOf({ ...storage, type: storage.type }, undefined);
+    return { volumes: [{ ...volume, metadata: true }], faults: volumeFaults(volume, fault, []) };
+  }
+  const written = storage.volumes ?? [];
+  const ids = written.map(({ id }) => id);
+  const isClear =
+    written.length > 0 && ids.every((id, index) => id !== undefined && ids.indexOf(id) === index);
+  if (!isClear)
+    return { volumes: [], faults: [fault('give each volume of the jbod an id of its own', 'volumes')] };
+  const volumes = written.map((one) => volumeOf(one, one.id));
+  const shared = written.filter(({ kraftMetadata }) => kraftMetadata === 'shared');
+  const holder = shared[0]?.id ?? Math.min(...volumes.map(({ id }) => id!));
+  return {
+    volumes: volumes.map((one) => ({ ...one, metadata: one.id === holder })),
+    faults: [
+      ...(shared.length > 1 ? [fault('only one volume can have kraftMetadata: shared', 'volumes')] : []),
+      ...volumes.flatMap((one, index) => volumeFaults(one, fault, ['volumes', index])),
+    ],
+  };
+}
+
+function volumeOf(written: WrittenVolume, id: number | undefined): Volume {
+  return {
+    id,
+    persistent: written.type === 'persistent-claim',
+    size: written.size ?? (written['sizeLimit'] as string | undefined),
+    storageClass: written.class,
+    deleteClaim: written.deleteClaim ?? false,
+    metadata: false,
+  };
+}
+
+const volumeFaults = (
+  { persistent, size }: Volume,
+  fault: (message: string, ...path: (string | number)[]) => Fault,
+  path: (string | number)[],
+): Fault[] =>
+  persistent && size === undefined
+    ? [fault('a persistent volume needs a size, e.g. 100Gi', ...path, 'size')]
+    : [];
+
+/** What of the storage that a pool has cannot become what is asked for: data would be lost, or Kubernetes refuses. */
+export function storageChangeFaults(
+  pool: KafkaNodePool,
+  wanted: readonly Volume[],
+  had: readonly Volume[],
+): Fault[] {
+  const fault = (message: string): Fault => ({
+    reason: 'ChangeNotPossible',
+    path: PATH,
+    message: `KafkaNodePool "${pool.metadata.name}": ${message}`,
+  });
+  if (had.length === 0) return [];
+  const changes = wanted.flatMap((volume) => {
+    const before = had.find(({ id }) => id === volume.id);
+    if (!before) return [];
+    const name = volumeName(volume);
+    return [
+      ...(before.persistent === volume.persistent ? [] : [`volume ${name} cannot change its type; add a new node pool and remove this one`]), // prettier-ignore
+      ...(before.storageClass === volume.storageClass ? [] : [`volume ${name} cannot change its class; add a new node pool and remove this one`]), // prettier-ignore
+      ...(isSmaller(volume.size, before.size) ? [`volume ${name} cannot shrink from ${before.size} to ${volume.size}`] : []), // prettier-ignore
+    ];
+  });
+  const isOther = !wanted.some(({ id }) => had.some((one) => one.id === id));
+  const metadata = had.find((one) => one.metadata);
+  const moved = metadata && !wanted.some((one) => one.id === metadata.id && one.metadata);
+  return [
+    ...changes,
+    ...(isOther ? ['a pool cannot go from a single volume to a jbod or back; add a new node pool'] : []),
+    ...(moved && !isOther ? [`the metadata log stays on volume ${volumeName(metadata)}; keep that volume and its kraftMetadata`] : []), // prettier-ignore
+  ].map(fault);
+}
+
+const FACTORS: Record<string, number> = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 }; // prettier-ignore
+
+/** Bytes of a quantity, if it is one. */
+function bytesOf(quantity: string | undefined): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMGTP]i?|Ki)?$/.exec(quantity ?? '') ?? [];
+  const factor = FACTORS[unit];
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
+
+function isSmaller(wanted: string | undefined, had: string | undefined): boolean {
+  const [a, b] = [bytesOf(wanted), bytesOf(had)];
+  return a !== undefined && b !== undefined && a < b;
+}

@@ -1,0 +1,38 @@
+/**
+ * What must never be forgotten of a cluster: its id, and which node ids there are. It is written down (in a KafkaAnchor) before anything
+ * that depends on it is made, because a second id would be a second cluster, and a reused one somebody else's data.
+ */
+import type { Role } from './cluster.ts';
+
+export interface Charter {
+  clusterId: string;
+  /** Counts who is in charge: what an older one wrote is void. */
+  epoch: number;
+  nodes: readonly CharterNode[];
+  /** The restart that was begun, written down before the pod was deleted. */
+  inFlight?: InFlight | undefined;
+}
+
+export interface CharterNode {
+  id: number;
+  pool: string;
+  /** The Kubernetes cluster that it is in. */
+  target: string;
+  roles: readonly Role[];
+  /** Whether it is to go once it is empty. */
+  leaving: boolean;
+  /** Names of volumes that had data once: an empty one of these has lost it, and is not formatted again. */
+  formatted: readonly string[];
+}
+
+export interface InFlight {
+  node: number;
+  podUid: string;
+  /** In ms since 1970. */
+  since: number;
+  why: readonly string[];
+}
+
+/** Whether the cluster has ever run. */
+export const hasRun = ({ nodes }: Pick<Charter, 'nodes'>): boolean =>
+  nodes.some(({ formatted }) => formatted.length > 0);

@@ -1,0 +1,92 @@
+/**
+ * A Kafka cluster that we run, as every part of this folder sees it: checked, complete, and free of how a user spelled it. The front
+ * doors (`front/`) make it from resources; configuration, objects, rolls and moves are functions of it.
+ */
+
+/** The whole cluster, over all Kubernetes clusters that it has nodes in. */
+export interface BrokerCluster {
+  namespace: string;
+  name: string;
+  uid: string;
+  /** The id that its disks are formatted with. */
+  clusterId: string;
+  version: string;
+  metadataVersion: string;
+  image: string;
+  imagePullSecrets: readonly { name: string }[];
+  pools: readonly Pool[];
+  listeners: readonly Listener[];
+  /** What the user set, less what is not the user's to set. */
+  config: Readonly<Record<string, string>>;
+  rack: Rack | undefined;
+  authorization: Authorization | undefined;
+  template: Templates;
+  jvm: JvmOptions;
+  logging: string | undefined;
+}
+
+export type Role = 'broker' | 'controller';
+
+/** Nodes that are alike, in one Kubernetes cluster. */
+export interface Pool {
+  name: string;
+  uid: string;
+  /** The Kubernetes cluster by name; `LOCAL` is the one that the operator runs in. */
+  target: string;
+  roles: readonly Role[];
+  /** By id. Those that are to go are among them until they are empty. */
+  nodes: readonly Node[];
+  volumes: readonly Volume[];
+  resources: Readonly<Record<string, unknown>> | undefined;
+  jvm: JvmOptions;
+  template: Templates;
+}
+
+export interface Node {
+  id: number;
+  /** Log dirs that may be formatted now; all others have data, or have lost it. */
+  formatting: readonly string[];
+}
+
+/** A disk of each node of a pool. */
+export interface Volume {
+  /** Of a jbod; undefined for the only volume of a node. */
+  id: number | undefined;
+  persistent: boolean;
+  /** As Kubernetes writes quantities. */
+  size: string | undefined;
+  storageClass: string | undefined;
+  deleteClaim: boolean;
+  /** Whether the metadata log is on it: just one volume of a pool has it. */
+  metadata: boolean;
+}
+
+export interface Listener {
+  name: string;
+  port: number;
+  tls: boolean;
+  authentication: 'none' | 'tls' | 'scram-sha-512';
+  networkPolicyPeers: readonly object[] | undefined;
+}
+
+/** Where `broker.rack` comes from. */
+export type Rack = { by: 'topology-label'; label: string } | { by: 'environment-variable'; variable: string };
+
+export interface Authorization {
+  superUsers: readonly string[];
+}
+
+export interface JvmOptions {
+  xms?: string | undefined;
+  xmx?: string | undefined;
+  /** As given to the command line. */
+  options: readonly string[];
+}
+
+/** What users want on the objects that are made, by object, as Strimzi names them: `pod`, `kafkaContainer`, `persistentVolumeClaim` … */
+export type Templates = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export const nodesOf = ({ pools }: Pick<BrokerCluster, 'pools'>): { pool: Pool; node: Node }[] =>
+  pools.flatMap((pool) => pool.nodes.map((node) => ({ pool, node })));
+
+export const hasRole = ({ roles }: Pick<Pool, 'roles'>, role: Role): boolean => roles.includes(role);

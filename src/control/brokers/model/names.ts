@@ -1,0 +1,119 @@
+/** Names, labels, ports and paths of all that is made for a Kafka cluster, Strimzi's where it has them: spelled here and nowhere else. */
+import type { Volume } from './cluster.ts';
+
+export const CLUSTER_LABEL = 'strimzi.io/cluster';
+export const POOL_LABEL = 'strimzi.io/pool-name';
+export const KIND_LABEL = 'strimzi.io/kind';
+export const NAME_LABEL = 'strimzi.io/name';
+export const POD_LABEL = 'strimzi.io/pod-name';
+export const BROKER_ROLE_LABEL = 'strimzi.io/broker-role';
+export const CONTROLLER_ROLE_LABEL = 'strimzi.io/controller-role';
+
+/** On pods and pod sets. */
+export const REVISION_ANNOTATION = 'strimzi.io/revision';
+export const VERSION_ANNOTATION = 'strimzi.io/kafka-version';
+export const STORAGE_ANNOTATION = 'strimzi.io/storage';
+export const CERTIFICATE_HASH_ANNOTATION = 'strimzi.io/server-cert-hash';
+
+/** What a Kafka says to be ours. */
+export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
+/** Where the pod-set controller writes what a label of a pod's node says. */
+export const nodeLabelAnnotation = (label: string): string =>
+  ({
+    'topology.kubernetes.io/zone': 'isthmus.dev/node-zone',
+    'topology.kubernetes.io/region': 'isthmus.dev/node-region',
+  })[label] ?? `isthmus.dev/node-label.${label.replaceAll('/', '_')}`;
+
+export const CONTROL_PLANE_PORT = 9090;
+export const REPLICATION_PORT = 9091;
+export const METRICS_PORT = 9404;
+/** Ports that no listener of a user may have. */
+export const RESERVED_PORTS: readonly number[] = [CONTROL_PLANE_PORT, REPLICATION_PORT, METRICS_PORT, 8443];
+
+export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
+
+/** On every object of a cluster, and nothing without them is ever touched. The most telling one first: it is looked up by. */
+export const ownerLabels = (cluster: string): Record<string, string> => ({
+  [CLUSTER_LABEL]: cluster,
+  ...MANAGED_BY,
+});
+
+/** Selects all pods of a cluster. */
+export const podSelector = (cluster: string): Record<string, string> => ({
+  [CLUSTER_LABEL]: cluster,
+  [KIND_LABEL]: 'Kafka',
+  [NAME_LABEL]: `${cluster}-kafka`,
+});
+
+/** Labels of every object, whatever a user wants on it. */
+export const objectLabels = (cluster: string): Record<string, string> => ({
+  ...podSelector(cluster),
+  'strimzi.io/component-type': 'kafka',
+  'app.kubernetes.io/name': 'kafka',
+  'app.kubernetes.io/instance': cluster,
+  'app.kubernetes.io/part-of': `strimzi-${cluster}`,
+  ...MANAGED_BY,
+});
+
+export const anchorName = (cluster: string) => cluster;
+export const podSetName = (cluster: string, pool: string) => `${cluster}-${pool}`;
+export const podName = (cluster: string, pool: string, node: number) => `${cluster}-${pool}-${node}`;
+export const serviceAccountName = (cluster: string) => `${cluster}-kafka`;
+export const disruptionBudgetName = (cluster: string) => `${cluster}-kafka`;
+export const headlessServiceName = (cluster: string) => `${cluster}-kafka-brokers`;
+export const bootstrapServiceName = (cluster: string) => `${cluster}-kafka-bootstrap`;
+export const networkPolicyName = (cluster: string) => `${cluster}-network-policy-kafka`;
+export const trustBundleName = (cluster: string) => `${cluster}-trustbundle`;
+export const clusterCaName = (cluster: string) => `${cluster}-cluster-ca`;
+export const clusterCaCertName = (cluster: string) => `${cluster}-cluster-ca-cert`;
+export const clientsCaName = (cluster: string) => `${cluster}-clients-ca`;
+export const clientsCaCertName = (cluster: string) => `${cluster}-clients-ca-cert`;
+export const operatorCertsName = (cluster: string) => `${cluster}-cluster-operator-certs`;
+
+/** Of a volume within its pod: `data`, or `data-<id>` in a jbod. */
+export const volumeName = ({ id }: Pick<Volume, 'id'>) => (id === undefined ? 'data' : `data-${id}`);
+export const claimName = (volume: Pick<Volume, 'id'>, pod: string) => `${volumeName(volume)}-${pod}`;
+
+const DATA_DIRECTORY = '/var/lib/kafka';
+export const mountPath = (volume: Pick<Volume, 'id'>) => `${DATA_DIRECTORY}/${volumeName(volume)}`;
+export const logDir = (volume: Pick<Volume, 'id'>, node: number) => `${mountPath(volume)}/kafka-log${node}`;
+
+export const CONFIG_DIRECTORY = '/opt/isthmus/config';
+export const NODE_DIRECTORY = '/opt/isthmus/node';
+export const TRUST_DIRECTORY = '/opt/isthmus/trust';
+export const POD_DIRECTORY = '/opt/isthmus/pod';
+/** Key and chain in one file, as Kafka reads it. */
+export const NODE_PEM = 'node.pem';
+export const CLUSTER_CA_BUNDLE = 'cluster-ca.crt';
+export const CLIENTS_CA_BUNDLE = 'clients-ca.crt';
+
+/** The organisation in all certificates that are made for a cluster, as Strimzi has it. */
+export const ORGANISATION = 'io.strimzi';
+export const nodeCommonName = (cluster: string) => `${cluster}-kafka`;
+export const OPERATOR_COMMON_NAME = 'cluster-operator';
+
+/** A node within its Kubernetes cluster. */
+export const nodeHost = (cluster: string, namespace: string, pod: string) =>
+  `${pod}.${headlessServiceName(cluster)}.${namespace}.svc`;
+
+/** How Kafka knows a listener, and how its port is called in Services (the prefix tells service meshes the protocol). */
+export const listenerId = (name: string, port: number) => `${name.toUpperCase()}-${port}`;
+export const listenerPortName = (name: string) =>
+  ({ plain: 'tcp-clients', tls: 'tcp-clientstls', external: 'tcp-external' })[name] ?? `tcp-${name}`;
+
+/** All names by which a node may be reached: each is in its certificate. */
+export function certificateNames(
+  { namespace, name }: { namespace: string; name: string },
+  pod: string,
+  clusterDomain: string,
+): string[] {
+  const services = [bootstrapServiceName(name), headlessServiceName(name)];
+  const ofService = services.flatMap((service) => [
+    service,
+    `${service}.${namespace}`,
+    `${service}.${namespace}.svc`,
+    `${service}.${namespace}.svc.${clusterDomain}`,
+  ]);
+  const host = nodeHost(name, namespace, pod);
+  return [...ofService, host, `${host}.${clusterDomain}`];
+}

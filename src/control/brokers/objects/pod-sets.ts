@@ -1,0 +1,221 @@
+/** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
+import { hashOf } from '../../../kube/json.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
+import { hasRole } from '../model/cluster.ts';
+import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
+import {
+  BROKER_ROLE_LABEL,
+  CONFIG_DIRECTORY,
+  CONTROLLER_ROLE_LABEL,
+  CONTROL_PLANE_PORT,
+  NODE_DIRECTORY,
+  POD_DIRECTORY,
+  POD_LABEL,
+  POOL_LABEL,
+  REPLICATION_PORT,
+  REVISION_ANNOTATION,
+  STORAGE_ANNOTATION,
+  TRUST_DIRECTORY,
+  VERSION_ANNOTATION,
+  headlessServiceName,
+  nodeLabelAnnotation,
+  listenerPortName,
+  podName,
+  podSelector,
+  podSetName,
+  serviceAccountName,
+  trustBundleName,
+} from '../model/names.ts';
+import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
+import { podVolume, volumeMount } from './volumes.ts';
+
+/** In the official image. */
+const KAFKA_USER = 1000;
+const GRACE_SECONDS = 60;
+
+export function podSet(cluster: BrokerCluster, pool: Pool, epoch: number, fixed: FixedConfig): AnyObject {
+  const name = podSetName(cluster.name, pool.name);
+  const metadata = metadataOf(cluster, name, wishesOf(templateOf(cluster, pool), 'podSet'), pool);
+  return {
+    apiVersion: 'core.strimzi.io/v1',
+    kind: 'StrimziPodSet',
+    metadata: {
+      ...metadata,
+      annotations: {
+        ...metadata.annotations,
+        [STORAGE_ANNOTATION]: JSON.stringify(pool.volumes),
+        [VERSION_ANNOTATION]: cluster.version,
+        'isthmus.dev/epoch': String(epoch),
+      },
+      ownerReferences: ownedByKafka(cluster),
+    },
+    spec: {
+      selector: { matchLabels: { ...podSelector(cluster.name), [POOL_LABEL]: pool.name } },
+      pods: pool.nodes.map((node) => podOf(cluster, pool, node, fixed)),
+    },
+  };
+}
+
+/** What a node reads only when it starts, beside its pod: a change of it needs a restart like a change of the pod. */
+export type FixedConfig = (pool: Pool, node: Node) => unknown;
+
+const templateOf = (cluster: BrokerCluster, pool: Pool): Templates => ({
+  ...cluster.template,
+  ...pool.template,
+});
+
+interface PodWishes {
+  affinity: object;
+  tolerations: object[];
+  topologySpreadConstraints: object[];
+  priorityClassName: string;
+  schedulerName: string;
+  hostAliases: object[];
+  securityContext: object;
+  terminationGracePeriodSeconds: number;
+  tmpDirSizeLimit: string;
+  volumes: object[];
+}
+
+function podOf(cluster: BrokerCluster, pool: Pool, node: Node, fixed: FixedConfig): AnyObject {
+  const name = podName(cluster.name, pool.name, node.id);
+  const wishes = wishesOf<PodWishes>(templateOf(cluster, pool), 'pod');
+  const { labels, annotations } = metadataOf(cluster, name, wishes, pool);
+  const roles = {
+    [BROKER_ROLE_LABEL]: String(hasRole(pool, 'broker')),
+    [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
+  };
+  const spec = podSpec(cluster, pool, node, wishes);
+  const revision = hashOf({ spec, labels, annotations, fixed: fixed(pool, node) });
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: cluster.namespace,
+      labels: {
+        ...labels,
+        ...roles,
+        [POD_LABEL]: name,
+        'strimzi.io/controller': 'strimzipodset',
+        'strimzi.io/controller-name': podSetName(cluster.name, pool.name),
+      },
+      annotations: {
+        ...annotations,
+        [REVISION_ANNOTATION]: revision,
+        [VERSION_ANNOTATION]: cluster.version,
+      },
+    },
+    spec,
+  };
+}
+
+/** Wishes that are fields of a pod by the same name. */
+const POD_FIELDS = [
+  'affinity',
+  'tolerations',
+  'topologySpreadConstraints',
+  'priorityClassName',
+  'schedulerName',
+  'hostAliases',
+] as const;
+
+function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial<PodWishes>): object {
+  const name = podName(cluster.name, pool.name, node.id);
+  const fields = POD_FIELDS.flatMap((field) =>
+    wishes[field] === undefined ? [] : [[field, wishes[field]] as const],
+  );
+  return {
+    hostname: name,
+    subdomain: headlessServiceName(cluster.name),
+    serviceAccountName: serviceAccountName(cluster.name),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: wishes.terminationGracePeriodSeconds ?? GRACE_SECONDS,
+    securityContext: {
+      ...CONFINED_POD.securityContext,
+      runAsUser: KAFKA_USER,
+      fsGroup: KAFKA_USER,
+      ...wishes.securityContext,
+    },
+    ...(cluster.imagePullSecrets.length > 0 && { imagePullSecrets: cluster.imagePullSecrets }),
+    ...Object.fromEntries(fields),
+    containers: [container(cluster, pool)],
+    volumes: [
+      ...pool.volumes.map((volume) => podVolume(volume, name)),
+      { name: 'config', configMap: { name } },
+      { name: 'node', secret: { secretName: name } },
+      { name: 'trust', secret: { secretName: trustBundleName(cluster.name) } },
+      {
+        name: 'pod',
+        downwardAPI: { items: [{ path: 'annotations', fieldRef: { fieldPath: 'metadata.annotations' } }] },
+      },
+      { name: 'tmp', emptyDir: { sizeLimit: wishes.tmpDirSizeLimit ?? '100Mi' } },
+      ...(wishes.volumes ?? []),
+    ],
+  };
+}
+
+interface ContainerWishes {
+  env: { name: string; value?: string }[];
+  securityContext: object;
+  volumeMounts: object[];
+}
+
+function container(cluster: BrokerCluster, pool: Pool): object {
+  const wishes = wishesOf<ContainerWishes>(templateOf(cluster, pool), 'kafkaContainer');
+  const probed = hasRole(pool, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
+  const mount = (name: string, mountPath: string) => ({ name, mountPath, readOnly: true });
+  return {
+    name: 'kafka',
+    image: cluster.image,
+    command: ['/bin/sh', `${CONFIG_DIRECTORY}/start.sh`],
+    env: [...javaEnv(cluster.jvm, pool.jvm), ...rackEnv(cluster, pool), ...(wishes.env ?? [])],
+    ports: portsOf(cluster, pool),
+    // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
+    readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+    ...(pool.resources && { resources: pool.resources }),
+    securityContext: { ...CONFINED.securityContext, ...wishes.securityContext },
+    volumeMounts: [
+      ...pool.volumes.map(volumeMount),
+      mount('config', CONFIG_DIRECTORY),
+      mount('node', NODE_DIRECTORY),
+      mount('trust', TRUST_DIRECTORY),
+      mount('pod', POD_DIRECTORY),
+      { name: 'tmp', mountPath: '/tmp' },
+      ...(wishes.volumeMounts ?? []),
+    ],
+  };
+}
+
+function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
+  const named = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  return [
+    ...(hasRole(pool, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
+    ...(hasRole(pool, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
+    ...(hasRole(pool, 'broker')
+      ? listeners.map(({ name, port }) => named(listenerPortName(name), port))
+      : []),
+  ];
+}
+
+/** The start script takes the rack from what is known of the pod's place. */
+function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
+  if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
+  return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
+}
+
+/** Half of the memory is for the page cache, which Kafka reads from. */
+const HEAP = '-XX:InitialRAMPercentage=50 -XX:MaxRAMPercentage=50';
+
+function javaEnv(shared: JvmOptions, own: JvmOptions): object[] {
+  const isOwn = own.xms !== undefined || own.xmx !== undefined || own.options.length > 0;
+  const { xms, xmx, options } = isOwn ? own : shared;
+  const heap = [xms === undefined ? [] : [`-Xms${xms}`], xmx === undefined ? [] : [`-Xmx${xmx}`]].flat();
+  return [
+    { name: 'KAFKA_HEAP_OPTS', value: heap.length > 0 ? heap.join(' ') : HEAP },
+    ...(options.length > 0 ? [{ name: 'KAFKA_JVM_OPTS', value: options.join(' ') }] : []),
+  ];
+}

@@ -1,0 +1,130 @@
+/** How clients and nodes find each other within a Kubernetes cluster, and who may. */
+import type { AnyObject } from '../../../kube/object.ts';
+import type { BrokerCluster } from '../model/cluster.ts';
+import {
+  BROKER_ROLE_LABEL,
+  CONTROL_PLANE_PORT,
+  METRICS_PORT,
+  REPLICATION_PORT,
+  bootstrapServiceName,
+  disruptionBudgetName,
+  headlessServiceName,
+  listenerPortName,
+  networkPolicyName,
+  podSelector,
+  serviceAccountName,
+} from '../model/names.ts';
+import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
+
+interface ServiceWishes {
+  ipFamilyPolicy: string;
+  ipFamilies: string[];
+}
+
+const port = (name: string, number: number) => ({ name, port: number, targetPort: number, protocol: 'TCP' });
+
+const clientPorts = ({ listeners }: BrokerCluster) =>
+  listeners.map(({ name, port: number }) => port(listenerPortName(name), number));
+
+function service(cluster: BrokerCluster, name: string, template: string, spec: object): AnyObject {
+  const wishes = wishesOf<ServiceWishes>(cluster.template, template);
+  const { ipFamilyPolicy, ipFamilies } = wishes;
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { ...metadataOf(cluster, name, wishes), ownerReferences: ownedByKafka(cluster) },
+    spec: { ...spec, ...(ipFamilyPolicy && { ipFamilyPolicy }), ...(ipFamilies && { ipFamilies }) },
+  };
+}
+
+/** Gives every node its name, also before it is ready: controllers elect a leader by these. */
+export function headlessService(cluster: BrokerCluster): AnyObject {
+  return service(cluster, headlessServiceName(cluster.name), 'brokersService', {
+    type: 'ClusterIP',
+    clusterIP: 'None',
+    publishNotReadyAddresses: true,
+    selector: podSelector(cluster.name),
+    ports: [
+      port('tcp-ctrlplane', CONTROL_PLANE_PORT),
+      port('tcp-replication', REPLICATION_PORT),
+      ...clientPorts(cluster),
+    ],
+  });
+}
+
+/** Where clients begin. */
+export function bootstrapService(cluster: BrokerCluster): AnyObject {
+  return service(cluster, bootstrapServiceName(cluster.name), 'bootstrapService', {
+    type: 'ClusterIP',
+    selector: { ...podSelector(cluster.name), [BROKER_ROLE_LABEL]: 'true' },
+    ports: [port('tcp-replication', REPLICATION_PORT), ...clientPorts(cluster)],
+  });
+}
+
+/** It has no rights, and the pods do not even get to show who they are. */
+export function serviceAccount(cluster: BrokerCluster): AnyObject {
+  const wishes = wishesOf(cluster.template, 'serviceAccount');
+  return {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: {
+      ...metadataOf(cluster, serviceAccountName(cluster.name), wishes),
+      ownerReferences: ownedByKafka(cluster),
+    },
+    automountServiceAccountToken: false,
+  };
+}
+
+/** Whoever drains a node of Kubernetes takes one node of Kafka at a time. */
+export function podDisruptionBudget(cluster: BrokerCluster): AnyObject {
+  const wishes = wishesOf<{ maxUnavailable: number }>(cluster.template, 'podDisruptionBudget');
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: {
+      ...metadataOf(cluster, disruptionBudgetName(cluster.name), wishes),
+      ownerReferences: ownedByKafka(cluster),
+    },
+    spec: {
+      maxUnavailable: wishes.maxUnavailable ?? 1,
+      selector: { matchLabels: podSelector(cluster.name) },
+    },
+  };
+}
+
+/** Whom the ports between nodes are for, besides the nodes: pods of the operator. */
+export interface OperatorPods {
+  namespace: string;
+  labels: Readonly<Record<string, string>>;
+}
+
+export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | undefined): AnyObject {
+  const nodes = { podSelector: { matchLabels: podSelector(cluster.name) } };
+  const control = operator && {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operator.namespace } },
+    podSelector: { matchLabels: operator.labels },
+  };
+  // An operator outside of the cluster has no address that is known here; certificates alone keep others off then.
+  const between = control ? { from: [nodes, control] } : {};
+  const rule = (number: number, from: object) => ({ ports: [{ port: number, protocol: 'TCP' }], ...from });
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: {
+      ...metadataOf(cluster, networkPolicyName(cluster.name)),
+      ownerReferences: ownedByKafka(cluster),
+    },
+    spec: {
+      podSelector: { matchLabels: podSelector(cluster.name) },
+      policyTypes: ['Ingress'],
+      ingress: [
+        rule(CONTROL_PLANE_PORT, between),
+        rule(REPLICATION_PORT, between),
+        rule(METRICS_PORT, {}),
+        ...cluster.listeners.map(({ port: number, networkPolicyPeers: from }) =>
+          rule(number, from ? { from } : {}),
+        ),
+      ],
+    },
+  };
+}
