@@ -24,7 +24,7 @@ suite('registry', () => {
   test('installs ours only, unless asked for those of other projects', () => {
     const kinds = (...args: Parameters<typeof kindsToInstall>) =>
       kindsToInstall(...args).map(({ kind }) => kind);
-    assert.deepEqual(kinds(['expose', 'stretch']), []);
+    assert.deepEqual(kinds(['expose', 'stretch']), ['KafkaAnchor']);
     assert.deepEqual(kinds(['discover']), ['NamePolicy']);
     assert.deepEqual(kinds(['proxy', 'discover']), [
       'KafkaProxy',

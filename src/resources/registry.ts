@@ -3,6 +3,7 @@ import { dnsEndpoint } from './external-dns/dns-endpoint.ts';
 import { gateway } from './gateway/gateway.ts';
 import { referenceGrant } from './gateway/reference-grant.ts';
 import { tlsRoute } from './gateway/tls-route.ts';
+import { kafkaAnchor } from './isthmus/kafka-anchor.ts';
 import { namePolicy } from './isthmus/name-policy.ts';
 import type { Kind, ResourceOf, Road } from './kind.ts';
 import { kafkaClusterRef } from './kroxylicious/kafka-cluster-ref.ts';
@@ -28,6 +29,7 @@ const ALL = [
   kafkaClusterRef,
   kafkaProtocolFilter,
   namePolicy,
+  kafkaAnchor,
   kafka,
   kafkaNodePool,
   strimziPodSet,
