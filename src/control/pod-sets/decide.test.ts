@@ -162,7 +162,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ what: fc.constant('list'), names: fc.uniqueArray(name) }),
   fc.record({ what: fc.constant('wait'), ms: fc.nat({ max: 400_000 }) }),
   fc.record({ what: fc.constant('reconcile'), behind: fc.boolean(), lost: fc.boolean() }),
-) as fc.Arbitrary<Event>;
+);
 
 function put(world: World, name: string, metadata: Partial<Pod['metadata']>, phase = 'Pending'): void {
   world.uids += 1;

@@ -77,7 +77,7 @@ export function podOf(
   { name, labels, annotations, spec }: ListedPod,
   failures: number,
 ): AnyObject {
-  const { [FAILURES_ANNOTATION]: _, ...rest } = annotations;
+  const own = Object.entries(annotations).filter(([key]) => key !== FAILURES_ANNOTATION);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -85,7 +85,10 @@ export function podOf(
       name,
       ...(set.metadata.namespace !== undefined && { namespace: set.metadata.namespace }),
       labels: { ...labels, ...podLabels(set.metadata.name) },
-      annotations: { ...rest, ...(failures > 0 && { [FAILURES_ANNOTATION]: String(failures) }) },
+      annotations: {
+        ...Object.fromEntries(own),
+        ...(failures > 0 && { [FAILURES_ANNOTATION]: String(failures) }),
+      },
       ownerReferences: [ownerReference(set)],
     },
     spec,

@@ -228,7 +228,7 @@ suite('the plan of a pod set', () => {
       [[{ metadata: { name: 'k-p-0', labels: { app: 'k' } } }], /and a spec/],
       [[listedPod('k-p-0', { annotations: { a: 1 } })], /annotations that are texts/],
     ] as const) {
-      const observed = observe(setOf([...pods]), { pods: [running(listedPod('k-p-9') as AnyObject)] });
+      const observed = observe(setOf([...pods]), { pods: [running(listedPod('k-p-9'))] });
       assert.deepEqual(planPodSet(observed).actions, []);
       assert.equal(readyIn(observed).reason, 'Invalid');
       assert.match(readyIn(observed).message, message);

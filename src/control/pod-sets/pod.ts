@@ -1,4 +1,5 @@
 /** A pod as far as its set is concerned. */
+import { trimManagedFields } from '../../kube/cache/cache.ts';
 import { hasLabels, isBeingDeleted } from '../../kube/object.ts';
 import type { AnyObject, KubeObject, OwnerReference } from '../../kube/object.ts';
 
@@ -14,17 +15,18 @@ export interface Pod extends KubeObject {
   };
 }
 
+const withoutManagedFields = trimManagedFields<AnyObject>();
+
 /** Drops what a set does not need to know. */
 export function trimPod(object: AnyObject): AnyObject {
   const { apiVersion, kind, metadata, spec, status } = object as AnyObject & Pod;
-  const { managedFields: _, ...kept } = metadata;
   const containers = (status?.containerStatuses ?? []).map(({ state }) => ({
     state: { terminated: { finishedAt: state?.terminated?.finishedAt } },
   }));
-  return {
+  return withoutManagedFields({
     apiVersion,
     kind,
-    metadata: kept,
+    metadata,
     spec: { nodeName: spec?.nodeName },
     status: {
       phase: status?.phase,
@@ -36,7 +38,7 @@ export function trimPod(object: AnyObject): AnyObject {
       })),
       containerStatuses: containers,
     },
-  };
+  });
 }
 
 /** The set that pods are seen from. */

@@ -1,7 +1,5 @@
 /** What `isthmus install` prints, given to a real API server; and the operator with exactly the rights it grants. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startOperator } from '../../../src/control/operator.ts';
@@ -10,7 +8,7 @@ import { createLog } from '../../../src/ops/log.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { workspace } from '../../support/workspace.ts';
+import { accountKubeconfig } from '../control/account.ts';
 
 const NAMESPACE = 'isthmus-system';
 
@@ -46,9 +44,7 @@ suite('install', () => {
 
   test('the operator gets the lead with the rights it was given, and no others', async () => {
     await kubectl(['apply', '-f', '-'], await install());
-    const token = await kubectl(['create', 'token', 'isthmus-operator', '-n', NAMESPACE]);
-    const kubeconfig = join(workspace('operator'), 'kubeconfig');
-    writeFileSync(kubeconfig, serviceAccountKubeconfig(plane, token.trim()));
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
     const log = createLog('silent');
     const common = {
       roads: DEFAULT_ROADS,
@@ -123,7 +119,10 @@ suite('install', () => {
   test('delete of the same leaves nothing behind', async () => {
     const manifests = await install('--crds', 'all');
     // Without a controller-manager a namespace is never finalised, and orphans are never collected: objects one by one.
-    await kubectl(['delete', '--wait=false', '--ignore-not-found', '--cascade=background', '-f', '-'], manifests);
+    await kubectl(
+      ['delete', '--wait=false', '--ignore-not-found', '--cascade=background', '-f', '-'],
+      manifests,
+    );
     // The server goes through the objects of a CRD before that goes.
     await waitFor('all of it to be gone', async () => {
       const list = await kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
@@ -131,19 +130,3 @@ suite('install', () => {
     });
   });
 });
-
-function serviceAccountKubeconfig({ url, caPem }: ControlPlane, token: string): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      {
-        name: 'c',
-        cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') },
-      },
-    ],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  });
-}

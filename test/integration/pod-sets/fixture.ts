@@ -6,7 +6,6 @@ import type { Pod } from '../../../src/control/pod-sets/pod.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { apply, get, patchStatus } from '../control/harness.ts';
-import type { WithStatus } from '../control/harness.ts';
 
 export const MANAGED = { 'app.kubernetes.io/managed-by': 'isthmus' };
 
@@ -55,7 +54,7 @@ export const anchor = (cluster: string, epoch: number) => ({
 });
 
 export async function podOf(client: Client, name: string, namespace = 'default'): Promise<Pod | undefined> {
-  return (await get(client, 'Pod', name, namespace)) as Pod | undefined;
+  return get(client, 'Pod', name, namespace);
 }
 
 /** Waits for a pod, other than the one with this uid. */
@@ -104,7 +103,7 @@ export async function removePod(plane: ControlPlane, name: string): Promise<void
 }
 
 export const statusOf = async (client: Client, name: string) =>
-  ((await get(client, 'StrimziPodSet', name)) as WithStatus | undefined)?.status;
+  (await get(client, 'StrimziPodSet', name))?.status;
 
 export async function eventsAbout(client: Client, name: string): Promise<string[]> {
   const type = { group: 'events.k8s.io', version: 'v1', kind: 'Event' };
