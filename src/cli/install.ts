@@ -1,9 +1,10 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import type { Manifest } from '../control/install/objects.ts';
 import type { OperatorRoad } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
-import { parseCount, parseImage, parseNamespace } from './arguments.ts';
+import type { ForeignProject } from '../resources/kind.ts';
+import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
 import { filterModulesOption, namespacesOption, roadsOption } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -15,8 +16,13 @@ interface InstallFlags {
   watchNamespaces: string[];
   filterModules: string[];
   output: 'yaml' | 'json';
-  crds: 'own' | 'all' | 'none';
+  crds: Crds;
 }
+
+/** The projects whose CRDs are printed beside ours; or none at all. */
+type Crds = readonly ForeignProject[] | 'none';
+
+const PROJECTS = ['strimzi', 'redpanda', 'external-dns', 'mcs'] as const satisfies ForeignProject[];
 
 const OWN_NAMESPACE = 'isthmus-system';
 
@@ -41,14 +47,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(roadsOption())
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(filterModulesOption())
-    .addOption(
-      new Option(
-        '--crds <which>',
-        'own; all: also those of Strimzi, Redpanda, external-dns and MCS, for clusters that do not have these projects; none: nor the roles for people',
-      )
-        .choices(['own', 'all', 'none'])
-        .default('own'),
-    )
+    .addOption(crdsOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .action(async ({ crds, output, ...options }: InstallFlags) => {
       const { operatorManifests } = await import('../control/install/manifests.ts');
@@ -57,7 +56,7 @@ export function installCommand(terminal: Terminal): Command {
       const { crdOf } = await import('../resources/crd.ts');
       const { kindsToInstall } = await import('../resources/registry.ts');
       const { ROADS } = await import('../resources/kind.ts');
-      const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, { foreign: crds === 'all' });
+      const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, crds);
       // Of the whole cluster, too, and about the kinds.
       const personas = crds === 'none' ? [] : [...personaManifests(), ...filterProtection()];
       const items = [...kinds.map(crdOf), ...personas, ...operatorManifests(options).filter(isOurs)];
@@ -68,4 +67,27 @@ export function installCommand(terminal: Terminal): Command {
           items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join(''),
         );
     });
+}
+
+function crdsOption(): Option {
+  const projects = PROJECTS.join(',');
+  return new Option(
+    '--crds <which>',
+    `own; ${projects}: also those of these projects, for clusters that do not have them; all: of all these; none: nor the roles for people`,
+  )
+    .argParser(parseCrds)
+    .default([], 'own');
+}
+
+/** Reads `own`, `all`, `none`, or a list of projects. */
+function parseCrds(text: string): Crds {
+  const words = parseList(text).filter((word) => word !== 'own');
+  if (words.length === 1 && words[0] === 'none') return 'none';
+  if (words.length === 1 && words[0] === 'all') return PROJECTS;
+  const unknown = words.filter((word) => !PROJECTS.includes(word as ForeignProject));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(
+      `"${unknown.join(', ')}" cannot be combined or is unknown; choose own, all, none, or of ${PROJECTS.join(', ')}.`,
+    );
+  return words as ForeignProject[];
 }

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { OPERATOR_ROADS } from '../control/roads.ts';
+import { DEFAULT_ROADS, OPERATOR_ROADS } from '../control/roads.ts';
 import type { OperatorRoad } from '../control/roads.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
@@ -77,7 +77,7 @@ export function operatorCommand(_terminal: Terminal): Command {
 export function roadsOption(): Option {
   return new Option('--roads <list>', `which roads to serve, of ${OPERATOR_ROADS.join(',')}`)
     .argParser(parseRoads)
-    .default([...OPERATOR_ROADS], 'all');
+    .default([...DEFAULT_ROADS], DEFAULT_ROADS.join(','));
 }
 
 /** The `--watch-namespaces` option. */

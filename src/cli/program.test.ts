@@ -49,6 +49,9 @@ suite('the program', () => {
       ['install', '--roads', ''],
       ['install', '--image', ''],
       ['install', '--namespace', 'Not_A_Name'],
+      ['install', '--crds', ''],
+      ['install', '--crds', 'stirmzi'],
+      ['install', '--crds', 'none,strimzi'],
       ['install', '--watch-namespaces', ''],
       ['install', '--watch-namespaces', 'a,B'],
       ['operator', '--management-port', ''],
@@ -82,6 +85,62 @@ suite('the program', () => {
     assert.ok(kinds.includes('CustomResourceDefinition'));
     assert.ok(kinds.indexOf('Namespace') < kinds.indexOf('Deployment'));
     assert.match(out, /image: registry\.example\/isthmus:1/);
+  });
+
+  test('install prints CRDs of other projects only where asked, and none to take an installation out', async () => {
+    const kindsIn = async (...flags: string[]) => {
+      const { out } = await isthmus('install', '--output', 'json', ...flags);
+      const { items } = JSON.parse(out) as { items: { kind: string; metadata: { name: string } }[] };
+      return items.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    };
+    const crdsOf = async (...flags: string[]) => {
+      const all = await kindsIn(...flags);
+      return all.filter((item) => item.startsWith('CustomResourceDefinition'));
+    };
+    const groupsOf = async (...flags: string[]) =>
+      new Set((await crdsOf(...flags)).map((crd) => crd.slice(crd.indexOf('.') + 1)));
+    const own = ['kroxylicious.io', 'filter.kroxylicious.io', 'isthmus.dev'];
+    const strimzi = ['kafka.strimzi.io', 'core.strimzi.io'];
+    assert.deepEqual(await groupsOf(), new Set(own));
+    assert.deepEqual(await groupsOf('--crds', 'own'), new Set(own));
+    assert.deepEqual(await groupsOf('--crds', 'strimzi'), new Set([...own, ...strimzi]));
+    assert.deepEqual(
+      await groupsOf('--crds', 'strimzi,redpanda,external-dns,mcs'),
+      await groupsOf('--crds', 'all'),
+    );
+    const left = await kindsIn('--crds', 'none');
+    assert.deepEqual(
+      left.filter((item) => /CustomResourceDefinition|isthmus-(admin|developer|viewer)/.test(item)),
+      [],
+    );
+    assert.ok(left.includes('Deployment isthmus-operator'));
+  });
+
+  test('install grants what the chosen roads need, and no more', async () => {
+    const rulesOf = async (...flags: string[]) => {
+      const { out } = await isthmus('install', '--output', 'json', '--crds', 'none', ...flags);
+      const { items } = JSON.parse(out) as { items: Manifest[] };
+      const role = items.find(({ kind }) => kind === 'ClusterRole');
+      const policies = items.filter(({ kind }) => kind === 'ValidatingAdmissionPolicy');
+      const args = items.find(({ kind }) => kind === 'Deployment')!.spec!.template.spec.containers[0]!.args;
+      return { resources: role!.rules!.flatMap(({ resources }) => resources), policies, args };
+    };
+    const pods = await rulesOf('--roads', 'pod-sets');
+    assert.deepEqual(pods.resources.toSorted(), [
+      'events',
+      'kafkaanchors',
+      'nodes',
+      'pods',
+      'strimzipodsets',
+      'strimzipodsets/status',
+    ]);
+    assert.deepEqual(pods.policies, []);
+    assert.ok(pods.args.includes('--roads=pod-sets'));
+    const proxy = await rulesOf();
+    assert.ok(proxy.args.includes('--roads=proxy'));
+    assert.ok(!proxy.resources.includes('strimzipodsets'));
+    const both = await rulesOf('--roads', 'proxy,pod-sets');
+    assert.deepEqual(new Set(both.resources), new Set([...proxy.resources, ...pods.resources]));
   });
 
   test('install takes no namespace for its own that may be somebody else’s', async () => {
@@ -138,6 +197,12 @@ suite('the program', () => {
     assert.match(err, /names \/home\/me\/b\.yaml, which the pods do not have/);
   });
 });
+
+interface Manifest {
+  kind: string;
+  rules?: { resources: string[] }[];
+  spec?: { template: { spec: { containers: { args: string[] }[] } } };
+}
 
 interface Deployment {
   kind: string;

@@ -13,6 +13,8 @@ import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
 import { LOCAL } from './kernel/plan.ts';
 import { runRoad } from './kernel/road.ts';
+import type { Road, RoadOptions } from './kernel/road.ts';
+import { podSetRoad } from './pod-sets/road.ts';
 import type { ProxyChecks } from './proxy/config/checks.ts';
 import type { AskPod } from './proxy/pods/pod-client.ts';
 import { proxyRoad } from './proxy/road.ts';
@@ -91,9 +93,20 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
 
 function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, metrics: Metrics): Work {
   const { log, watchNamespaces: namespaces = [] } = options;
-  const roads = { proxy: proxyRoadOf } satisfies Record<OperatorRoad, unknown>;
-  const declared = roads[road](options, cluster);
-  return (signal) => runRoad(declared, { cluster, namespaces, log, metrics }, signal);
+  const common = { cluster, namespaces, log, metrics };
+  const works: Record<OperatorRoad, () => Work> = {
+    proxy: () => workOn(proxyRoadOf(options, cluster), common),
+    'pod-sets': () =>
+      workOn(
+        podSetRoad(() => cluster.client),
+        common,
+      ),
+  };
+  return works[road]();
+}
+
+function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
+  return (signal) => runRoad(road, options, signal);
 }
 
 function proxyRoadOf(

@@ -17,6 +17,9 @@ export type Road = (typeof ROADS)[number];
  */
 export type Install = 'default' | 'choice' | 'never';
 
+/** Projects that kinds to be installed by `choice` belong to. */
+export type ForeignProject = 'strimzi' | 'redpanda' | 'external-dns' | 'mcs';
+
 /** A column of `kubectl get`. */
 export interface Column {
   name: string;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { crdName } from './crd.ts';
-import { KINDS, findKind, kindsToInstall } from './registry.ts';
+import { ROADS } from './kind.ts';
+import { FOREIGN_PROJECTS, KINDS, findKind, kindsToInstall } from './registry.ts';
 
 suite('registry', () => {
   test('finds a kind by any of its versions, and nothing else', () => {
@@ -24,7 +25,7 @@ suite('registry', () => {
   test('installs ours only, unless asked for those of other projects', () => {
     const kinds = (...args: Parameters<typeof kindsToInstall>) =>
       kindsToInstall(...args).map(({ kind }) => kind);
-    assert.deepEqual(kinds(['expose', 'stretch']), []);
+    assert.deepEqual(kinds(['expose', 'stretch']), ['KafkaAnchor']);
     assert.deepEqual(kinds(['discover']), ['NamePolicy']);
     assert.deepEqual(kinds(['proxy', 'discover']), [
       'KafkaProxy',
@@ -34,12 +35,28 @@ suite('registry', () => {
       'KafkaProtocolFilter',
       'NamePolicy',
     ]);
-    assert.deepEqual(kinds(['discover'], { foreign: true }), [
+    assert.deepEqual(kinds(['discover'], FOREIGN_PROJECTS), [
       'NamePolicy',
       'DNSEndpoint',
       'ServiceExport',
       'ServiceImport',
     ]);
-    assert.ok(!kinds(['proxy'], { foreign: true }).includes('Gateway'));
+    assert.deepEqual(kinds(['stretch'], ['strimzi']), [
+      'KafkaAnchor',
+      'Kafka',
+      'KafkaNodePool',
+      'StrimziPodSet',
+      'KafkaTopic',
+      'KafkaUser',
+    ]);
+    assert.ok(!kinds(['proxy'], FOREIGN_PROJECTS).includes('Gateway'));
+  });
+
+  test('every kind that may be installed on request is of a project that can be asked for', () => {
+    const asked = kindsToInstall(ROADS, FOREIGN_PROJECTS);
+    assert.deepEqual(
+      KINDS.filter((kind) => kind.install !== 'never' && !asked.includes(kind)),
+      [],
+    );
   });
 });

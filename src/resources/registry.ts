@@ -3,8 +3,9 @@ import { dnsEndpoint } from './external-dns/dns-endpoint.ts';
 import { gateway } from './gateway/gateway.ts';
 import { referenceGrant } from './gateway/reference-grant.ts';
 import { tlsRoute } from './gateway/tls-route.ts';
+import { kafkaAnchor } from './isthmus/kafka-anchor.ts';
 import { namePolicy } from './isthmus/name-policy.ts';
-import type { Kind, ResourceOf, Road } from './kind.ts';
+import type { ForeignProject, Kind, ResourceOf, Road } from './kind.ts';
 import { kafkaClusterRef } from './kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from './kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from './kroxylicious/kafka-proxy-ingress.ts';
@@ -28,6 +29,7 @@ const ALL = [
   kafkaClusterRef,
   kafkaProtocolFilter,
   namePolicy,
+  kafkaAnchor,
   kafka,
   kafkaNodePool,
   strimziPodSet,
@@ -64,11 +66,30 @@ export function findKind(apiVersion: string, kind: string): Kind | undefined {
   return byName.get(nameOf(apiVersion, kind));
 }
 
-/** The kinds whose CRDs an installation needs: ours, and on request those that other projects define as well. */
-export function kindsToInstall(roads: readonly Road[], { foreign = false } = {}): readonly Kind[] {
+/** The kinds whose CRDs an installation needs: ours, and those of other projects that are asked for. */
+export function kindsToInstall(
+  roads: readonly Road[],
+  projects: readonly ForeignProject[] = [],
+): readonly Kind[] {
   return KINDS.filter(
-    ({ install, roads: used }) =>
+    ({ install, roads: used, group }) =>
       used.some((road) => roads.includes(road)) &&
-      (install === 'default' || (foreign && install === 'choice')),
+      (install === 'default' ||
+        (install === 'choice' && projects.some((project) => isOfProject(group, project)))),
   );
+}
+
+/** The domain of each project's groups. */
+const PROJECT_DOMAINS: Record<ForeignProject, string> = {
+  strimzi: 'strimzi.io',
+  redpanda: 'redpanda.vectorized.io',
+  'external-dns': 'externaldns.k8s.io',
+  mcs: 'multicluster.x-k8s.io',
+};
+
+export const FOREIGN_PROJECTS = Object.keys(PROJECT_DOMAINS) as ForeignProject[];
+
+function isOfProject(group: string, project: ForeignProject): boolean {
+  const domain = PROJECT_DOMAINS[project];
+  return group === domain || group.endsWith(`.${domain}`);
 }

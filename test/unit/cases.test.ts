@@ -37,7 +37,10 @@ suite('coverage', () => {
   test('every rule refuses a case', () => {
     const messages = served.flatMap((kind) =>
       everywhere(kind.structural(), (schema) =>
-        (schema['x-kubernetes-validations'] ?? []).map(({ message }) => message),
+        (schema['x-kubernetes-validations'] ?? [])
+          // What is about a change no case can show: test/integration/resources makes the change.
+          .filter(({ rule }) => !rule.includes('oldSelf'))
+          .map(({ message }) => message),
       ),
     );
     const missing = new Set(

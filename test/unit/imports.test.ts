@@ -43,11 +43,12 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     kernel: [],
     shared: ['kernel'],
     proxy: ['kernel', 'shared'],
+    'pod-sets': ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
     brokers: ['kernel', 'shared'],
     'roads.ts': [],
-    install: ['kernel', 'shared', 'proxy', 'roads.ts'],
-    'operator.ts': ['kernel', 'proxy', 'install', 'roads.ts'],
+    install: ['kernel', 'shared', 'proxy', 'pod-sets', 'roads.ts'],
+    'operator.ts': ['kernel', 'proxy', 'pod-sets', 'install', 'roads.ts'],
   },
 };
 

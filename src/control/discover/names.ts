@@ -36,9 +36,6 @@ export const CLUSTER_ID_PROPERTY = 'cluster.clusterset.k8s.io';
 /** On all objects that were made for an imported service: its name. Objects without it are never changed or deleted. */
 export const IMPORTED_LABEL = `${TANZU}/imported`;
 
-/** On all objects that this road makes. */
-export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
-
 /** The name of the derived Service of an imported one: recognisable, and never that of a Service that somebody else made. */
 export function derivedName({ namespace, name }: ServiceName): string {
   return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;

@@ -45,7 +45,8 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
     ...(watchNamespaces.length === 0
       ? [
-          ...secretPolicy({ name: watcher, labels: LABELS }, local),
+          // Only the proxy road writes Secrets.
+          ...(roads.includes('proxy') ? secretPolicy({ name: watcher, labels: LABELS }, local) : []),
           ...bound(undefined, NAME, operatorRules(roads)),
         ]
       : []),

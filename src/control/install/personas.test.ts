@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ROADS } from '../../resources/kind.ts';
 import { kindsToInstall } from '../../resources/registry.ts';
-import { ADMIN_KINDS, DEVELOPER_KINDS, personaManifests } from './personas.ts';
+import { ADMIN_KINDS, DEVELOPER_KINDS, OPERATOR_KINDS, personaManifests } from './personas.ts';
 
 suite('personas', () => {
   test('every kind of ours is somebody’s', () => {
-    const names = [...ADMIN_KINDS, ...DEVELOPER_KINDS].map(({ kind }) => kind);
+    const names = [...ADMIN_KINDS, ...DEVELOPER_KINDS, ...OPERATOR_KINDS].map(({ kind }) => kind);
     assert.deepEqual(
       names.toSorted(),
       kindsToInstall(ROADS)

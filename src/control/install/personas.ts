@@ -2,6 +2,7 @@
  * Who may do what with our resources: a ClusterRole a persona, part of Kubernetes' own `admin`, `edit` and `view`. They grant
  * nothing by themselves; whoever is bound to one of them, or to one of those, has these rights where the binding says.
  */
+import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { Kind } from '../../resources/kind.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
@@ -25,13 +26,16 @@ export const DEVELOPER_KINDS: readonly Granted[] = [
   kafkaProtocolFilter,
 ];
 
+/** What the operator keeps for itself: a mistake in it can cost data. */
+export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor];
+
 const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
 /** Nobody but the operator writes a status, so no persona may. */
 export function personaManifests(): Manifest[] {
   const all = [...ADMIN_KINDS, ...DEVELOPER_KINDS];
-  const read = rules(all, READ);
+  const read = rules([...all, ...OPERATOR_KINDS], READ);
   const scale = { apiGroups: [kafkaProxy.group], resources: [`${kafkaProxy.plural}/scale`] };
   return [
     persona('isthmus-viewer', 'view', read),

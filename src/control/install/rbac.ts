@@ -1,5 +1,6 @@
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule, Right } from '../kernel/rights.ts';
+import { POD_SET_WATCHES } from '../pod-sets/watches.ts';
 import { PROXY_WATCHES } from '../proxy/watches.ts';
 import type { OperatorRoad } from '../roads.ts';
 import { OPERATOR_NAME } from './objects.ts';
@@ -25,6 +26,7 @@ export const EVENT_RIGHTS: Right[] = [
 /** What each road needs on top: the rights that its table of watched kinds amounts to. */
 const ROAD_RIGHTS: Record<OperatorRoad, Right[]> = {
   proxy: rightsOf(PROXY_WATCHES),
+  'pod-sets': rightsOf(POD_SET_WATCHES),
 };
 
 const rightsFor = (roads: readonly OperatorRoad[]) => [

@@ -6,6 +6,7 @@ import { createController } from '../../kube/controller/controller.ts';
 import type { Controller, ControllerOptions } from '../../kube/controller/controller.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { createEventRecorder } from '../../kube/write/events.ts';
+import type { EventRecorder } from '../../kube/write/events.ts';
 import { aborted } from '../../ops/abort.ts';
 import { IsthmusError } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
@@ -39,6 +40,8 @@ export type RoadController = Pick<ControllerOptions, 'reconcile' | 'concurrency'
 /** What the controllers of a road work with, for one term of leadership. */
 export interface RoadContext<V> extends Required<ReconcileContext> {
   watched: Watched<V>;
+  /** Tells of what was done; statuses tell of themselves. */
+  events: EventRecorder;
   metrics: RoadMetrics;
 }
 
@@ -72,7 +75,9 @@ export async function runRoad<V extends object>(
   const targets = createTargets((name) => (name === LOCAL ? local : unknownCluster(name)), metrics);
   const find = (name: StatusName) => findLive(road.watches, watched, name);
   const statuses = createStatusWriter({ client, find, events, rules: road.events, metrics });
-  const controllers = Object.entries(road.controllers({ watched, targets, statuses, metrics, clock })).map(
+  const controllers = Object.entries(
+    road.controllers({ watched, targets, statuses, events, metrics, clock }),
+  ).map(
     ([name, controller]) =>
       [name, createController({ ...controller, name, log, metrics: options.metrics, clock })] as const,
   );

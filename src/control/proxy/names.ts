@@ -1,4 +1,6 @@
 /** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
+import { MANAGED_BY } from '../kernel/field-manager.ts';
+
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;
 /**
@@ -24,8 +26,6 @@ export const CLUSTER_LABEL = `${OURS}/virtual-cluster`;
 export const INGRESS_LABEL = `${OURS}/ingress`;
 /** On pods: the configuration they should have loaded. A change of it makes the kubelet look at the volume at once. */
 export const CONFIG_ANNOTATION = `${OURS}/config-version`;
-
-export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
 
 /** Selects the pods of a proxy. Immutable in a Deployment: never add to it. */
 export function podLabels(proxy: string): Record<string, string> {

@@ -83,6 +83,8 @@ const TYPES: Record<string, { group: string; version: string }> = {
   Gateway: { group: 'gateway.networking.k8s.io', version: 'v1' },
   DNSEndpoint: { group: 'externaldns.k8s.io', version: 'v1alpha1' },
   Kafka: { group: 'kafka.strimzi.io', version: 'v1' },
+  StrimziPodSet: { group: 'core.strimzi.io', version: 'v1' },
+  KafkaAnchor: { group: 'isthmus.dev', version: 'v1alpha1' },
 };
 
 export const typeOfKind = (kind: string) => ({ ...TYPES[kind]!, kind });

@@ -13,6 +13,7 @@ import { createAuthority } from '../../support/pki.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
+import { accountKubeconfig, untilGranted } from './account.ts';
 import { createAudit, rightsOf } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { named } from './fixture.ts';
@@ -120,34 +121,6 @@ suite('rights and namespaces', () => {
     await plane.stop();
   });
 
-  /** The kubeconfig of the operator's ServiceAccount. */
-  async function operatorKubeconfig(namespace: string): Promise<string> {
-    const args = ['create', 'token', 'isthmus-operator', '-n', namespace];
-    const { code, stdout, stderr } = await plane.kubectl(args);
-    assert.equal(code, 0, stderr);
-    const ca = Buffer.from(plane.caPem).toString('base64');
-    const config = {
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'c', cluster: { server: plane.url, 'certificate-authority-data': ca } }],
-      users: [{ name: 'u', user: { token: stdout.trim() } }],
-      contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-      'current-context': 'x',
-    };
-    const path = join(workspace('rights'), `${namespace}.kubeconfig`);
-    writeFileSync(path, JSON.stringify(config));
-    return path;
-  }
-
-  /** Waits until rights of an operator's account, and that to take the lead, count: the server learns of them a moment later. */
-  async function untilGranted(namespace: string, ...rights: string[][]): Promise<void> {
-    const account = `--as=system:serviceaccount:${namespace}:isthmus-operator`;
-    for (const right of [...rights, ['create', 'leases.coordination.k8s.io', '-n', namespace]]) {
-      const isGranted = async () => (await plane.kubectl(['auth', 'can-i', ...right, account])).code === 0;
-      await waitFor(`the right to ${right.join(' ')}`, isGranted);
-    }
-  }
-
   async function startPod(proxy: string): Promise<void> {
     const labels = { 'kroxylicious.io/proxy': proxy, 'app.kubernetes.io/managed-by': 'isthmus' };
     const containers = [{ name: 'proxy', image: 'isthmus:test' }];
@@ -177,8 +150,8 @@ suite('rights and namespaces', () => {
   }
 
   test('the granted rights are enough for every way in, its repair and its removal; and none of them is idle', async () => {
-    const kubeconfig = await operatorKubeconfig(NAMESPACE);
-    await untilGranted(NAMESPACE, ['list', 'secrets', '-A']);
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
+    await untilGranted(plane, NAMESPACE, ['list', 'secrets', '-A']);
     await apply(plane, named('ConfigMap', 'not-referred-to', { data: { text: 'x' } }, 'v1'));
     const askPod = async () => ({ hash: 'older' });
     const operator = await runOperator(plane, { kubeconfig, namespace: NAMESPACE, askPod });
@@ -232,8 +205,8 @@ suite('rights and namespaces', () => {
   });
 
   test('an operator for all namespaces may write no Secrets but its own', async () => {
-    const kubeconfig = await operatorKubeconfig(NAMESPACE);
-    await untilGranted(NAMESPACE, ['patch', 'secrets', '-A']);
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
+    await untilGranted(plane, NAMESPACE, ['patch', 'secrets', '-A']);
     await apply(plane, named('Secret', 'of-somebody', { stringData: { password: 'x' } }, 'v1'));
     const asOperator = (...args: string[]) => plane.kubectl([...args, '--kubeconfig', kubeconfig]);
     const label = 'kroxylicious.io/proxy=p';
@@ -296,8 +269,8 @@ suite('rights and namespaces', () => {
       );
       await apply(plane, filter(namespace), ...inNamespace);
     }
-    const kubeconfig = await operatorKubeconfig(NARROW);
-    await untilGranted(NARROW, ...watchNamespaces.map((name) => ['list', 'secrets', '-n', name]));
+    const kubeconfig = await accountKubeconfig(plane, NARROW);
+    await untilGranted(plane, NARROW, ...watchNamespaces.map((name) => ['list', 'secrets', '-n', name]));
     const operator = await runOperator(plane, { kubeconfig, namespace: NARROW, watchNamespaces });
     try {
       const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;

@@ -1,16 +1,14 @@
 /** What `isthmus install` prints, given to a real API server; and the operator with exactly the rights it grants. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { runProgram } from '../../../src/cli/program.ts';
 import { startOperator } from '../../../src/control/operator.ts';
-import { OPERATOR_ROADS } from '../../../src/control/roads.ts';
+import { DEFAULT_ROADS } from '../../../src/control/roads.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { workspace } from '../../support/workspace.ts';
+import { accountKubeconfig } from '../control/account.ts';
 
 const NAMESPACE = 'isthmus-system';
 
@@ -46,12 +44,10 @@ suite('install', () => {
 
   test('the operator gets the lead with the rights it was given, and no others', async () => {
     await kubectl(['apply', '-f', '-'], await install());
-    const token = await kubectl(['create', 'token', 'isthmus-operator', '-n', NAMESPACE]);
-    const kubeconfig = join(workspace('operator'), 'kubeconfig');
-    writeFileSync(kubeconfig, serviceAccountKubeconfig(plane, token.trim()));
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
     const log = createLog('silent');
     const common = {
-      roads: OPERATOR_ROADS,
+      roads: DEFAULT_ROADS,
       kubeconfig,
       namespace: NAMESPACE,
       managementHost: '127.0.0.1',
@@ -91,10 +87,42 @@ suite('install', () => {
     assert.match(stderr, /forbidden/);
   });
 
+  test('taken out without its CRDs, it leaves every resource as it was', async () => {
+    const crds = await install('--crds', 'all');
+    await kubectl(['apply', '-f', '-'], crds);
+    const resources = [
+      { apiVersion: 'kroxylicious.io/v1alpha1', kind: 'KafkaProxy', metadata: { name: 'kept' } },
+      { apiVersion: 'kafka.strimzi.io/v1', kind: 'Kafka', metadata: { name: 'kept' }, spec: { kafka: {} } },
+    ];
+    const file = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: resources });
+    await waitFor('the kinds', async () => {
+      const { code } = await plane.kubectl(['apply', '-f', '-'], { stdin: file });
+      return code === 0;
+    });
+    const uids = () => kubectl(['get', 'kafkaproxy,kafka,crd', '-o', 'jsonpath={.items[*].metadata.uid}']);
+    const before = await uids();
+    await kubectl(
+      ['delete', '--wait=false', '--cascade=background', '-f', '-'],
+      await install('--crds', 'none'),
+    );
+    const personas = 'app.kubernetes.io/component=personas';
+    const cluster = 'clusterrole,validatingadmissionpolicy,validatingadmissionpolicybinding';
+    await kubectl(['delete', cluster, '-l', personas]);
+    await waitFor('the operator to be gone', async () => {
+      const kinds = `deployment,serviceaccount,role,rolebinding,pdb,${cluster},clusterrolebinding`;
+      const left = await kubectl(['get', kinds, '-A', '-o', 'name']);
+      return !left.includes('isthmus');
+    });
+    assert.equal(await uids(), before);
+  });
+
   test('delete of the same leaves nothing behind', async () => {
     const manifests = await install('--crds', 'all');
     // Without a controller-manager a namespace is never finalised, and orphans are never collected: objects one by one.
-    await kubectl(['delete', '--wait=false', '--cascade=background', '-f', '-'], manifests);
+    await kubectl(
+      ['delete', '--wait=false', '--ignore-not-found', '--cascade=background', '-f', '-'],
+      manifests,
+    );
     // The server goes through the objects of a CRD before that goes.
     await waitFor('all of it to be gone', async () => {
       const list = await kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
@@ -102,19 +130,3 @@ suite('install', () => {
     });
   });
 });
-
-function serviceAccountKubeconfig({ url, caPem }: ControlPlane, token: string): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [
-      {
-        name: 'c',
-        cluster: { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') },
-      },
-    ],
-    users: [{ name: 'u', user: { token } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  });
-}

@@ -111,6 +111,23 @@ suite('KafkaProxy', () => {
   });
 });
 
+suite('KafkaAnchor', () => {
+  test('never goes back to an older epoch, and keeps its cluster id', async () => {
+    const path = '/apis/isthmus.dev/v1alpha1/namespaces/default/kafkaanchors';
+    const { yaml } = readCases().find(({ name }) => name === 'valid-kafka-anchor-full.yaml')!;
+    assert.equal((await api.send('POST', path, yaml)).status, 201);
+    const change = (spec: object) =>
+      api.send('PATCH', `${path}/anchor-full`, JSON.stringify({ spec }), 'application/merge-patch+json');
+    const older = await change({ epoch: 2 });
+    assert.equal(older.status, 422);
+    assert.match(older.message, /keep the epoch or raise it/);
+    const other = await change({ clusterId: 'MkU3OEVBNTcwNTJENDM2Qg' });
+    assert.equal(other.status, 422);
+    assert.match(other.message, /keep the cluster id/);
+    for (const epoch of [3, 4]) assert.equal((await change({ epoch })).status, 200);
+  });
+});
+
 suite('Strimzi kinds', () => {
   test('are served in both versions, with fields that nobody here interprets', async () => {
     const base = '/apis/kafka.strimzi.io';

@@ -1,4 +1,5 @@
 /** Names, labels, ports and paths of all that is made for a Kafka cluster, Strimzi's where it has them: spelled here and nowhere else. */
+import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import type { Volume } from './cluster.ts';
 
 export const CLUSTER_LABEL = 'strimzi.io/cluster';
@@ -17,20 +18,12 @@ export const CERTIFICATE_HASH_ANNOTATION = 'strimzi.io/server-cert-hash';
 
 /** What a Kafka says to be ours. */
 export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
-/** Where the pod-set controller writes what a label of a pod's node says. */
-export const nodeLabelAnnotation = (label: string): string =>
-  ({
-    'topology.kubernetes.io/zone': 'isthmus.dev/node-zone',
-    'topology.kubernetes.io/region': 'isthmus.dev/node-region',
-  })[label] ?? `isthmus.dev/node-label.${label.replaceAll('/', '_')}`;
 
 export const CONTROL_PLANE_PORT = 9090;
 export const REPLICATION_PORT = 9091;
 export const METRICS_PORT = 9404;
 /** Ports that no listener of a user may have. */
 export const RESERVED_PORTS: readonly number[] = [CONTROL_PLANE_PORT, REPLICATION_PORT, METRICS_PORT, 8443];
-
-export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus' };
 
 /** On every object of a cluster, and nothing without them is ever touched. The most telling one first: it is looked up by. */
 export const ownerLabels = (cluster: string): Record<string, string> => ({

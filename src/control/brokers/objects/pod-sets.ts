@@ -1,6 +1,7 @@
 /** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
 import { hashOf } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
+import { NODE_LABELS_ANNOTATION, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
 import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
 import { hasRole } from '../model/cluster.ts';
 import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
@@ -9,6 +10,7 @@ import {
   CONFIG_DIRECTORY,
   CONTROLLER_ROLE_LABEL,
   CONTROL_PLANE_PORT,
+  KIND_LABEL,
   NODE_DIRECTORY,
   POD_DIRECTORY,
   POD_LABEL,
@@ -19,7 +21,6 @@ import {
   TRUST_DIRECTORY,
   VERSION_ANNOTATION,
   headlessServiceName,
-  nodeLabelAnnotation,
   listenerPortName,
   podName,
   podSelector,
@@ -37,13 +38,18 @@ const GRACE_SECONDS = 60;
 export function podSet(cluster: BrokerCluster, pool: Pool, epoch: number, fixed: FixedConfig): AnyObject {
   const name = podSetName(cluster.name, pool.name);
   const metadata = metadataOf(cluster, name, wishesOf(templateOf(cluster, pool), 'podSet'), pool);
+  const labels = Object.entries(metadata.labels ?? {});
+  const { rack } = cluster;
   return {
     apiVersion: 'core.strimzi.io/v1',
     kind: 'StrimziPodSet',
     metadata: {
       ...metadata,
+      // Without its kind a Strimzi operator beside us takes no notice of the set.
+      labels: Object.fromEntries(labels.filter(([label]) => label !== KIND_LABEL)),
       annotations: {
         ...metadata.annotations,
+        ...(rack?.by === 'topology-label' && { [NODE_LABELS_ANNOTATION]: rack.label }),
         [STORAGE_ANNOTATION]: JSON.stringify(pool.volumes),
         [VERSION_ANNOTATION]: cluster.version,
         'isthmus.dev/epoch': String(epoch),

@@ -1,6 +1,7 @@
 /** Plans what the local cluster needs for its own export of a service. */
+import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import type { ReachMode } from '../members/nodes.ts';
-import { MANAGED_BY, NODE_PORTS_LABEL, derivedName } from '../names.ts';
+import { NODE_PORTS_LABEL, derivedName } from '../names.ts';
 import { invalidExport } from './export-conflicts.ts';
 import type { Exported } from './export-conflicts.ts';
 import { planNodePorts } from './node-ports.ts';

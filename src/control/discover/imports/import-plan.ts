@@ -4,6 +4,7 @@
  */
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import type { ObservedExport, ObservedService } from '../observe.ts';
 import { resolveExports } from './export-conflicts.ts';
 import type { ResolvedExports } from './export-conflicts.ts';
@@ -12,7 +13,6 @@ import {
   IMPORTED_LABEL,
   IMPORTED_SERVICE_LABEL,
   SERVICE_NAME_LABEL,
-  MANAGED_BY,
   SOURCE_CLUSTER_LABEL,
   derivedName,
   shortHash,

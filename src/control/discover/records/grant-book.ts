@@ -8,8 +8,9 @@ import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import { inSlices } from '../../../ops/time-slice.ts';
+import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import { openWatches } from '../../kernel/watches.ts';
-import { GRANTS_LABEL, MANAGED_BY, grantMapName } from '../names.ts';
+import { GRANTS_LABEL, grantMapName } from '../names.ts';
 import { GRANT_WATCHES } from '../watches.ts';
 import {
   GRANT_MAPS,

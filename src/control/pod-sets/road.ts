@@ -1,0 +1,39 @@
+/** The pod-sets road: keeps the pods of StrimziPodSets alive, in whichever cluster it runs, with no Kafka resource there. */
+import type { Client } from '../../kube/http/client.ts';
+import { reconcileBy } from '../kernel/reconcile.ts';
+import type { Reconciler } from '../kernel/reconcile.ts';
+import type { Road } from '../kernel/road.ts';
+import { createActor } from './act.ts';
+import type { Act } from './act.ts';
+import { POD_SET_EVENTS } from './faults.ts';
+import { observePodSet } from './observe.ts';
+import type { Observed, PodSetCaches, Refusals } from './observe.ts';
+import { planPodSet } from './plan.ts';
+import type { PodSetPlan } from './plan.ts';
+import { POD_SET_WATCHES, everySet } from './watches.ts';
+import type { PodSetViews } from './watches.ts';
+
+/** Sets mostly wait for the API server. */
+const SETS_AT_ONCE = 8;
+
+export function podSetRoad(client: () => Client): Road<PodSetViews> {
+  return {
+    name: 'pod-sets',
+    watches: POD_SET_WATCHES,
+    events: POD_SET_EVENTS,
+    everyKey: { 'pod-set': everySet },
+    controllers: (context) => {
+      const { watched, events, metrics } = context;
+      const reconciler = podSetReconciler(watched, createActor({ client, events, metrics }));
+      return { 'pod-set': { concurrency: SETS_AT_ONCE, reconcile: reconcileBy(reconciler, context) } };
+    },
+  };
+}
+
+function podSetReconciler(caches: PodSetCaches, act: Act): Reconciler<Observed, PodSetPlan, never, Refusals> {
+  return {
+    observe: (key, refusals = new Map(), now) => observePodSet(caches, key, refusals, now),
+    plan: planPodSet,
+    act: async ({ plan }, signal) => (plan.set ? act(plan.set, plan.actions, signal) : { acted: undefined }),
+  };
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { conditions, observedGeneration } from '../common/conditions.ts';
+import { defineKind } from '../kind.ts';
+import type { ResourceOf } from '../kind.ts';
+import { ageColumn } from '../kroxylicious/group.ts';
+import { listBy, text, withRules } from '../schema.ts';
+
+/** What Kafka's own tools take for the id of a cluster: a UUID in URL-safe Base64. */
+const clusterId = text(22, {
+  matching: /^[A-Za-z0-9_-]{22}$/,
+  otherwise: 'write the cluster id as Kafka does: 22 characters of URL-safe Base64',
+});
+
+const uid = text(64);
+const nodeId = z.int().min(0).max(2_147_483_647);
+
+const node = z.object({
+  id: nodeId.describe('The node id.'),
+  pool: text(253).describe('The KafkaNodePool that it belongs to.'),
+  target: text(253).describe('The Kubernetes cluster that it is in; this one if left out.').exactOptional(),
+  roles: z
+    .array(z.enum(['controller', 'broker']))
+    .max(2)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('What it is.')
+    .exactOptional(),
+  leaving: z.boolean().describe('Whether it is to go once it is empty.').exactOptional(),
+  state: z
+    .enum(['reserved', 'formatted', 'removed'])
+    .describe(
+      '`reserved`: the id is taken; `formatted`: its storage has data; `removed`: it is gone for good.',
+    ),
+  formatted: z
+    .array(text(63))
+    .max(64)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Its volumes that had data once: an empty one of these has lost it.')
+    .exactOptional(),
+  formatting: z
+    .array(text(1024))
+    .max(64)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('The log directories that may be formatted now.')
+    .default([]),
+});
+
+const port = z.object({
+  name: text(63).describe('What it is for, e.g. a listener.'),
+  port: z.int().min(1).max(65_535).describe('The port.'),
+});
+
+const inFlight = z.object({
+  node: nodeId.describe('The node that is being restarted.'),
+  podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
+  since: text(64).describe('Since when.'),
+  reason: text(1024).describe('Why.'),
+});
+
+const spec = withRules(
+  z.object({
+    clusterId: clusterId.describe('The id that storage is formatted with. It never changes.'),
+    epoch: z
+      .int()
+      .min(1)
+      .max(Number.MAX_SAFE_INTEGER)
+      .describe(
+        'Raised by whoever takes the cluster over. It never goes down, and pod sets of an older one are ignored.',
+      ),
+    holder: text(253).describe('Who decides about the cluster in this epoch.'),
+    kafka: z
+      .object({ name: text(253).describe('Its name.'), uid: uid.describe('Its uid.') })
+      .describe('The Kafka that this is about.'),
+    nodes: listBy('id', node, 1024).describe('Every node id that was ever given out.').default([]),
+    network: text(63).describe('How pods of different clusters reach each other.').exactOptional(),
+    ports: listBy('name', port, 256).describe('Ports that are reserved for the cluster.').default([]),
+    inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
+  }),
+  {
+    // Only an API server knows what it was before.
+    cel: 'self.epoch >= oldSelf.epoch',
+    holds: () => true,
+    message: 'keep the epoch or raise it: whoever has lost the cluster must not get it back this way',
+    at: 'epoch',
+  },
+  {
+    cel: 'self.clusterId == oldSelf.clusterId',
+    holds: () => true,
+    message: 'keep the cluster id: storage is formatted with it',
+    at: 'clusterId',
+  },
+);
+
+const podFacts = z.object({
+  name: text(253).describe('The pod.'),
+  uid: uid.describe('Its uid.'),
+  ready: z.boolean().describe('Whether it is ready.'),
+  revision: z.string().max(253).describe('The revision that it was made from.').exactOptional(),
+  node: z.string().max(253).describe('The Kubernetes node that it runs on.').exactOptional(),
+  zone: z.string().max(63).describe('The zone of that node.').exactOptional(),
+  address: z.string().max(253).describe('The address of that node.').exactOptional(),
+});
+
+const status = z.object({
+  observedGeneration: observedGeneration.exactOptional(),
+  conditions: conditions.exactOptional(),
+  pods: listBy('name', podFacts, 1024).describe('What is known of the pods in this cluster.').exactOptional(),
+});
+
+export const kafkaAnchor = defineKind({
+  group: 'isthmus.dev',
+  versions: ['v1alpha1'],
+  kind: 'KafkaAnchor',
+  plural: 'kafkaanchors',
+  singular: 'kafkaanchor',
+  shortNames: ['kanchor'],
+  categories: ['isthmus'],
+  roads: ['expose', 'stretch'],
+  install: 'default',
+  description:
+    'What must never be forgotten of a Kafka cluster: its id, its node ids, what may be formatted, and who decides. Written by the operator before anything else exists.',
+  columns: [
+    {
+      name: 'Kafka',
+      type: 'string',
+      jsonPath: '.spec.kafka.name',
+      description: 'The Kafka that it is about.',
+    },
+    { name: 'Epoch', type: 'integer', jsonPath: '.spec.epoch', description: 'How often it was taken over.' },
+    { name: 'Holder', type: 'string', jsonPath: '.spec.holder', description: 'Who decides.' },
+    {
+      name: 'In Flight',
+      type: 'integer',
+      jsonPath: '.spec.inFlight.node',
+      description: 'The node that is being restarted.',
+    },
+    {
+      name: 'Cluster ID',
+      type: 'string',
+      jsonPath: '.spec.clusterId',
+      description: 'The id that storage is formatted with.',
+      wide: true,
+    },
+    ageColumn,
+  ],
+  spec: spec.describe('What must not be forgotten.'),
+  status: status.describe('Written by the operator.'),
+  normalise: (written) => written,
+});
+
+export type KafkaAnchor = ResourceOf<typeof kafkaAnchor>;
