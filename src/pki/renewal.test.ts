@@ -146,6 +146,10 @@ test('a key is replaced in three phases, and the old one signs during the first'
   });
   const running = { ...ready, ...leaf({ held: held('v1', 465), running: { signedBy: 'v1' } }) };
   assert.deepEqual(renewalStep(seen(running)), { do: 'remove', authorities: [first], keys: ['v0'] });
+  // Not before the last of all certificates in Secrets: a crash may have come between two of them.
+  const operator = { name: 'operator', held: held('v0'), running: undefined, wantedNames: ['a'] };
+  const unfinished = renewalStep(seen({ ...running, leaves: [...running.leaves, operator] }));
+  assert.partialDeepStrictEqual(unfinished, { do: 'sign', leaves: [{ name: 'operator', why: 'authority' }] });
   const removed = { ...running, former: [], formerKeys: [] };
   assert.deepEqual(renewalStep(seen(removed)), { do: 'publish', authorities: [second] });
   const again = renewalStep(seen({ ...replacing, force: { renew: false, replace: true } }));
