@@ -91,18 +91,25 @@ function generationOf(secret: SecretView | undefined, annotation: string): numbe
   return /^\d{1,9}$/.test(text) ? Number(text) : -1;
 }
 
-/** What decisions need of it: keys by their ids. */
+/** What decisions need of it: keys by their ids, and nothing that is secret. */
 export function authorityFacts(
   material: AuthorityMaterial,
-): Omit<AuthorityMaterial, 'key' | 'formerKeys'> & Pick<ObservedAuthority, 'key' | 'formerKeys'> {
-  const { key, formerKeys } = material;
+): Omit<AuthorityMaterial, 'key' | 'formerKeys' | 'password'> &
+  Pick<ObservedAuthority, 'key' | 'formerKeys'> {
+  const { key, formerKeys, certificate, above, former, force } = material;
   return {
-    ...material,
     key: key === undefined || isFault(key) ? key : key.keyId,
     formerKeys: formerKeys.map(({ keyId }) => keyId),
+    certificate,
+    above,
+    former,
+    certificateGeneration: material.certificateGeneration,
+    keyGeneration: material.keyGeneration,
+    force,
   };
 }
 
+/** What a new authority is called and how long it lasts. */
 export interface AuthorityRequest {
   /** `cluster-ca` or `clients-ca`. */
   name: string;

@@ -15,12 +15,16 @@ x509.cryptoProvider.set(webcrypto);
 /** Clocks differ: what was made just now is valid for a machine that is a little behind. */
 export const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
+/** Longer than anybody means it; dates after the year 9999 cannot be written. */
+const LONGEST_MS = 100 * 365 * 24 * 60 * 60 * 1000;
+
 /** Organization and common name; Kafka calls it `CN=…,O=…`. */
 export interface Subject {
   organization?: string;
   commonName: string;
 }
 
+/** From now on, so long. */
 export interface Validity {
   now: Date;
   validityMs: number;
@@ -67,7 +71,7 @@ export async function certifyAuthority(
 export function validityOf({ now, validityMs }: Validity): { notBefore: Date; notAfter: Date } {
   return {
     notBefore: wholeSeconds(now.getTime() - CLOCK_SKEW_MS),
-    notAfter: wholeSeconds(now.getTime() + validityMs),
+    notAfter: wholeSeconds(now.getTime() + Math.min(validityMs, LONGEST_MS)),
   };
 }
 

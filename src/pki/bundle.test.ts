@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { certifyAuthority, newPrivateKey } from './authority.ts';
 import {
   bundleData,
+  generationAnnotations,
   loadingOf,
   nodeAnnotations,
   readBundle,
@@ -64,6 +65,18 @@ test('annotations say what a pod trusts and presents, whatever becomes of the ce
       assert.equal(read.clusterTrust, 'unknown');
     }),
   );
+});
+
+test('generations are on pods as Strimzi has them', () => {
+  const annotations = generationAnnotations(
+    { certificateGeneration: 3, keyGeneration: 1 },
+    { certificateGeneration: 0 },
+  );
+  assert.deepEqual(annotations, {
+    'strimzi.io/cluster-ca-cert-generation': '3',
+    'strimzi.io/cluster-ca-key-generation': '1',
+    'strimzi.io/clients-ca-cert-generation': '0',
+  });
 });
 
 test('a new authority takes a restart now, a new certificate one before the old ends, new clients none', () => {

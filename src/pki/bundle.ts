@@ -1,4 +1,4 @@
-import type { Trust } from './authority-state.ts';
+import type { ObservedAuthority, Trust } from './authority-state.ts';
 import { isFault, readCertificates } from './certificate-facts.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
 import { certificateHash } from './leaf.ts';
@@ -61,6 +61,16 @@ export function nodeAnnotations(
     [UNTIL]: notAfter.toISOString(),
   };
 }
+
+/** Generations as Strimzi writes them on pods, for people and their tools; nothing is decided by them. */
+export const generationAnnotations = (
+  cluster: Pick<ObservedAuthority, 'certificateGeneration' | 'keyGeneration'>,
+  clients: Pick<ObservedAuthority, 'certificateGeneration'>,
+): Record<string, string> => ({
+  'strimzi.io/cluster-ca-cert-generation': `${cluster.certificateGeneration}`,
+  'strimzi.io/cluster-ca-key-generation': `${cluster.keyGeneration}`,
+  'strimzi.io/clients-ca-cert-generation': `${clients.certificateGeneration}`,
+});
 
 /** `KEY=END` for each certificate, sorted: says all that decisions need when the certificate itself is gone from all Secrets. */
 const trustText = (certificates: readonly CertificateFacts[]) =>

@@ -1,6 +1,7 @@
 /** Single decisions; that they fit together is shown in renewal-model.test.ts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { Authority, HeldLeaf, ObservedAuthority } from './authority-state.ts';
 import { parseMaintenanceWindow } from './maintenance-window.ts';
 import type { MaintenanceWindow } from './maintenance-window.ts';
@@ -112,6 +113,9 @@ test('a maintenance window is waited for, until there is no more time', () => {
   const why = 'the next maintenance window';
   assert.deepEqual(at(day(336)), { do: 'wait', why, until: day(339) });
   assert.equal(at(day(339)).do, 'make certificate');
+  const yearly = parseMaintenanceWindow('* * * 1 6 ?') as MaintenanceWindow;
+  const rare = at(day(336), policy({ windows: [yearly] }));
+  assert.ok(rare.do === 'wait' && rare.until! < day(358), 'looks again when it is urgent');
   assert.equal(at(day(359)).do, 'make certificate', 'on a Saturday, with six days left');
   // Day 12 is a Tuesday, and day 17 a Sunday.
   assert.deepEqual(at(day(12), { force: { renew: false, replace: true } }), {
@@ -219,4 +223,56 @@ test('what is about to end is said in time', () => {
   );
   const behind = { certificate: second, key: 'v1', now: day(364.5) };
   assert.match(renewalWarnings(seen(behind)).join(), /node trusts no CA after 2027-01-01.*must be restarted/);
+});
+
+test('property: nothing that is observed makes it throw, and the same gives the same', () => {
+  const keyId = fc.constantFrom('v0', 'v1', 'v2');
+  const date = fc.integer({ min: -50, max: 800 }).map(day);
+  const any = fc
+    .record({ keyId, notBefore: date, notAfter: date })
+    .map(({ keyId, notBefore, notAfter }): Authority => ({
+      ...authority(keyId, 0, 0),
+      thumbprint: `${keyId}${notBefore.getTime()}${notAfter.getTime()}`,
+      notBefore,
+      notAfter,
+    }));
+  const fault = fc.constant({ fault: 'is broken' });
+  const some = fc.array(any, { maxLength: 3 });
+  const trusts = fc.oneof(
+    fc.constant('unknown' as const),
+    some.map((authorities) => authorities.map(trust)),
+  );
+  const leaf = fc.record({
+    name: fc.constant('node'),
+    held: fc.oneof(
+      fc.constantFrom('unknown' as const, undefined),
+      fault,
+      keyId.map((key) => held(key)),
+    ),
+    running: fc.oneof(fc.constantFrom('unknown' as const, undefined), fc.record({ signedBy: keyId })),
+    wantedNames: fc.constantFrom(['a'], []),
+  });
+  const changes = fc.record({
+    now: date,
+    isSupplied: fc.boolean(),
+    key: fc.oneof(keyId, fault, fc.constant(undefined)),
+    formerKeys: fc.array(keyId, { maxLength: 2 }),
+    certificate: fc.oneof(any, fault, fc.constant(undefined)),
+    former: some,
+    bundles: fc.array(some, { maxLength: 2 }),
+    force: fc.record({ renew: fc.boolean(), replace: fc.boolean() }),
+    trusters: fc.array(fc.record({ name: fc.constant('node'), trusts }), { maxLength: 3 }),
+    leaves: fc.array(leaf, { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(changes, (changes) => {
+      const step = renewalStep(seen(changes));
+      assert.deepEqual(renewalStep(seen(changes)), step);
+      renewalWarnings(seen(changes));
+      if (changes.isSupplied) assert.ok(!['make key', 'make certificate', 'remove'].includes(step.do));
+      if (step.do === 'sign') assert.ok(step.authority.notAfter > changes.now);
+      if ('until' in step && step.until) assert.ok(step.until > changes.now);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -15,6 +15,7 @@ import type { TrustView } from './trust.ts';
 /** Why a certificate is signed: there is none that can be read, other names are wanted, a newer authority is there, or time. */
 export type LeafReason = 'missing' | 'names' | 'authority' | 'expiring';
 
+/** What is to be done next; a key is never made, nor a certificate signed, but by a step. */
 export type Step =
   | { do: 'make key'; generation: number; why: string }
   | {
@@ -163,23 +164,21 @@ function reasonToSign(leaf: SignedLeaf, signer: Authority, seen: ReadyAuthority)
 
 /** What is still to come that no write of ours would bring about. */
 function pending(seen: ReadyAuthority, { kept, untrusting }: TrustView): Step | undefined {
-  const { leaves, now, policy } = seen;
-  const unsigned = leaves.filter(({ held }) => held === undefined || (held !== 'unknown' && isFault(held)));
-  if (untrusting.length > 0)
-    return wait(
-      `${untrusting.join(', ')} must load the trust bundle${unsigned.length > 0 ? ' before certificates can be signed' : ''}`,
-    );
+  const { force, now, policy } = seen;
+  if (untrusting.length > 0) return wait(`${listed(untrusting)} must load the trust bundle`);
   if (kept.some(({ keyId }) => keyId !== seen.key && !seen.above.some((one) => one.keyId === keyId)))
     return wait('something still presents certificates of the former CA');
-  const waitsForWindow =
-    seen.force.renew ||
-    seen.force.replace ||
-    due(seen).some((certificate) => dueAt(certificate, policy) <= now);
-  const until = waitsForWindow && !isOpen(policy.windows, now) ? nextOpening(policy.windows, now) : undefined;
-  return until && { do: 'wait', why: 'the next maintenance window', until };
+  const isDue = due(seen).some((certificate) => dueAt(certificate, policy) <= now);
+  if (isOpen(policy.windows, now) || !(isDue || force.renew || force.replace)) return undefined;
+  const opening = nextOpening(policy.windows, now)?.getTime() ?? Infinity;
+  const until = new Date(Math.min(opening, nextLook(seen).getTime()));
+  return { do: 'wait', why: 'the next maintenance window', until };
 }
 
 const wait = (why: string): Step => ({ do: 'wait', why });
+
+const listed = (names: readonly string[]) =>
+  names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
 
 /** Certificates that are renewed by us when their time comes. */
 function due({
@@ -194,9 +193,10 @@ function due({
 }
 
 function nextLook(seen: ReadyAuthority): Date {
-  const times = due(seen).map((certificate) => dueAt(certificate, seen.policy).getTime());
-  const future = times.filter((time) => time > seen.now.getTime());
-  return new Date(Math.min(seen.certificate.notAfter.getTime(), ...future));
+  const { certificate, now, policy } = seen;
+  const times = due(seen).flatMap((one) => [dueAt(one, policy).getTime(), urgentAt(one, policy).getTime()]);
+  const future = times.filter((time) => time > now.getTime());
+  return new Date(Math.min(certificate.notAfter.getTime(), ...future));
 }
 
 /** When a certificate should be renewed: not before half its life is over, whatever the policy, or it would be renewed forever. */

@@ -1,4 +1,4 @@
-import type { Authority, ReadyAuthority, Trust, Truster, ObservedAuthority } from './authority-state.ts';
+import type { Authority, ObservedAuthority, ReadyAuthority, Trust, Truster } from './authority-state.ts';
 import { isFault } from './certificate-facts.ts';
 
 /** Who may sign now, and what has to stay trusted. */
@@ -11,6 +11,7 @@ export interface TrustView {
   untrusting: readonly string[];
 }
 
+/** Reads from what everybody trusts and presents how far a replacement is. */
 export function trustOf(seen: ReadyAuthority): TrustView {
   const { certificate, above, now } = seen;
   const own = [certificate, ...above];
