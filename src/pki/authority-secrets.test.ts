@@ -4,14 +4,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { authorityFacts, authorityWrites, readAuthority } from './authority-secrets.ts';
 import type { ObservedAuthority } from './authority-state.ts';
-import { bundleData, nodeAnnotations, readBundle, readNodeAnnotations } from './bundle.ts';
+import { bundleFiles, nodeAnnotations, readBundle, readNodeAnnotations } from './bundle.ts';
 import { issueLeaf } from './certificate.ts';
 import { isFault } from './certificate-facts.ts';
-import { clientData, nodeData, readLeaf, signerFrom } from './leaf.ts';
+import { clientData, readLeaf, signerFrom } from './leaf.ts';
 import { readKeyStore } from './key-store.ts';
 import { renewalStep } from './renewal.ts';
 import type { SecretView } from './secrets.ts';
-import { textOf } from './secrets.ts';
+import { encoded, textOf } from './secrets.ts';
 import { readTrustStore } from './trust-store.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -69,12 +69,13 @@ async function advance(store: Store): Promise<string> {
     const published = step.authorities.map((one) =>
       known.find(({ thumbprint }) => thumbprint === one.thumbprint)!,
     );
-    store.bundle = { data: bundleData({ 'cluster-ca': published, 'clients-ca': [] }) };
+    store.bundle = { data: encoded(bundleFiles({ 'cluster-ca': published, 'clients-ca': [] })) };
   }
   if (step.do === 'sign') {
     const subject = { organization: 'io.strimzi', commonName: 'my-kafka' };
     const signer = signerFrom(material, step.authority)!;
-    store.node = { data: nodeData(NODE, await issueLeaf(signer, { ...validity, subject, names: ['a.b'] })) };
+    const leaf = await issueLeaf(signer, { ...validity, subject, names: ['a.b'] });
+    store.node = { data: encoded({ [`${NODE}.crt`]: leaf.chain, [`${NODE}.key`]: leaf.key }) };
   }
   if (step.do === 'wait' && leaf && !isFault(leaf))
     store.pod = nodeAnnotations({ 'cluster-ca': read(store).bundle, 'clients-ca': [] }, leaf);
@@ -165,7 +166,6 @@ test('the Secret of a node whose key was changed is a fault; that of a client op
   await untilNothing(store);
   const { known, material } = read(store);
   const pem = { key: textOf(store.node, `${NODE}.key`)!, chain: textOf(store.node, `${NODE}.crt`)! };
-  assert.equal(textOf(store.node, 'node.pem'), pem.key + pem.chain);
   const swapped = { data: { ...store.node!.data, [`${NODE}.key`]: store.key!.data!['ca.key']! } };
   assert.deepEqual(readLeaf(NODE, swapped, known), {
     fault: 'has a key that is not that of its certificate',

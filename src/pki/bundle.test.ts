@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { certifyAuthority, newPrivateKey } from './authority.ts';
 import {
-  bundleData,
+  bundleFiles,
   generationAnnotations,
   loadingOf,
   nodeAnnotations,
@@ -14,6 +14,7 @@ import {
 } from './bundle.ts';
 import { isFault, readCertificates } from './certificate-facts.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
+import { encoded } from './secrets.ts';
 
 const now = new Date('2026-11-17T12:00:00Z');
 
@@ -38,7 +39,7 @@ const bundles = { 'cluster-ca': [first], 'clients-ca': [clients] };
 const loaded = nodeAnnotations(bundles, leaf);
 
 test('a bundle is read back as it was written; one that is missing or broken is empty', () => {
-  const data = bundleData({ 'cluster-ca': [first, second], 'clients-ca': [clients] });
+  const data = encoded(bundleFiles({ 'cluster-ca': [first, second], 'clients-ca': [clients] }));
   assert.deepEqual(readBundle({ data }, 'cluster-ca'), [first, second]);
   assert.deepEqual(readBundle({ data }, 'clients-ca'), [clients]);
   assert.deepEqual(readBundle(undefined, 'cluster-ca'), []);

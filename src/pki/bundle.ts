@@ -3,7 +3,7 @@ import { isFault, readCertificates } from './certificate-facts.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
 import { certificateHash } from './leaf.ts';
 import type { StoredLeaf } from './leaf.ts';
-import { encoded, textOf } from './secrets.ts';
+import { textOf } from './secrets.ts';
 import type { SecretView } from './secrets.ts';
 
 /**
@@ -16,11 +16,13 @@ type Annotations = Readonly<Record<string, string>>;
 /** Whom a bundle is about: nodes and the operator, or clients. */
 export type Bundle = 'cluster-ca' | 'clients-ca';
 
-/** `C-trustbundle`: all certificates that are trusted, in PEM, by who is trusted by them. */
-export const bundleData = (
+/** The files of `C-trustbundle`: all certificates that are trusted, in PEM. */
+export const bundleFiles = (
   bundles: Readonly<Record<Bundle, readonly CertificateFacts[]>>,
-): Record<string, string> =>
-  encoded({ 'cluster-ca.crt': pemOf(bundles['cluster-ca']), 'clients-ca.crt': pemOf(bundles['clients-ca']) });
+): Record<string, string> => ({
+  'cluster-ca.crt': pemOf(bundles['cluster-ca']),
+  'clients-ca.crt': pemOf(bundles['clients-ca']),
+});
 
 const pemOf = (certificates: readonly CertificateFacts[]) => certificates.map(({ pem }) => pem).join('');
 

@@ -49,10 +49,6 @@ export function signerFrom(material: AuthorityMaterial, { thumbprint }: Authorit
   return { certificate: signing, key: own, above: signing === certificate ? above : [] };
 }
 
-/** The Secret of a node: for people, and as the one file that Kafka's PEM key store reads, key first. */
-export const nodeData = (name: string, leaf: Leaf): Record<string, string> =>
-  encoded({ [`${name}.crt`]: leaf.chain, [`${name}.key`]: leaf.key, 'node.pem': leaf.key + leaf.chain });
-
 /** The Secret of a client: certificate and key in PEM and as PKCS12, as Strimzi names them. */
 export function clientData(name: string, leaf: Leaf, password: string): Record<string, string> {
   return encoded({
