@@ -1,32 +1,23 @@
 import { createDecipheriv, pbkdf2Sync } from 'node:crypto';
-import { createRequire } from 'node:module';
-import type * as Cms from '@peculiar/asn1-cms';
 import type * as Pfx from '@peculiar/asn1-pfx';
-import type * as Schema from '@peculiar/asn1-schema';
 import type * as X509 from '@peculiar/asn1-x509';
+import { ID, structures } from './pkcs12-structures.ts';
 
 /**
  * Certificates and keys out of PKCS12 stores (RFC 7292) that are encrypted with PBES2 (RFC 8018), as keytool has done since Java 17
  * and OpenSSL since 3.0. The structure is read by packages, the decryption is Node's.
  */
 
-const ID = {
-  data: '1.2.840.113549.1.7.1',
-  encryptedData: '1.2.840.113549.1.7.6',
-  pbes2: '1.2.840.113549.1.5.13',
-  pbkdf2: '1.2.840.113549.1.5.12',
-  hmacWithSha1: '1.2.840.113549.2.7',
-} as const;
 const DIGESTS: Record<string, string> = {
   [ID.hmacWithSha1]: 'sha1',
-  '1.2.840.113549.2.9': 'sha256',
+  [ID.hmacWithSha256]: 'sha256',
   '1.2.840.113549.2.10': 'sha384',
   '1.2.840.113549.2.11': 'sha512',
 };
 const CIPHERS: Record<string, { name: string; keyLength: number }> = {
   '2.16.840.1.101.3.4.1.2': { name: 'aes-128-cbc', keyLength: 16 },
   '2.16.840.1.101.3.4.1.22': { name: 'aes-192-cbc', keyLength: 24 },
-  '2.16.840.1.101.3.4.1.42': { name: 'aes-256-cbc', keyLength: 32 },
+  [ID.aes256Cbc]: { name: 'aes-256-cbc', keyLength: 32 },
 };
 
 /** Of a whole store, however many parts it has. keytool takes 10,000; a million stops the process for half a second. */
@@ -147,61 +138,3 @@ function parse<T>(der: ArrayBuffer | Buffer | null | undefined, structure: new (
 
 const octets = (der: ArrayBuffer | null | undefined): ArrayBuffer =>
   parse(der, structures().OctetString).buffer;
-
-let loaded: ReturnType<typeof loadStructures> | undefined;
-const structures = () => (loaded ??= loadStructures());
-
-/** Loads the packages when the first store is read: they take 15 MB, and most proxies have certificates as PEM. */
-function loadStructures() {
-  const require = createRequire(import.meta.url);
-  const { AsnParser, AsnProp, AsnPropTypes, OctetString } = require('@peculiar/asn1-schema') as typeof Schema;
-  const { AlgorithmIdentifier } = require('@peculiar/asn1-x509') as typeof X509;
-  const cms = require('@peculiar/asn1-cms') as typeof Cms;
-  const pfx = require('@peculiar/asn1-pfx') as typeof Pfx;
-
-  /** RFC 5652, section 8. */
-  class EncryptedData {
-    version = 0;
-    encryptedContentInfo = new cms.EncryptedContentInfo();
-  }
-  AsnProp({ type: AsnPropTypes.Integer })(EncryptedData.prototype, 'version');
-  AsnProp({ type: cms.EncryptedContentInfo })(EncryptedData.prototype, 'encryptedContentInfo');
-
-  /** RFC 5208, section 6. */
-  class EncryptedPrivateKeyInfo {
-    encryptionAlgorithm = new AlgorithmIdentifier();
-    encryptedData = new OctetString();
-  }
-  AsnProp({ type: AlgorithmIdentifier })(EncryptedPrivateKeyInfo.prototype, 'encryptionAlgorithm');
-  AsnProp({ type: OctetString })(EncryptedPrivateKeyInfo.prototype, 'encryptedData');
-
-  /** RFC 8018, appendix A.4. */
-  class PBES2Params {
-    keyDerivationFunc = new AlgorithmIdentifier();
-    encryptionScheme = new AlgorithmIdentifier();
-  }
-  AsnProp({ type: AlgorithmIdentifier })(PBES2Params.prototype, 'keyDerivationFunc');
-  AsnProp({ type: AlgorithmIdentifier })(PBES2Params.prototype, 'encryptionScheme');
-
-  /** RFC 8018, appendix A.2. */
-  class PBKDF2Params {
-    salt = new OctetString();
-    iterationCount: number | string = 0;
-    keyLength: number | undefined;
-    prf: X509.AlgorithmIdentifier | undefined;
-  }
-  AsnProp({ type: OctetString })(PBKDF2Params.prototype, 'salt');
-  AsnProp({ type: AsnPropTypes.Integer })(PBKDF2Params.prototype, 'iterationCount');
-  AsnProp({ type: AsnPropTypes.Integer, optional: true })(PBKDF2Params.prototype, 'keyLength');
-  AsnProp({ type: AlgorithmIdentifier, optional: true })(PBKDF2Params.prototype, 'prf');
-
-  return {
-    ...pfx,
-    AsnParser,
-    OctetString,
-    EncryptedData,
-    EncryptedPrivateKeyInfo,
-    PBES2Params,
-    PBKDF2Params,
-  };
-}
