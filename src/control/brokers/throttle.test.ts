@@ -68,7 +68,9 @@ suite('throttle', () => {
     const moving = fc.uniqueArray(fc.integer({ min: 0, max: 5 }), { maxLength: 4 });
     const rate = fc.option(fc.integer({ min: 1, max: 10_000_000 }), { nil: undefined });
     /** Each a call; what it asks for may be lost after the first changes. */
-    const calls = fc.array(fc.record({ moving, rate, lost: fc.nat(6) }), { maxLength: 8 });
+    const calls = fc.array(fc.record({ moving, rate, lost: fc.oneof(fc.nat(6), fc.constant(Infinity)) }), {
+      maxLength: 8,
+    });
     fc.assert(
       fc.property(calls, (each) => {
         const configs = new Configs();
@@ -78,7 +80,17 @@ suite('throttle', () => {
         const call = (partitions: number[], bytes: number | undefined, lost = Infinity) => {
           const ongoing = partitions.map((index) => move(index, index, index + 1));
           const { set, clear } = throttleChanges(ongoing, configs, bytes);
+          for (const request of [set, clear])
+            assert.equal(new Set(request.map(({ resource }) => resource.name)).size, request.length);
           configs.apply([...set, ...clear].slice(0, lost));
+          if (bytes !== undefined && lost >= set.length + clear.length)
+            for (const index of partitions) {
+              const { leader = '', follower = '' } = configs.replicas.get('t') ?? {};
+              assert.ok(leader.split(',').includes(`${index}:${index}`), leader);
+              assert.ok(follower.split(',').includes(`${index}:${index + 1}`), follower);
+              assert.equal(configs.rates.get(index)?.leader, markedRate(bytes));
+              assert.equal(configs.rates.get(index + 1)?.follower, markedRate(bytes));
+            }
           return set.length + clear.length;
         };
         for (const { moving: partitions, rate: bytes, lost } of each) call(partitions, bytes, lost);

@@ -17,10 +17,11 @@ export interface ObservedThrottles {
   replicas: ReadonlyMap<string, Throttle>;
 }
 
+/** Two requests, because a topic may be in both. */
 export interface ThrottleChanges {
   /** Before reassignments are begun: rates, then lists. */
   set: ConfigChanges[];
-  /** At any time. Rates go only after the lists, by which a later call knows that there is something left of ours. */
+  /** After that. Rates go only after the lists, by which a later call knows that there is something left of ours. */
   clear: ConfigChanges[];
 }
 
@@ -37,7 +38,6 @@ export const markedRate = (bytesPerSecond: number): string =>
 
 const isOurs = (rate: string | undefined) => rate !== undefined && Number(rate) % 1000 === MARK;
 const entriesOf = (list: string | undefined) => (list ?? '').split(',').filter((entry) => entry !== '');
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
 const brokerOf = (entry: string) => Number(entry.split(':')[1]);
 
 type Lists = Map<string, Record<Side, Set<string>>>;
@@ -66,27 +66,30 @@ export function throttleChanges(
   observed: ObservedThrottles,
   bytesPerSecond: number | undefined,
 ): ThrottleChanges {
-  const wanted = bytesPerSecond === undefined ? new Map() : wantedLists(moving);
+  const wanted: Lists = bytesPerSecond === undefined ? new Map() : wantedLists(moving);
   const rate = bytesPerSecond === undefined ? undefined : markedRate(bytesPerSecond);
   const taking = new Set(
     [...wanted.values()].flatMap((its) => SIDES.flatMap((side) => [...its[side]].map(brokerOf))),
   );
-  const foreign = (id: number) =>
-    SIDES.some((side) => {
-      const value = observed.rates.get(id)?.[side];
-      return value !== undefined && !isOurs(value);
-    });
-  const ours = (id: number) => SIDES.some((side) => isOurs(observed.rates.get(id)?.[side]));
-  const stale = staleEntries(wanted, observed, (id) => ours(id) && !foreign(id));
+  const owners = ownersOf(observed);
+  const lists = listChanges(wanted, observed, owners);
+  const rates = [...taking].toSorted((a, b) => a - b).filter((id) => owners.get(id) !== 'others');
   return {
-    set: [
-      ...[...taking]
-        .toSorted((a, b) => a - b)
-        .flatMap((id) => (foreign(id) ? [] : setRate(id, rate, observed))),
-      ...missingEntries(wanted, observed, (id) => !foreign(id)),
-    ],
-    clear: stale.length > 0 ? stale : clearRates(taking, observed),
+    set: [...rates.flatMap((id) => setRate(id, rate, observed)), ...lists.set],
+    clear: lists.stale ? lists.clear : clearRates(taking, observed),
   };
+}
+
+type Owners = ReadonlyMap<number, 'us' | 'others'>;
+
+/** Whose the rates of each broker are; a broker with one of somebody else is theirs. */
+function ownersOf({ rates }: ObservedThrottles): Owners {
+  const owned = [...rates].flatMap(([id, its]) => {
+    const values = SIDES.map((side) => its[side]).filter((value) => value !== undefined);
+    if (values.length === 0) return [];
+    return [[id, values.every(isOurs) ? 'us' : 'others'] as const];
+  });
+  return new Map(owned);
 }
 
 function setRate(id: number, rate: string | undefined, { rates }: ObservedThrottles): ConfigChanges[] {
@@ -100,40 +103,53 @@ function setRate(id: number, rate: string | undefined, { rates }: ObservedThrott
   return changesOf({ type: 'broker', name: String(id) }, changes);
 }
 
-function missingEntries(
-  wanted: Lists,
-  { replicas }: ObservedThrottles,
-  may: (broker: number) => boolean,
-): ConfigChanges[] {
-  return [...wanted].toSorted(byName).flatMap(([topic, its]) => {
-    const changes = SIDES.flatMap((side) => {
-      const present = new Set(entriesOf(replicas.get(topic)?.[side]));
-      const missing = [...its[side]].filter((entry) => may(brokerOf(entry)) && !present.has(entry));
-      // Everything of that topic is throttled already.
-      if (missing.length === 0 || present.has('*')) return [];
-      return [{ name: listKey(side), change: 'append' as const, value: missing.join(',') }];
-    });
-    return changesOf({ type: 'topic', name: topic }, changes);
-  });
+interface ListChanges {
+  set: ConfigChanges[];
+  clear: ConfigChanges[];
+  /** Whether any list has an entry of ours too many. */
+  stale: boolean;
 }
 
-function staleEntries(
-  wanted: Lists,
-  { replicas }: ObservedThrottles,
-  isOurBroker: (id: number) => boolean,
-): ConfigChanges[] {
-  return [...replicas].toSorted(byName).flatMap(([topic, its]) => {
-    const changes = SIDES.flatMap((side): ConfigChange[] => {
-      const keep = wanted.get(topic)?.[side];
-      const present = entriesOf(its[side]);
-      const stale = present.filter((entry) => isOurBroker(brokerOf(entry)) && !keep?.has(entry));
-      if (stale.length === 0) return [];
-      // A list without entries is not one for every Kafka.
-      if (stale.length === present.length) return [{ name: listKey(side), change: 'delete' }];
-      return [{ name: listKey(side), change: 'subtract', value: stale.join(',') }];
+function listChanges(wanted: Lists, { replicas }: ObservedThrottles, owners: Owners): ListChanges {
+  const result: ListChanges = { set: [], clear: [], stale: false };
+  for (const topic of [...new Set([...wanted.keys(), ...replicas.keys()])].toSorted()) {
+    const changes = SIDES.map((side) => {
+      const present = entriesOf(replicas.get(topic)?.[side]);
+      const known = new Set(present);
+      const keep = wanted.get(topic)?.[side] ?? new Set();
+      // With a star everything of the topic is throttled already.
+      const missing = [...keep].filter(
+        (entry) => owners.get(brokerOf(entry)) !== 'others' && !known.has(entry) && !known.has('*'),
+      );
+      const stale = present.filter((entry) => owners.get(brokerOf(entry)) === 'us' && !keep.has(entry));
+      result.stale ||= stale.length > 0;
+      return { adds: missing.length > 0, change: listChange(listKey(side), present, missing, stale) };
     });
-    return changesOf({ type: 'topic', name: topic }, changes);
-  });
+    const of = (adds: boolean) =>
+      changes.flatMap((each) => (each.change && each.adds === adds ? [each.change] : []));
+    result.set.push(...changesOf({ type: 'topic', name: topic }, of(true)));
+    result.clear.push(...changesOf({ type: 'topic', name: topic }, of(false)));
+  }
+  return result;
+}
+
+/** Others' entries are left as they are, also those that they add meanwhile, except where we replace entries of ours. */
+function listChange(
+  name: string,
+  present: readonly string[],
+  missing: readonly string[],
+  stale: readonly string[],
+): ConfigChange | undefined {
+  if (missing.length === 0 && stale.length === 0) return undefined;
+  if (stale.length === 0) return { name, change: 'append', value: missing.join(',') };
+  if (missing.length > 0) {
+    const gone = new Set(stale);
+    const value = [...present.filter((entry) => !gone.has(entry)), ...missing].join(',');
+    return { name, change: 'set', value };
+  }
+  // A list without entries is not one for every Kafka.
+  if (stale.length === present.length) return { name, change: 'delete' };
+  return { name, change: 'subtract', value: stale.join(',') };
 }
 
 function clearRates(taking: ReadonlySet<number>, { rates }: ObservedThrottles): ConfigChanges[] {
