@@ -49,6 +49,8 @@ export interface KafkaClient {
   /** Brokers and topics: all of them, or those named, or none with an empty list. */
   metadata(topics?: readonly string[]): Promise<Responses['Metadata']>;
   describeCluster(): Promise<Responses['DescribeCluster']>;
+  /** False once the connection was lost or closed. */
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -66,6 +68,7 @@ interface Wire {
     version: number,
     body: Draft<Requests[Name]>,
   ): Promise<Responses[Name]>;
+  isOpen(): boolean;
   close(reason: Error): void;
 }
 
@@ -134,6 +137,7 @@ function openWire(socket: Socket, options: Settled, where: string): Wire {
   });
   return {
     close,
+    isOpen: () => !socket.destroyed,
     send: (api, version, body) =>
       new Promise((resolve, reject) => {
         const correlationId = ++lastId;
@@ -255,6 +259,7 @@ function clientOf(wire: Wire, versions: Versions, where: string): KafkaClient {
       return request('Metadata', { topics: named, allowAutoTopicCreation: false });
     },
     describeCluster: () => request('DescribeCluster', {}),
+    isOpen: () => wire.isOpen(),
     close: () => wire.close(new IsthmusError('KAFKA_UNREACHABLE', `${where}: the client was closed`)),
   };
 }

@@ -32,13 +32,24 @@ function xor(a: Buffer, b: Buffer): Buffer {
   return Buffer.from(a.map((byte, i) => byte ^ b[i]!));
 }
 
+/** What a server keeps keys of instead of the password. */
+export function saltPassword(
+  mechanism: ScramMechanism,
+  password: string,
+  salt: Buffer,
+  iterations: number,
+): Promise<Buffer> {
+  const { name, length } = HASHES[mechanism];
+  return derive(password.normalize('NFKC'), salt, iterations, length, name);
+}
+
 /** One exchange. `nonce` is for tests that repeat a known one. */
 export function startScram(
   mechanism: ScramMechanism,
   { username, password }: { username: string; password: string },
   nonce = randomBytes(18).toString('base64'),
 ): Scram {
-  const { name, length } = HASHES[mechanism];
+  const { name } = HASHES[mechanism];
   const hmac = (key: Buffer, text: string) => createHmac(name, key).update(text).digest();
   const bare = `n=${escapeName(username)},r=${nonce}`;
   let signature: Buffer | undefined;
@@ -53,7 +64,7 @@ export function startScram(
       if (!(iterations >= ITERATIONS.min && iterations <= ITERATIONS.max) || salt.length === 0) {
         throw new Error(`${iterations} iterations, a salt of ${salt.length} bytes`);
       }
-      const salted = await derive(password.normalize('NFKC'), salt, iterations, length, name);
+      const salted = await saltPassword(mechanism, password, salt, iterations);
       const clientKey = hmac(salted, 'Client Key');
       const storedKey = createHash(name).update(clientKey).digest();
       const withoutProof = `c=biws,r=${serverNonce}`;

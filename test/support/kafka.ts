@@ -15,7 +15,7 @@ import { ensureKafka } from './install/kafka.ts';
 import { brokerReady, launchBroker, prepareBroker } from '../../src/store/embedded/kafka-broker.ts';
 import type { BrokerSpec } from '../../src/store/embedded/kafka-broker.ts';
 import type { KafkaHome } from '../../src/store/embedded/kafka-java.ts';
-import { LISTENERS, brokerProperties } from './kafka/properties.ts';
+import { LISTENERS, brokerProperties, dynamicQuorumProperties } from './kafka/properties.ts';
 import type { BrokerPlace, Listener } from './kafka/properties.ts';
 import { ALICE, BOB, writeTls } from './kafka/security.ts';
 import type { Security, Tls } from './kafka/security.ts';
@@ -35,6 +35,8 @@ export interface KafkaOptions {
   listeners?: readonly Listener[];
   /** Server properties that override the testbed's. */
   properties?: Properties;
+  /** The first broker begins as the only voter of the metadata quorum, and others can be added (KIP-853). No SCRAM users. */
+  dynamicQuorum?: boolean;
   heapMb?: number;
 }
 
@@ -50,6 +52,8 @@ export interface KafkaCluster extends AsyncDisposable {
   /** What a client needs for the listener of that name. */
   readonly security: Readonly<Record<'plaintext' | 'ssl' | 'mtls' | 'saslPlaintext' | 'saslSsl', Security>>;
   readonly tls: Tls;
+  /** Where each broker listens as a controller, without TLS. */
+  readonly controllers: readonly string[];
   /** Logs, configuration and keys. */
   readonly directory: string;
   /** Where a listener is bound, on each broker in the order of their ids: `host:port`. */
@@ -149,24 +153,35 @@ interface Prepared {
   servers: Map<number, Server>;
 }
 
+/** Only Kafka's own tool writes the first set of voters. */
+async function formatDynamic({ id, clusterId, directory }: BrokerSpec): Promise<void> {
+  const voters = id === 1 ? '--standalone' : '--no-initial-controllers';
+  const file = join(directory, 'server.properties');
+  const done = await kafkaTool('kafka-storage', ['format', '-t', clusterId, '-c', file, voters]);
+  if (done.code !== 0) throw new Error(`kafka-storage format: ${done.stderr}`);
+}
+
 async function prepare(kafka: KafkaHome, options: KafkaOptions, ports: Ports): Promise<Prepared> {
   const listeners = [...LISTENERS, ...(options.listeners ?? [])];
   const directory = workspace('kafka');
   const tls = await writeTls(join(directory, 'tls'));
   const all = places(options.brokers ?? 1, listeners, ports);
   const clusterId = kafkaUuid();
+  const { dynamicQuorum = false } = options;
+  const extra = { ...(dynamicQuorum && dynamicQuorumProperties(all)), ...options.properties };
   const specs = new Map<number, BrokerSpec>();
   for (const place of all) {
     const spec: BrokerSpec = {
       id: place.id,
       clusterId,
       directory: join(directory, `broker-${place.id}`),
-      properties: brokerProperties(place, all, listeners, tls, options.properties ?? {}),
+      properties: brokerProperties(place, all, listeners, tls, extra),
       port: place.ports['PLAINTEXT'] ?? 0,
       heapMb: options.heapMb ?? 256,
     };
     await mkdir(spec.directory);
-    await prepareBroker(kafka, spec);
+    await prepareBroker(kafka, spec, { keepData: dynamicQuorum });
+    if (dynamicQuorum) await formatDynamic(spec);
     specs.set(place.id, spec);
   }
   return { kafka, directory, tls, places: all, specs, servers: new Map() };
@@ -198,6 +213,7 @@ function clusterOf(prepared: Prepared, ports: Ports): KafkaCluster {
     },
     security: securityOf(tls),
     tls,
+    controllers: prepared.places.map(({ controllerPort }) => `127.0.0.1:${controllerPort}`),
     directory,
     addresses,
     createTopic: (topic, options) => createTopic(addresses('PLAINTEXT'), topic, options),

@@ -88,6 +88,16 @@ const AUTHORIZER: Properties = {
   'allow.everyone.if.no.acl.found': true,
 };
 
+/** Voters are found in the log and not in the properties, which only say where to ask. */
+export function dynamicQuorumProperties(all: readonly BrokerPlace[]): Properties {
+  return {
+    'controller.quorum.voters': '',
+    'controller.quorum.bootstrap.servers': all
+      .map(({ controllerPort }) => `127.0.0.1:${controllerPort}`)
+      .join(','),
+  };
+}
+
 /** Everything of a broker's configuration but its directory. `extra` has the last word. */
 export function brokerProperties(
   broker: BrokerPlace,
