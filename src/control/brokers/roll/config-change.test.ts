@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
-import { configChange, configDigests } from './config-change.ts';
+import { CONFIG_DIGESTS, configChange, configDigests, startedWith } from './config-change.ts';
 import type { Properties } from './config-change.ts';
 import { sameValue } from './config-value.ts';
 
@@ -109,6 +109,14 @@ suite('config change', () => {
     assert.deepEqual(change(wanted, live), NONE);
     assert.deepEqual(change(wanted, live, { ...wanted, p: 'two' }), restart('p'));
     assert.deepEqual(change(wanted, live, { ...wanted, q: '${dir:/x:z}' }), restart('q'));
+  });
+
+  test('a pod tells what it was started with, and whoever writes nonsense into it gets one restart', () => {
+    const digests = configDigests({ b: '1', a: '2' });
+    assert.deepEqual(startedWith({ [CONFIG_DIGESTS]: JSON.stringify(digests) }), digests);
+    for (const text of ['', '[', 'null', '"x"', '{"a":1}', '[1]'])
+      assert.deepEqual(startedWith({ [CONFIG_DIGESTS]: text }), {}, text);
+    assert.deepEqual(startedWith({}), {});
   });
 
   test('ports and security of all listeners need a restart whatever Kafka calls them', () => {

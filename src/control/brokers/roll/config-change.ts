@@ -26,9 +26,8 @@ export interface ConfigQuestion {
   /** What the node answered. */
   described: readonly ConfigEntry[];
   /**
-   * The digests of what the process was started with, kept in an annotation of its pod (which must not count in the
-   * pod's revision; there are no secrets in the file, which is a ConfigMap). They show changes of values that Kafka
-   * hides, and keep a restart that cannot help from being tried for ever. Empty where the pod has none.
+   * The digests of what the process was started with, from `startedWith`. They show changes of values that Kafka
+   * hides, and keep a restart that cannot help from being tried for ever.
    */
   startedWith: Properties;
   /** Keys that this process refused to change while it runs (threads, for one, can at most be doubled at once). */
@@ -68,14 +67,31 @@ type Step =
   | { do: 'restart'; key: string }
   | { do: 'unfixable'; key: string };
 
+/**
+ * The annotation that a pod keeps the digests of its configuration in. It must not count in the pod's revision, or no
+ * change could do without a restart. There are no secrets in the configuration, which is a ConfigMap.
+ */
+export const CONFIG_DIGESTS = 'isthmus.dev/config-digests';
+
 function digest(value: string): string {
   return createHash('sha256').update(value).digest('hex').slice(0, 16);
 }
 
-/** The digest of every value, by key: for the annotation of a pod that is started with them. */
+/** The digest of every value, by key: for the annotation of a pod that is started with them, as JSON. */
 export function configDigests(properties: Properties): Properties {
   const sorted = Object.entries(properties).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return Object.fromEntries(sorted.map(([key, value]) => [key, digest(value)]));
+}
+
+/** What a pod says it was started with; nothing, where it does not say so in a way that can be read. */
+export function startedWith(annotations: Readonly<Record<string, string>>): Properties {
+  try {
+    const digests: unknown = JSON.parse(annotations[CONFIG_DIGESTS] ?? '{}');
+    if (typeof digests !== 'object' || digests === null) return {};
+    return Object.fromEntries(Object.entries(digests).filter(([, one]) => typeof one === 'string'));
+  } catch {
+    return {};
+  }
 }
 
 /** What may be said of one key, and of the process that it is asked about. */
@@ -149,13 +165,15 @@ function changeOf(steps: readonly Step[]): DynamicChange {
 export function configChange({ wanted, described, startedWith, refused }: ConfigQuestion): ConfigChange {
   const live = new Map(described.map((entry) => [entry.name, entry]));
   const ours = Object.entries(wanted).filter(([key]) => !NOT_OURS.has(key));
-  const unwanted = described.filter(({ name }) => !(name in wanted) && !NOT_OURS.has(name));
+  const unwanted = described.filter(({ name }) => !Object.hasOwn(wanted, name) && !NOT_OURS.has(name));
   const known = (key: string, started: boolean): Known => ({ started, refused: refused.has(key) });
   const steps = [
     ...ours.flatMap(([key, value]) =>
       stepForWanted(key, value, live.get(key), known(key, startedWith[key] === digest(value))),
     ),
-    ...unwanted.flatMap((entry) => stepForUnwanted(entry, known(entry.name, entry.name in startedWith))),
+    ...unwanted.flatMap((entry) =>
+      stepForUnwanted(entry, known(entry.name, Object.hasOwn(startedWith, entry.name))),
+    ),
   ].toSorted((a, b) => (a.key < b.key ? -1 : 1));
   const keysOf = (what: Step['do']) => steps.filter((step) => step.do === what).map(({ key }) => key);
   const keys = keysOf('restart');

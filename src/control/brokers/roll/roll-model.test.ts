@@ -32,6 +32,7 @@ interface World {
   before: Facts;
 }
 
+const FACTS = ['quorum', 'brokers', 'partitions'] as const;
 const BOTH = ['broker', 'controller'] as const;
 const combined = (...targets: string[]) => targets.map((target) => ({ target, roles: BOTH }));
 
@@ -207,6 +208,11 @@ const commands = [
   fc.constant(command('reconcile', (world) => void reconcile(world))),
   fc.constant(
     command('reconcile with facts of before', (world) => void reconcile(world, 'done', world.before)),
+  ),
+  fc.constantFrom(...FACTS).map((lost) =>
+    command(`reconcile without ${lost}`, (world) => {
+      reconcile(world, 'done', { ...world.cluster.facts(), [lost]: undefined });
+    }),
   ),
   fc.constant(command('remember facts', (world) => void (world.before = world.cluster.facts()))),
   fc
