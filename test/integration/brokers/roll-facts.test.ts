@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { configChange, configDigests } from '../../../src/control/brokers/roll/config-change.ts';
-import type { ConfigChange, Properties } from '../../../src/control/brokers/roll/config-change.ts';
+import type { ConfigChange, ConfigValues } from '../../../src/control/brokers/roll/config-change.ts';
 import { METADATA_VERSIONS, kafkaVersionOf } from '../../../src/control/brokers/roll/versions.ts';
 import { connectKafka } from '../../../src/kafka/client.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
@@ -20,9 +20,9 @@ const DELETE = 1;
 let kafka: KafkaCluster;
 let client: KafkaClient;
 /** What the broker was started with. */
-let started: Properties;
+let started: ConfigValues;
 
-async function decide(wanted: Properties, refused: string[] = []): Promise<ConfigChange> {
+async function decide(wanted: ConfigValues, refused: string[] = []): Promise<ConfigChange> {
   const resources = [{ resourceType: BROKER, resourceName: '1', configurationKeys: null }];
   const { results } = await client.request('DescribeConfigs', { resources, includeSynonyms: true });
   assert.equal(results[0]?.errorCode, 0);
@@ -36,7 +36,7 @@ const without = (key: string) => Object.fromEntries(Object.entries(started).filt
 async function send(decided: ConfigChange): Promise<number[]> {
   assert.equal(decided.kind, 'dynamic');
   const { perBroker, clusterWide } = decided.change;
-  const sets = (set: Properties) =>
+  const sets = (set: ConfigValues) =>
     Object.entries(set).map(([name, value]) => ({ name, configOperation: SET, value }));
   const deletes = perBroker.delete.map((name) => ({ name, configOperation: DELETE, value: null }));
   const resources = [
@@ -48,7 +48,7 @@ async function send(decided: ConfigChange): Promise<number[]> {
 }
 
 /** A change is taken, and arrives: the broker then says that nothing differs. */
-async function assertTaken(wanted: Properties): Promise<void> {
+async function assertTaken(wanted: ConfigValues): Promise<void> {
   assert.deepEqual(new Set(await send(await decide(wanted))), new Set([0]));
   await waitFor('the change at the broker', async () => (await decide(wanted)).kind === 'none');
 }

@@ -5,12 +5,8 @@
 import type { NodePartitions, Partition } from '../../../src/control/brokers/roll/partitions.ts';
 import { partitionsByNode } from '../../../src/control/brokers/roll/partitions.ts';
 import type { PodFacts } from '../../../src/control/brokers/roll/pod-facts.ts';
-import type {
-  BrokerFacts,
-  PartitionFacts,
-  QuorumFacts,
-  Role,
-} from '../../../src/control/brokers/roll/facts.ts';
+import type { Role } from '../../../src/control/brokers/model/cluster.ts';
+import type { BrokerFacts, PartitionFacts, QuorumFacts } from '../../../src/control/brokers/roll/facts.ts';
 
 /** A pod template: what becomes of pods that are made from it. */
 export interface Revision {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
-import { CONFIG_DIGESTS, configChange, configDigests, startedWith } from './config-change.ts';
-import type { Properties } from './config-change.ts';
+import { CONFIG_DIGESTS_ANNOTATION } from '../model/names.ts';
+import { configChange, configDigests, startedWith } from './config-change.ts';
+import type { ConfigValues } from './config-change.ts';
 import { sameValue } from './config-value.ts';
 
 const TYPE = { unknown: 0, boolean: 1, string: 2, int: 3, long: 5, double: 6, list: 7, password: 9 };
@@ -31,12 +32,12 @@ function entry(name: string, values: Values, more: Partial<ConfigEntry> = {}): C
   };
 }
 
-function change(wanted: Properties, described: ConfigEntry[], started = wanted, refused: string[] = []) {
+function change(wanted: ConfigValues, described: ConfigEntry[], started = wanted, refused: string[] = []) {
   return configChange({ wanted, described, startedWith: configDigests(started), refused: new Set(refused) });
 }
 
 const NONE = { kind: 'none', unfixable: [] };
-const dynamic = (set: Properties, deleted: string[] = [], clusterWide: Properties = {}) => ({
+const dynamic = (set: ConfigValues, deleted: string[] = [], clusterWide: ConfigValues = {}) => ({
   kind: 'dynamic',
   change: { perBroker: { set, delete: deleted }, clusterWide: { set: clusterWide } },
   unfixable: [],
@@ -45,7 +46,7 @@ const restart = (...keys: string[]) => ({ kind: 'restart', keys });
 
 /** A broker with a few keys: `fixed` is read only, `custom` unknown to it and therefore hidden. */
 type Broker = Record<'file' | 'perBroker' | 'clusterWide', Record<string, string>>;
-const DEFAULTS: Properties = { u: '0', v: '0', fixed: '0', 'min.insync.replicas': '1' };
+const DEFAULTS: ConfigValues = { u: '0', v: '0', fixed: '0', 'min.insync.replicas': '1' };
 
 function describeBroker({ file, perBroker, clusterWide }: Broker): ConfigEntry[] {
   const keys = new Set([...Object.keys(DEFAULTS), ...Object.keys(file)]);
@@ -113,9 +114,9 @@ suite('config change', () => {
 
   test('a pod tells what it was started with, and whoever writes nonsense into it gets one restart', () => {
     const digests = configDigests({ b: '1', a: '2' });
-    assert.deepEqual(startedWith({ [CONFIG_DIGESTS]: JSON.stringify(digests) }), digests);
+    assert.deepEqual(startedWith({ [CONFIG_DIGESTS_ANNOTATION]: JSON.stringify(digests) }), digests);
     for (const text of ['', '[', 'null', '"x"', '{"a":1}', '[1]'])
-      assert.deepEqual(startedWith({ [CONFIG_DIGESTS]: text }), {}, text);
+      assert.deepEqual(startedWith({ [CONFIG_DIGESTS_ANNOTATION]: text }), {}, text);
     assert.deepEqual(startedWith({}), {});
   });
 

@@ -2,16 +2,18 @@
  * What has to be done about a node whose configuration differs from what is wanted: nothing, a change while it runs, or
  * a restart. Decided by what the node itself says (DescribeConfigs with synonyms).
  */
-import { createHash } from 'node:crypto';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
+import { hashOf, isJsonObject } from '../../../kube/json.ts';
+import { CONFIG_DIGESTS_ANNOTATION } from '../model/names.ts';
 import { sameValue } from './config-value.ts';
 
-export type Properties = Readonly<Record<string, string>>;
+/** Values by key. */
+export type ConfigValues = Readonly<Record<string, string>>;
 
 /** To be sent with IncrementalAlterConfigs: to the node's own resource, and to the default of all brokers. */
 export interface DynamicChange {
-  perBroker: { set: Properties; delete: readonly string[] };
-  clusterWide: { set: Properties };
+  perBroker: { set: ConfigValues; delete: readonly string[] };
+  clusterWide: { set: ConfigValues };
 }
 
 /** `unfixable`: keys that differ although the node was started with them; to be told, since neither way would help. */
@@ -22,14 +24,14 @@ export type ConfigChange =
 
 export interface ConfigQuestion {
   /** As in the node's ConfigMap. */
-  wanted: Properties;
+  wanted: ConfigValues;
   /** What the node answered. */
   described: readonly ConfigEntry[];
   /**
    * The digests of what the process was started with, from `startedWith`. They show changes of values that Kafka
    * hides, and keep a restart that cannot help from being tried for ever.
    */
-  startedWith: Properties;
+  startedWith: ConfigValues;
   /** Keys that this process refused to change while it runs (threads, for one, can at most be doubled at once). */
   refused: ReadonlySet<string>;
 }
@@ -67,28 +69,20 @@ type Step =
   | { do: 'restart'; key: string }
   | { do: 'unfixable'; key: string };
 
-/**
- * The annotation that a pod keeps the digests of its configuration in. It must not count in the pod's revision, or no
- * change could do without a restart. There are no secrets in the configuration, which is a ConfigMap.
- */
-export const CONFIG_DIGESTS = 'isthmus.dev/config-digests';
-
-function digest(value: string): string {
-  return createHash('sha256').update(value).digest('hex').slice(0, 16);
-}
-
 /** The digest of every value, by key: for the annotation of a pod that is started with them, as JSON. */
-export function configDigests(properties: Properties): Properties {
-  const sorted = Object.entries(properties).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([key, value]) => [key, digest(value)]));
+export function configDigests(values: ConfigValues): ConfigValues {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, hashOf(value)]));
 }
 
 /** What a pod says it was started with; nothing, where it does not say so in a way that can be read. */
-export function startedWith(annotations: Readonly<Record<string, string>>): Properties {
+export function startedWith(annotations: Readonly<Record<string, string>>): ConfigValues {
   try {
-    const digests: unknown = JSON.parse(annotations[CONFIG_DIGESTS] ?? '{}');
-    if (typeof digests !== 'object' || digests === null) return {};
-    return Object.fromEntries(Object.entries(digests).filter(([, one]) => typeof one === 'string'));
+    const digests: unknown = JSON.parse(annotations[CONFIG_DIGESTS_ANNOTATION] ?? '{}');
+    if (!isJsonObject(digests)) return {};
+    const readable = Object.entries(digests).flatMap(([key, one]) =>
+      typeof one === 'string' ? [[key, one]] : [],
+    );
+    return Object.fromEntries(readable) as ConfigValues;
   } catch {
     return {};
   }
@@ -169,7 +163,7 @@ export function configChange({ wanted, described, startedWith, refused }: Config
   const known = (key: string, started: boolean): Known => ({ started, refused: refused.has(key) });
   const steps = [
     ...ours.flatMap(([key, value]) =>
-      stepForWanted(key, value, live.get(key), known(key, startedWith[key] === digest(value))),
+      stepForWanted(key, value, live.get(key), known(key, startedWith[key] === hashOf(value))),
     ),
     ...unwanted.flatMap((entry) =>
       stepForUnwanted(entry, known(entry.name, Object.hasOwn(startedWith, entry.name))),

@@ -1,10 +1,9 @@
 /** What the roller decides by: plain data about nodes, pods and Kafka. The road gathers it; nothing here asks anybody. */
+import type { Role } from '../model/cluster.ts';
 import type { DynamicChange } from './config-change.ts';
 import type { NodePartitions } from './partitions.ts';
 import type { PodFacts } from './pod-facts.ts';
 import type { RestartReason } from './restart-reasons.ts';
-
-export type Role = 'broker' | 'controller';
 
 /** One node of the Kafka cluster, wherever it runs. */
 export interface RollNode {

@@ -1,4 +1,14 @@
 /** Why a node has to be restarted: what it should be beside what its pod says it is. */
+import {
+  CERTIFICATE_HASH_ANNOTATION,
+  CLIENTS_CA_CERT_ANNOTATION,
+  CLUSTER_CA_CERT_ANNOTATION,
+  CLUSTER_CA_KEY_ANNOTATION,
+  LISTENER_CERTIFICATES_ANNOTATION,
+  MANUAL_ROLL_ANNOTATION,
+  REVISION_ANNOTATION,
+  VERSION_ANNOTATION,
+} from '../model/names.ts';
 import type { ConfigChange } from './config-change.ts';
 import type { PodFacts } from './pod-facts.ts';
 
@@ -32,21 +42,15 @@ export interface WantedNode {
   manualUids: readonly string[];
 }
 
-export const MANUAL_ROLL = 'strimzi.io/manual-rolling-update';
-
 const COMPARED: readonly [annotation: string, reason: RestartReasonName, what: string][] = [
-  ['strimzi.io/revision', 'POD_HAS_OLD_REVISION', 'its pod was made from an older template'],
-  ['strimzi.io/kafka-version', 'POD_HAS_OLD_REVISION', 'it runs another version of Kafka'],
-  ['strimzi.io/cluster-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION', 'the cluster CA was renewed'],
-  ['strimzi.io/clients-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION', 'the clients CA was renewed'],
+  [REVISION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'its pod was made from an older template'],
+  [VERSION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'it runs another version of Kafka'],
+  [CLUSTER_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the cluster CA was renewed'],
+  [CLIENTS_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the clients CA was renewed'],
+  [CLUSTER_CA_KEY_ANNOTATION, 'CLUSTER_CA_CERT_KEY_REPLACED', 'the key of the cluster CA was replaced'],
+  [CERTIFICATE_HASH_ANNOTATION, 'KAFKA_CERTIFICATES_CHANGED', 'its certificate was renewed'],
   [
-    'strimzi.io/cluster-ca-key-generation',
-    'CLUSTER_CA_CERT_KEY_REPLACED',
-    'the key of the cluster CA was replaced',
-  ],
-  ['strimzi.io/server-cert-hash', 'KAFKA_CERTIFICATES_CHANGED', 'its certificate was renewed'],
-  [
-    'strimzi.io/custom-listener-cert-thumbprints',
+    LISTENER_CERTIFICATES_ANNOTATION,
     'KAFKA_CERTIFICATES_CHANGED',
     'the certificate of a listener was changed',
   ],
@@ -76,8 +80,8 @@ export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason
       note: 'a volume grows its file system at the next start',
     });
   }
-  if (pod.annotations[MANUAL_ROLL] === 'true' || wanted.manualUids.includes(pod.uid)) {
-    reasons.push({ name: 'MANUAL_ROLLING_UPDATE', note: `asked for by ${MANUAL_ROLL}` });
+  if (pod.annotations[MANUAL_ROLL_ANNOTATION] === 'true' || wanted.manualUids.includes(pod.uid)) {
+    reasons.push({ name: 'MANUAL_ROLLING_UPDATE', note: `asked for by ${MANUAL_ROLL_ANNOTATION}` });
   }
   if (reasons.length > 0 && pod.stuck !== undefined) reasons.push({ name: 'POD_STUCK', note: pod.stuck });
   return reasons;
