@@ -41,6 +41,43 @@ export interface Shape {
   partitions: readonly [replicas: readonly number[], minIsr: number][];
 }
 
+const BOTH = ['broker', 'controller'] as const;
+const combined = (...targets: string[]) => targets.map((target) => ({ target, roles: BOTH }));
+
+/** Clusters of all kinds, with partitions that can be kept and that cannot. */
+export const SHAPES: Record<string, Shape> = {
+  one: { nodes: combined('a'), partitions: [[[0], 1]] },
+  two: { nodes: combined('a', 'b'), partitions: [[[0, 1], 1]] },
+  three: {
+    nodes: combined('a', 'a', 'a'),
+    partitions: [
+      [[0, 1, 2], 2],
+      [[0, 1], 1],
+      [[2], 1],
+      [[0, 1, 2], 3],
+    ],
+  },
+  'five stretched': {
+    nodes: combined('a', 'a', 'b', 'b', 'c'),
+    partitions: [
+      [[0, 2, 4], 2],
+      [[1, 3, 4], 2],
+      [[0, 1, 2, 3, 4], 3],
+    ],
+  },
+  apart: {
+    nodes: [
+      ...['a', 'b', 'c'].map((target) => ({ target, roles: ['controller'] as const })),
+      ...['a', 'b', 'c'].map((target) => ({ target, roles: ['broker'] as const })),
+    ],
+    partitions: [
+      [[3, 4, 5], 2],
+      [[4, 5], 1],
+      [[5, 3], 2],
+    ],
+  },
+};
+
 const START_MS = 2_000;
 const GRACE_MS = 3_000;
 const UNFENCED = 2;

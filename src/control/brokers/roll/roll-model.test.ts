@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { simulatedCluster } from '../../../../test/support/roll/simulated-cluster.ts';
+import { SHAPES, simulatedCluster } from '../../../../test/support/roll/simulated-cluster.ts';
 import type {
   Facts,
   Revision,
@@ -33,42 +33,6 @@ interface World {
 }
 
 const FACTS = ['quorum', 'brokers', 'partitions'] as const;
-const BOTH = ['broker', 'controller'] as const;
-const combined = (...targets: string[]) => targets.map((target) => ({ target, roles: BOTH }));
-
-const SHAPES: Record<string, Shape> = {
-  one: { nodes: combined('a'), partitions: [[[0], 1]] },
-  two: { nodes: combined('a', 'b'), partitions: [[[0, 1], 1]] },
-  three: {
-    nodes: combined('a', 'a', 'a'),
-    partitions: [
-      [[0, 1, 2], 2],
-      [[0, 1], 1],
-      [[2], 1],
-      [[0, 1, 2], 3],
-    ],
-  },
-  'five stretched': {
-    nodes: combined('a', 'a', 'b', 'b', 'c'),
-    partitions: [
-      [[0, 2, 4], 2],
-      [[1, 3, 4], 2],
-      [[0, 1, 2, 3, 4], 3],
-    ],
-  },
-  apart: {
-    nodes: [
-      ...['a', 'b', 'c'].map((target) => ({ target, roles: ['controller'] as const })),
-      ...['a', 'b', 'c'].map((target) => ({ target, roles: ['broker'] as const })),
-    ],
-    partitions: [
-      [[3, 4, 5], 2],
-      [[4, 5], 1],
-      [[5, 3], 2],
-    ],
-  },
-};
-
 function newWorld(shape: Shape): World {
   const wanted: Revision = { name: 'r0', kind: 'good' };
   const cluster = simulatedCluster(shape, wanted);
