@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { pod } from '../../../../test/support/roll/roll-input.ts';
+import type { PodFacts } from './pod-facts.ts';
+import { eventReason, restartReasons } from './restart-reasons.ts';
+import type { WantedNode } from './restart-reasons.ts';
+
+const LIVE = {
+  'strimzi.io/revision': 'a',
+  'strimzi.io/kafka-version': '4.2.0',
+  'strimzi.io/cluster-ca-cert-generation': '0',
+  'strimzi.io/clients-ca-cert-generation': '0',
+  'strimzi.io/cluster-ca-key-generation': '0',
+  'strimzi.io/server-cert-hash': 'x',
+};
+
+function names(wanted: Partial<WantedNode>, facts: Partial<PodFacts> = {}): string[] {
+  const node = { annotations: LIVE, config: undefined, resizePending: false, manualUids: [], ...wanted };
+  return restartReasons(node, pod(0, { annotations: LIVE, ...facts })).map(({ name }) => name);
+}
+
+suite('restart reasons', () => {
+  test('a pod that is as it should be has none, stuck or not', () => {
+    assert.deepEqual(names({}), []);
+    assert.deepEqual(names({}, { stuck: 'CrashLoopBackOff' }), []);
+  });
+
+  const expected: [annotation: keyof typeof LIVE, reason: string][] = [
+    ['strimzi.io/revision', 'POD_HAS_OLD_REVISION'],
+    ['strimzi.io/kafka-version', 'POD_HAS_OLD_REVISION'],
+    ['strimzi.io/cluster-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION'],
+    ['strimzi.io/clients-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION'],
+    ['strimzi.io/cluster-ca-key-generation', 'CLUSTER_CA_CERT_KEY_REPLACED'],
+    ['strimzi.io/server-cert-hash', 'KAFKA_CERTIFICATES_CHANGED'],
+  ];
+  for (const [annotation, reason] of expected) {
+    test(`${annotation} differs: ${reason}`, () => {
+      assert.deepEqual(names({ annotations: { ...LIVE, [annotation]: 'new' } }), [reason]);
+      assert.deepEqual(names({}, { annotations: { ...LIVE, [annotation]: 'old' } }), [reason]);
+      const without = Object.fromEntries(Object.entries(LIVE).filter(([name]) => name !== annotation));
+      assert.deepEqual(names({}, { annotations: without }), [reason], 'a pod without it');
+      assert.deepEqual(names({ annotations: without }), [], 'one that is not wanted is not compared');
+    });
+  }
+
+  test('configuration that only a start takes', () => {
+    assert.deepEqual(names({ config: { kind: 'restart', keys: ['log.dirs'] } }), [
+      'CONFIG_CHANGE_REQUIRES_RESTART',
+    ]);
+    assert.deepEqual(names({ config: { kind: 'none', unfixable: ['log.dirs'] } }), []);
+  });
+
+  test('a file system that waits for a start', () =>
+    assert.deepEqual(names({ resizePending: true }), ['FILE_SYSTEM_RESIZE_NEEDED']));
+
+  test('asked for by hand: of a pod, or of the pods that a set had then', () => {
+    const annotations = { ...LIVE, 'strimzi.io/manual-rolling-update': 'true' };
+    assert.deepEqual(names({}, { annotations }), ['MANUAL_ROLLING_UPDATE']);
+    assert.deepEqual(names({ manualUids: ['uid-0'] }), ['MANUAL_ROLLING_UPDATE']);
+    assert.deepEqual(names({ manualUids: ['uid-0'] }, { uid: 'new' }), [], 'restarted since');
+  });
+
+  test('stuck is said beside another reason', () => {
+    const wanted = { annotations: { ...LIVE, 'strimzi.io/revision': 'b' } };
+    assert.deepEqual(names(wanted, { stuck: 'Unschedulable' }), ['POD_HAS_OLD_REVISION', 'POD_STUCK']);
+  });
+
+  test('an event has the reason as Strimzi spells it', () => {
+    assert.equal(eventReason({ name: 'CA_CERT_HAS_OLD_GENERATION', note: '' }), 'CaCertHasOldGeneration');
+  });
+});

@@ -1,0 +1,96 @@
+/** Why a node has to be restarted: what it should be beside what its pod says it is. */
+import {
+  CERTIFICATE_HASH_ANNOTATION,
+  CLIENTS_CA_CERT_ANNOTATION,
+  CLUSTER_CA_CERT_ANNOTATION,
+  CLUSTER_CA_KEY_ANNOTATION,
+  LISTENER_CERTIFICATES_ANNOTATION,
+  MANUAL_ROLL_ANNOTATION,
+  REVISION_ANNOTATION,
+  VERSION_ANNOTATION,
+} from '../model/names.ts';
+import type { ConfigChange } from './config-change.ts';
+import type { PodFacts } from './pod-facts.ts';
+
+/** Strimzi's names, so that whoever watches its events finds the same ones here. */
+export type RestartReasonName =
+  | 'POD_HAS_OLD_REVISION'
+  | 'CA_CERT_HAS_OLD_GENERATION'
+  | 'CLUSTER_CA_CERT_KEY_REPLACED'
+  | 'KAFKA_CERTIFICATES_CHANGED'
+  | 'CONFIG_CHANGE_REQUIRES_RESTART'
+  | 'FILE_SYSTEM_RESIZE_NEEDED'
+  | 'MANUAL_ROLLING_UPDATE'
+  | 'POD_STUCK';
+
+export interface RestartReason {
+  name: RestartReasonName;
+  note: string;
+}
+
+/** What a node should be. Annotations are those that its pod would be created with now; one left out is not compared. */
+export interface WantedNode {
+  annotations: Readonly<Record<string, string>>;
+  /** What of its configuration differs; undefined where that could not be asked for. */
+  config: ConfigChange | undefined;
+  /** A claim of it waits for a restart to grow its file system. */
+  resizePending: boolean;
+  /**
+   * The uids that the pods had when the annotation on their set was first seen, written down then: the annotation
+   * cannot say by itself which pods were restarted since, and clocks of different machines cannot either.
+   */
+  manualUids: readonly string[];
+}
+
+const COMPARED: readonly [annotation: string, reason: RestartReasonName, what: string][] = [
+  [REVISION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'its pod was made from an older template'],
+  [VERSION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'it runs another version of Kafka'],
+  [CLUSTER_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the cluster CA was renewed'],
+  [CLIENTS_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the clients CA was renewed'],
+  [CLUSTER_CA_KEY_ANNOTATION, 'CLUSTER_CA_CERT_KEY_REPLACED', 'the key of the cluster CA was replaced'],
+  [CERTIFICATE_HASH_ANNOTATION, 'KAFKA_CERTIFICATES_CHANGED', 'its certificate was renewed'],
+  [
+    LISTENER_CERTIFICATES_ANNOTATION,
+    'KAFKA_CERTIFICATES_CHANGED',
+    'the certificate of a listener was changed',
+  ],
+];
+
+function differences(wanted: WantedNode['annotations'], live: WantedNode['annotations']): RestartReason[] {
+  return COMPARED.flatMap(([annotation, name, what]) => {
+    const [from, to] = [live[annotation], wanted[annotation]];
+    if (to === undefined || from === to) return [];
+    return [{ name, note: `${what} (${from ?? 'none'} → ${to})` }];
+  });
+}
+
+/**
+ * All reasons to restart a node, none where it is as it should be. A pod that is stuck is no reason by itself: made
+ * anew from the same template it would be stuck again.
+ */
+export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason[] {
+  const reasons = differences(wanted.annotations, pod.annotations);
+  if (wanted.config?.kind === 'restart') {
+    const note = `Kafka takes these only at its start: ${wanted.config.keys.join(', ')}`;
+    reasons.push({ name: 'CONFIG_CHANGE_REQUIRES_RESTART', note });
+  }
+  if (wanted.resizePending) {
+    reasons.push({
+      name: 'FILE_SYSTEM_RESIZE_NEEDED',
+      note: 'a volume grows its file system at the next start',
+    });
+  }
+  if (pod.annotations[MANUAL_ROLL_ANNOTATION] === 'true' || wanted.manualUids.includes(pod.uid)) {
+    reasons.push({ name: 'MANUAL_ROLLING_UPDATE', note: `asked for by ${MANUAL_ROLL_ANNOTATION}` });
+  }
+  if (reasons.length > 0 && pod.stuck !== undefined) reasons.push({ name: 'POD_STUCK', note: pod.stuck });
+  return reasons;
+}
+
+/** The reason of the event, as Strimzi spells it: `PodHasOldRevision`. */
+export function eventReason({ name }: RestartReason): string {
+  return name
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join('');
+}
