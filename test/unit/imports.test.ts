@@ -42,6 +42,7 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
   control: {
     kernel: [],
     shared: ['kernel'],
+    brokers: ['kernel', 'shared'],
     proxy: ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
     'roads.ts': [],
