@@ -169,6 +169,6 @@ fi
 # KAFKA_JVM_OPTS may name one.
 exec java \${KAFKA_HEAP_OPTS:--XX:MaxRAMPercentage=50} \\
   -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 -XX:+ExplicitGCInvokesConcurrent \\
-  -XX:+ExitOnOutOfMemoryError -Dsun.net.inetaddr.ttl=5 -Dsun.net.inetaddr.negative.ttl=1 \\
+  -XX:+ExitOnOutOfMemoryError -Dsun.net.inetaddr.ttl=5 \\
   $logging \${KAFKA_JVM_OPTS-} -cp "$class_path" kafka.Kafka "$properties"
 `;

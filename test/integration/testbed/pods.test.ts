@@ -12,6 +12,7 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { REFERENCES } from '../../support/images/small.ts';
 import { startPodRunner } from '../../support/pods/runner.ts';
 import type { PodRunner } from '../../support/pods/runner.ts';
+import { workspace } from '../../support/workspace.ts';
 import { BOOTSTRAP, CLAIM, NAMESPACE, POD, RACK, brokerPod, configMap, surroundings } from './pods.ts';
 
 const PATIENCE = { timeoutMs: 600_000, everyMs: 200 };
@@ -271,7 +272,7 @@ describe('the pod runner', () => {
 });
 
 test('containers end with the process that started them, however it ends', async () => {
-  const child = spawn(process.execPath, [`${import.meta.dirname}/container-parent.ts`], {
+  const child = spawn(process.execPath, [`${import.meta.dirname}/container-parent.ts`, workspace('parent')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [mark] = (await once(child.stdout, 'data')) as [Buffer];

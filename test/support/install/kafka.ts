@@ -4,8 +4,8 @@ import type { KafkaHome } from '../../../src/store/embedded/kafka-java.ts';
 
 export { KAFKA_VERSION, ensureKafkaJars } from '../../../src/store/embedded/kafka-install.ts';
 
-/** The newest of the line before, to upgrade from. */
-export const FORMER_KAFKA_VERSION = '4.2.2';
+/** The newest of the line before of which every part is published, to upgrade from. */
+export const FORMER_KAFKA_VERSION = '4.2.1';
 
 const USERS = [{ name: 'alice', password: 'alice-secret' }];
 

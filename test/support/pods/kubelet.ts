@@ -89,9 +89,9 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
   function end(its: Running, graceSeconds: number): void {
     its.isEnding = true;
     void its.life.stop(graceSeconds * 1000).then(async () => {
-      if (!nodeOf(its.pod)) return; // lost meanwhile: nobody is there to take the object away
-      await remove(api, its.pod);
       running.delete(its.pod.metadata.uid);
+      // On a node that was lost meanwhile nobody is there to take the object away.
+      if (nodeOf(its.pod)) await remove(api, its.pod);
     });
   }
 
@@ -103,7 +103,7 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
     its.pod = pod;
     if (deletionTimestamp !== undefined && !its.isEnding) end(its, deletionGracePeriodSeconds);
     await its.life.update(pod, contents);
-    await writeStatus(api, its);
+    if (running.get(uid) === its) await writeStatus(api, its); // else it has ended meanwhile
   }
 
   async function forget(lost: readonly Running[]): Promise<void> {

@@ -96,22 +96,28 @@ async function folderFor(
   return missing === undefined ? { folder } : { missing };
 }
 
-async function mountsOf(
-  plan: PodPlan,
-  state: State,
-  spec: ContainerSpec,
-): Promise<Mount[] | { missing: string }> {
-  const mounts: Mount[] = [{ source: plan.names, path: NAMES, readOnly: true }];
-  for (const { name, mountPath, readOnly = false, subPath } of spec.volumeMounts ?? []) {
-    const volume = state.pod.spec.volumes?.find((each) => each.name === name);
-    if (!volume) throw new Error(`the pod has no volume ${name}`);
+/** All volumes of the pod have to be there before any of its containers starts. */
+async function foldersOf(plan: PodPlan, state: State): Promise<Map<string, string> | NotYet> {
+  const folders = new Map<string, string>();
+  for (const volume of state.pod.spec.volumes ?? []) {
     const found = await folderFor(plan, state, volume);
     if ('missing' in found) return found;
-    const isWritable = volume.emptyDir !== undefined || volume.persistentVolumeClaim !== undefined;
-    const source = subPath === undefined || subPath === '' ? found.folder : join(found.folder, subPath);
-    mounts.push({ source, path: mountPath.replace(/\/+$/, ''), readOnly: readOnly || !isWritable });
+    folders.set(volume.name, found.folder);
   }
-  return mounts;
+  return folders;
+}
+
+function mountsOf(
+  { spec }: Pod,
+  { volumeMounts = [] }: ContainerSpec,
+  folders: ReadonlyMap<string, string>,
+): Mount[] {
+  return volumeMounts.map(({ name, mountPath, readOnly = false, subPath = '' }) => {
+    const volume = spec.volumes?.find((each) => each.name === name);
+    const isWritable = volume?.emptyDir !== undefined || volume?.persistentVolumeClaim !== undefined;
+    const source = join(folders.get(name) ?? '', subPath);
+    return { source, path: mountPath.replace(/\/+$/, ''), readOnly: readOnly || !isWritable };
+  });
 }
 
 function userOf({ spec }: Pod, container: ContainerSpec, root: ImageRoot) {
@@ -135,8 +141,8 @@ async function start(
   if (problem !== undefined) return { missing: problem, reason: 'CreateContainerConfigError' };
   const root = plan.rootOf(spec.image);
   if (!root) return { missing: `the pod runner has no image ${spec.image}`, reason: 'ImagePullBackOff' };
-  const mounts = await mountsOf(plan, state, spec);
-  if ('missing' in mounts) return mounts;
+  const folders = await foldersOf(plan, state);
+  if ('missing' in folders) return folders;
   const found = environmentOf(spec.env ?? [], pod, plan.place, state.contents);
   if ('missing' in found) return { ...found, reason: 'CreateContainerConfigError' };
   const folder = join(plan.folder, `${spec.name}-${process.hrtime.bigint()}`);
@@ -147,7 +153,7 @@ async function start(
     hostname: pod.spec.hostname ?? pod.metadata.name,
     root,
     folder,
-    mounts,
+    mounts: [{ source: plan.names, path: NAMES, readOnly: true }, ...mountsOf(pod, spec, folders)],
     command: [...(spec.command ?? entrypoint), ...(spec.args ?? (spec.command ? [] : command))],
     env: {
       ...found.env,
