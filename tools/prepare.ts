@@ -5,13 +5,22 @@ import { ensureClusters } from '../test/support/clusters/clusters.ts';
 import { IMAGES } from '../test/support/images/images.ts';
 import type { ImageName } from '../test/support/images/images.ts';
 import { ensureCoreDns } from '../test/support/install/coredns.ts';
+import { FORMER_KAFKA_VERSION, KAFKA_VERSION } from '../test/support/install/kafka.ts';
 import { ensureKroxylicious } from '../test/support/install/kroxylicious.ts';
 import { ensureOpenShiftDnsCrd } from '../test/support/install/openshift-dns.ts';
 import { ensureTestbed } from '../test/support/install/testbed.ts';
+import { ensurePodImages } from '../test/support/pods/images.ts';
 
 /** In the order in which a run comes to need them. */
 const STAGES: Record<string, readonly (() => Promise<unknown>)[]> = {
-  testbed: [ensureTestbed, ensureDnsTools, ensureCoreDns, ensureKroxylicious, ensureOpenShiftDnsCrd],
+  testbed: [
+    ensureTestbed,
+    ensureDnsTools,
+    ensureCoreDns,
+    () => ensurePodImages({ kafkaVersions: [KAFKA_VERSION, FORMER_KAFKA_VERSION] }),
+    ensureKroxylicious,
+    ensureOpenShiftDnsCrd,
+  ],
   clusters: [() => ensureClusters(['isthmus', 'kafka', ...(Object.keys(IMAGES) as ImageName[])])],
 };
 

@@ -5,9 +5,11 @@
  * It is a text and not a file, so that it is in `dist/` as well.
  */
 
-/** Where the parts of a node's pod are mounted: the script reads them, the pod template mounts them. */
+/** Where a node's pod has its parts: ConfigMap, its own key, whom to trust, its annotations; and what the script makes. */
 export const NODE_PATHS = {
   config: '/opt/isthmus/config',
+  node: '/opt/isthmus/node',
+  trust: '/opt/isthmus/trust',
   pod: '/opt/isthmus/pod',
   properties: '/tmp/server.properties',
 } as const;
@@ -167,6 +169,6 @@ fi
 # KAFKA_JVM_OPTS may name one.
 exec java \${KAFKA_HEAP_OPTS:--XX:MaxRAMPercentage=50} \\
   -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 -XX:+ExplicitGCInvokesConcurrent \\
-  -XX:+ExitOnOutOfMemoryError -Dsun.net.inetaddr.ttl=5 -Dsun.net.inetaddr.negative.ttl=1 \\
+  -XX:+ExitOnOutOfMemoryError -Dsun.net.inetaddr.ttl=5 \\
   $logging \${KAFKA_JVM_OPTS-} -cp "$class_path" kafka.Kafka "$properties"
 `;

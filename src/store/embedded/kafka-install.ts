@@ -7,25 +7,29 @@ import type { KafkaHome } from './kafka-java.ts';
 import { kafkaUuid, propertiesText } from './kafka-storage.ts';
 
 export const KAFKA_VERSION = '4.3.1';
-/** Its directory in the cache. */
-const NAME = `kafka-${KAFKA_VERSION}`;
+/** The directory of a version in the cache. */
+const nameOf = (version: string) => `kafka-${version}`;
+const NAME = nameOf(KAFKA_VERSION);
 const JAVA = { java: 'install Java 17 or newer, e.g. `apt-get install default-jdk-headless`' };
 const MAVEN = { mvn: 'install Maven, e.g. `apt-get install maven`' };
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
 /** slf4j is an interface only: without a binding brokers run mute. */
-const DEPENDENCIES = [
-  ['org.apache.kafka', 'kafka_2.13', KAFKA_VERSION],
-  ['org.apache.kafka', 'kafka-tools', KAFKA_VERSION],
-  ['org.apache.logging.log4j', 'log4j-slf4j-impl', '2.25.4'],
-] as const;
+const dependenciesOf = (version: string) =>
+  [
+    ['org.apache.kafka', 'kafka_2.13', version],
+    ['org.apache.kafka', 'kafka-tools', version],
+    ['org.apache.logging.log4j', 'log4j-slf4j-impl', '2.25.4'],
+  ] as const;
 
 function coordinates([group, artifact, version]: readonly [string, string, string]): string {
   return `<groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>`;
 }
 
-function pom(): string {
-  const dependencies = DEPENDENCIES.map((each) => `<dependency>${coordinates(each)}</dependency>`).join('\n');
+function pom(version: string): string {
+  const dependencies = dependenciesOf(version)
+    .map((each) => `<dependency>${coordinates(each)}</dependency>`)
+    .join('\n');
   return [
     '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>',
     `${coordinates(['embedded', 'kafka', '1'])}<packaging>pom</packaging>`,
@@ -39,8 +43,8 @@ async function classPathOf(libs: string): Promise<string> {
   return jars.map((jar) => join(libs, jar)).join(':');
 }
 
-async function fetchJars(into: string): Promise<void> {
-  await writeFile(join(into, 'pom.xml'), pom());
+async function fetchJars(version: string, into: string): Promise<void> {
+  await writeFile(join(into, 'pom.xml'), pom(version));
   const where = [`-Dmaven.repo.local=${cached('m2')}`, `-DoutputDirectory=${join(into, 'libs')}`];
   await step('mvn', ['-B', '-q', COPY, '-DincludeScope=runtime', ...where], { cwd: into });
 }
@@ -91,17 +95,22 @@ async function format(
   await rm(config);
 }
 
+/** The folder with the jars of a version of Apache Kafka, fetched if they are not there yet. */
+export async function ensureKafkaJars(version: string = KAFKA_VERSION): Promise<string> {
+  const home = await install({
+    name: nameOf(version),
+    files: ['libs'],
+    doing: `fetching Apache Kafka ${version} (about 1 min, once)`,
+    tools: MAVEN,
+    make: (into) => fetchJars(version, into),
+  });
+  return join(home, 'libs');
+}
+
 /** Apache Kafka, fetched and made ready if it is not yet. */
 export async function ensureKafka(): Promise<KafkaHome> {
   requireTools(JAVA);
-  const home = await install({
-    name: NAME,
-    files: ['libs'],
-    doing: `fetching Apache Kafka ${KAFKA_VERSION} (about 1 min, once)`,
-    tools: MAVEN,
-    make: fetchJars,
-  });
-  const classPath = await classPathOf(join(home, 'libs'));
+  const classPath = await classPathOf(await ensureKafkaJars());
   const checkpoint = await ensureCheckpoint('plain.checkpoint', classPath, []);
   return { classPath, checkpoint, archive: await ensureArchive(NAME, { classPath, checkpoint }) };
 }

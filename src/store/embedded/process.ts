@@ -24,6 +24,8 @@ export interface Server {
   readonly name: string;
   readonly pid: number;
   readonly running: boolean;
+  /** How it ended, once it has; 137 after a signal. */
+  readonly exitCode: number | undefined;
   readonly logFile: string;
   /** Sends the signal and waits for the end; after `graceMs` it is killed. */
   stop(signal?: NodeJS.Signals, graceMs?: number): Promise<void>;
@@ -100,6 +102,9 @@ export function startServer(
     },
     get running() {
       return !ended();
+    },
+    get exitCode() {
+      return ended() ? (child.exitCode ?? 137) : undefined;
     },
     async stop(signal = 'SIGTERM', graceMs = 20_000) {
       if (ended()) return;

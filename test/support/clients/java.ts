@@ -47,6 +47,7 @@ async function produce({
   records,
   security = {},
   timeoutMs,
+  hostsFile,
 }: ProduceRequest): Promise<void> {
   const limit = timeoutMs ?? DEFAULT_TIMEOUT_MS;
   // The console producer's own limits, 1.5 s for an answer and three retries, are those of an idle machine.
@@ -61,6 +62,7 @@ async function produce({
   const { code, stderr } = await kafkaTool('kafka-console-producer', args, {
     stdin,
     timeoutMs: limit + 10_000,
+    hostsFile,
   });
   // The console producer logs a record it could not send, and still ends with 0.
   if (code !== 0 || stderr.includes(' ERROR '))
@@ -74,6 +76,7 @@ async function consume({
   group,
   security = {},
   timeoutMs,
+  hostsFile,
 }: ConsumeRequest): Promise<TestRecord[]> {
   const limit = timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const config = await javaConfig({ ...javaSecurity(security), 'group.id': group ?? randomUUID() });
@@ -94,6 +97,7 @@ async function consume({
   ];
   const { code, stdout, stderr } = await kafkaTool('kafka-console-consumer', args, {
     timeoutMs: limit + 10_000,
+    hostsFile,
   });
   const records = stdout
     .split('\n')

@@ -11,6 +11,8 @@ export interface Target {
   topic: string;
   security?: Security;
   timeoutMs?: number;
+  /** Names that this machine's resolver does not know; for the Java client alone. */
+  hostsFile?: string;
 }
 
 export interface ProduceRequest extends Target {

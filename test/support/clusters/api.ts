@@ -2,7 +2,9 @@
 import { request } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageOf } from '../../../src/ops/errors.ts';
+import { parse } from 'yaml';
 import type { Identity } from '../control-plane/files.ts';
+import type { KeyPairPem } from '../pki.ts';
 
 export interface Answer {
   status: number;
@@ -25,8 +27,35 @@ function headersFor(method: string): Record<string, string> {
   return { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
 }
 
+/** Who asks, and whom the server's certificate is signed by. */
+interface Caller {
+  authority: Pick<Identity['authority'], 'certPem'>;
+  admin: KeyPairPem;
+}
+
+interface Kubeconfig {
+  clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
+  users: [{ user: { 'client-certificate-data': string; 'client-key-data': string } }];
+}
+
+/** The API of the server in a kubeconfig of the testbed, which has everything embedded. */
+export function apiOfKubeconfig(text: string): Api {
+  const { clusters, users } = parse(text) as Kubeconfig;
+  const decoded = (base64: string) => Buffer.from(base64, 'base64').toString();
+  const [{ cluster }] = clusters;
+  const [{ user }] = users;
+  const admin = {
+    certPem: decoded(user['client-certificate-data']),
+    keyPem: decoded(user['client-key-data']),
+  };
+  return createApi(cluster.server, {
+    authority: { certPem: decoded(cluster['certificate-authority-data']) },
+    admin,
+  });
+}
+
 /** The API of the server at this address. */
-export function createApi(url: string, { authority, admin }: Identity): Api {
+export function createApi(url: string, { authority, admin }: Caller): Api {
   const options = { ca: authority.certPem, cert: admin.certPem, key: admin.keyPem, timeout: 10_000 };
   const ask: Api['ask'] = (method, path, body) => {
     const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
@@ -52,8 +81,8 @@ export function createApi(url: string, { authority, admin }: Identity): Api {
   };
 }
 
-/** Does the work every half second until it is stopped. A round that fails is told, and the next one tries again. */
-export function startLoop(work: () => Promise<void>): Loop {
+/** Does the work again and again until it is stopped. A round that fails is told, and the next one tries again. */
+export function startLoop(work: () => Promise<void>, everyMs = 500): Loop {
   const stopped = new AbortController();
   let told = '';
   const tell = (error: unknown) => {
@@ -64,7 +93,7 @@ export function startLoop(work: () => Promise<void>): Loop {
   const loop = (async () => {
     while (!stopped.signal.aborted) {
       await work().catch(tell);
-      await delay(500, undefined, { signal: stopped.signal }).catch(() => {});
+      await delay(everyMs, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
   return disposable(async () => {

@@ -13,6 +13,8 @@ import { REFERENCES, SMALL_IMAGES } from './small.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const IN_USE_MS = 15 * 60_000;
+/** Digits with which the name of what is made of an image ends. */
+const FINGERPRINT = 12;
 
 /** What a pod's `image` says for each. */
 export const IMAGES = {
@@ -24,14 +26,14 @@ export const IMAGES = {
 export type ImageName = keyof typeof IMAGES;
 
 /** Changes when anything in the image does. */
-async function fingerprint(image: Image): Promise<string> {
+export async function fingerprint(image: Image): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify({ ...image, contents: [] }));
   for (const entry of treeOf(image.contents)) {
     hash.update(JSON.stringify({ ...entry, source: undefined }));
     // Large files are binaries and jars: place and size tell their versions apart.
     if (entry.type === 'file' && entry.size < 1_000_000) hash.update(await readFile(entry.source));
   }
-  return hash.digest('hex').slice(0, 12);
+  return hash.digest('hex').slice(0, FINGERPRINT);
 }
 
 /** The program as JavaScript, unchecked: whether the types are right is for `npm test` to say. */
@@ -49,10 +51,12 @@ async function describe(name: ImageName): Promise<Image> {
   return SMALL_IMAGES[name]();
 }
 
-/** Removes archives of former contents, each as heavy as its image, once nobody can be importing them any more. */
-async function removeFormer(name: ImageName, current: string): Promise<void> {
-  const pattern = new RegExp(`^image-${name}-[0-9a-f]{12}$`);
-  const former = (await readdir(cached())).filter((entry) => pattern.test(entry) && entry !== current);
+/** Removes what was made of former contents, each as heavy as its image, once nobody can be using it any more. */
+export async function removeFormer(current: string): Promise<void> {
+  const common = current.slice(0, -FINGERPRINT);
+  const isFormer = (entry: string) =>
+    entry !== current && entry.startsWith(common) && /^[0-9a-f]{12}$/.test(entry.slice(common.length));
+  const former = (await readdir(cached())).filter(isFormer);
   for (const entry of former) {
     const found = await stat(cached(entry)).catch(() => undefined); // somebody else removes them, too
     if (found && Date.now() - found.mtimeMs > IN_USE_MS)
@@ -74,6 +78,6 @@ export async function ensureImage(name: ImageName): Promise<string> {
     },
   });
   await utimes(home, new Date(), new Date()); // in use
-  await removeFormer(name, directory);
+  await removeFormer(directory);
   return join(home, 'image.tar');
 }

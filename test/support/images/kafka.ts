@@ -8,12 +8,13 @@ import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Image } from '../../../deploy/image/archive.ts';
 import type { Content } from '../../../deploy/image/tree.ts';
-import { KAFKA_VERSION, ensureKafka } from '../install/kafka.ts';
+import { KAFKA_VERSION, ensureKafkaJars } from '../install/kafka.ts';
 import { ensureNodeTools } from '../install/node-tools.ts';
 import { install, step } from '../../../src/store/embedded/cache.ts';
 import { busyboxContents } from './small.ts';
 
-export const KAFKA_IMAGE = `docker.io/apache/kafka:${KAFKA_VERSION}`;
+const REPOSITORY = 'docker.io/apache/kafka';
+export const KAFKA_IMAGE = `${REPOSITORY}:${KAFKA_VERSION}`;
 
 const JAVA_HOME = '/opt/java/openjdk';
 const KAFKA_HOME = '/opt/kafka';
@@ -118,13 +119,13 @@ function scripts(): Content[] {
   ];
 }
 
-/** The image, once its parts are fetched. */
-export async function kafkaImage(): Promise<Image> {
+/** The image of a version, once its parts are fetched. */
+export async function kafkaImage(version: string = KAFKA_VERSION): Promise<Image> {
   const jre = await ensureJava();
-  const libs = dirname((await ensureKafka()).classPath.split(':')[0] ?? '');
+  const libs = await ensureKafkaJars(version);
   const jars = readdirSync(libs).filter((name) => name.endsWith('.jar'));
   return {
-    name: KAFKA_IMAGE,
+    name: `${REPOSITORY}:${version}`,
     contents: [
       ...busyboxContents((await ensureNodeTools()).busybox),
       { copy: jre, to: JAVA_HOME, except: /\/legal$/ },

@@ -2,7 +2,10 @@
 import * as embedded from '../../../src/store/embedded/kafka-install.ts';
 import type { KafkaHome } from '../../../src/store/embedded/kafka-java.ts';
 
-export { KAFKA_VERSION } from '../../../src/store/embedded/kafka-install.ts';
+export { KAFKA_VERSION, ensureKafkaJars } from '../../../src/store/embedded/kafka-install.ts';
+
+/** The newest of the line before of which every part is published, to upgrade from. */
+export const FORMER_KAFKA_VERSION = '4.2.1';
 
 const USERS = [{ name: 'alice', password: 'alice-secret' }];
 

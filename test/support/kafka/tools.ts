@@ -46,6 +46,8 @@ export type KafkaTool = keyof typeof CLASSES;
 export interface ToolOptions {
   stdin?: string | undefined;
   timeoutMs?: number;
+  /** Names that this machine's resolver does not know. */
+  hostsFile?: string | undefined;
 }
 
 let directory: string | undefined;
@@ -54,9 +56,11 @@ let directory: string | undefined;
 export async function kafkaTool(
   name: KafkaTool,
   args: readonly string[],
-  { stdin, timeoutMs = 120_000 }: ToolOptions = {},
+  { stdin, timeoutMs = 120_000, hostsFile }: ToolOptions = {},
 ): Promise<Finished> {
   const kafka = await ensureKafka();
   directory ??= workspace('kafka-tools');
-  return run('java', [...toolJava(kafka, directory, CLASSES[name]), ...args], { stdin, timeoutMs });
+  const names = hostsFile === undefined ? [] : [`-Djdk.net.hosts.file=${hostsFile}`];
+  const java = [...names, ...toolJava(kafka, directory, CLASSES[name])];
+  return run('java', [...java, ...args], { stdin, timeoutMs });
 }

@@ -1,0 +1,29 @@
+/** The images that pods of the runner may name, as root file systems. */
+import type { Image } from '../../../deploy/image/archive.ts';
+import { kafkaImage } from '../images/kafka.ts';
+import { ensureImageRoot } from '../images/root.ts';
+import type { ImageRoot } from '../images/root.ts';
+import { SMALL_IMAGES } from '../images/small.ts';
+import { KAFKA_VERSION } from '../install/kafka.ts';
+
+export interface ImageChoice {
+  /** Versions of Kafka that pods may name in their image. */
+  kafkaVersions?: readonly string[];
+  /** Further images, beside those of Kafka and busybox. */
+  images?: readonly Image[];
+}
+
+/** The root file systems by what a pod's `image` may say, with and without the registry that is meant where none is named. */
+export async function ensurePodImages({
+  kafkaVersions = [KAFKA_VERSION],
+  images = [],
+}: ImageChoice = {}): Promise<ReadonlyMap<string, ImageRoot>> {
+  const ours = [SMALL_IMAGES.busybox(), ...kafkaVersions.map((version) => kafkaImage(version))];
+  const roots = new Map<string, ImageRoot>();
+  for (const image of [...(await Promise.all(ours)), ...images]) {
+    const root = await ensureImageRoot(image);
+    roots.set(image.name, root);
+    roots.set(image.name.replace(/^docker\.io\//, ''), root);
+  }
+  return roots;
+}
