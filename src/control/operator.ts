@@ -9,6 +9,7 @@ import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
+import { kafkaRoad } from './brokers/road.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
 import { LOCAL } from './kernel/plan.ts';
@@ -37,6 +38,8 @@ export interface OperatorOptions {
   proxyImage?: string | undefined;
   /** The domain of the cluster's Services; `cluster.local` if left out. */
   clusterDomain?: string | undefined;
+  /** By version of Kafka: another image than the official one. */
+  kafkaImages?: Readonly<Record<string, string>> | undefined;
   /** npm packages that filters of all proxies may come from. */
   filterModules?: readonly string[] | undefined;
   /** Where to look for resources and what they refer to; everywhere if there are none. */
@@ -96,6 +99,7 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
   const common = { cluster, namespaces, log, metrics };
   const works: Record<OperatorRoad, () => Work> = {
     proxy: () => workOn(proxyRoadOf(options, cluster), common),
+    kafka: () => workOn(kafkaRoadOf(options, cluster), common),
     'pod-sets': () =>
       workOn(
         podSetRoad(() => cluster.client),
@@ -109,15 +113,26 @@ function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
   return (signal) => runRoad(road, options, signal);
 }
 
+function kafkaRoadOf(
+  { clusterDomain = 'cluster.local', kafkaImages = {}, identity, log }: OperatorOptions,
+  cluster: Cluster,
+) {
+  const settings = { clusterDomain, images: kafkaImages, holder: identity ?? LOCAL, operator: ownPods() };
+  return kafkaRoad({ settings, client: () => cluster.client, log });
+}
+
+/** The operator's own pods, as NetworkPolicies name them; unknown where it runs outside of a cluster. */
+function ownPods() {
+  const namespace = process.env.POD_NAMESPACE;
+  return namespace === undefined ? undefined : { namespace, labels: selectorOf(OPERATOR_COMPONENT) };
+}
+
 function proxyRoadOf(
   { proxyImage, clusterDomain = 'cluster.local', filterModules = [], checks, askPod }: OperatorOptions,
   cluster: Cluster,
 ) {
   const image = proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
-  const namespace = process.env.POD_NAMESPACE;
-  const operator =
-    namespace === undefined ? undefined : { namespace, labels: selectorOf(OPERATOR_COMPONENT) };
-  const settings = { image, clusterDomain, filterModules, operator };
+  const settings = { image, clusterDomain, filterModules, operator: ownPods() };
   return proxyRoad({ settings, client: () => cluster.client, checks, askPod });
 }
 

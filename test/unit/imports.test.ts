@@ -42,14 +42,13 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
   control: {
     kernel: [],
     shared: ['kernel'],
-    brokers: ['kernel', 'shared'],
     proxy: ['kernel', 'shared'],
     'pod-sets': ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
     brokers: ['kernel', 'shared'],
     'roads.ts': [],
-    install: ['kernel', 'shared', 'proxy', 'pod-sets', 'roads.ts'],
-    'operator.ts': ['kernel', 'proxy', 'pod-sets', 'install', 'roads.ts'],
+    install: ['kernel', 'shared', 'proxy', 'brokers', 'pod-sets', 'roads.ts'],
+    'operator.ts': ['kernel', 'proxy', 'brokers', 'pod-sets', 'install', 'roads.ts'],
   },
 };
 

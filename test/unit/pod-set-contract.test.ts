@@ -19,7 +19,7 @@ const selects = (selector: string, { metadata }: KubeObject) =>
 
 function setOf(parts: Partial<BrokerCluster> = {}): AnyObject {
   const cluster = clusterWith(parts);
-  return podSet(cluster, cluster.pools[0]!, 3, () => undefined);
+  return podSet(cluster, cluster.pools[0]!, 3, new Map());
 }
 
 suite('a set of brokers', () => {

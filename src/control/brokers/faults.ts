@@ -7,7 +7,8 @@ const CONDITION_OF = {
   /** A field has a value that cannot be. */
   Invalid: 'Accepted',
   NotSupported: 'Accepted',
-  UnknownVersion: 'Accepted',
+  /** Not known, or not to be had from the one that runs. */
+  VersionNotPossible: 'Accepted',
   /** What runs cannot become what is asked for. */
   ChangeNotPossible: 'Accepted',
   /** Somebody else's operator has it. */

@@ -1,5 +1,6 @@
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule, Right } from '../kernel/rights.ts';
+import { KAFKA_WATCHES } from '../brokers/watches.ts';
 import { POD_SET_WATCHES } from '../pod-sets/watches.ts';
 import { PROXY_WATCHES } from '../proxy/watches.ts';
 import type { OperatorRoad } from '../roads.ts';
@@ -26,6 +27,7 @@ export const EVENT_RIGHTS: Right[] = [
 /** What each road needs on top: the rights that its table of watched kinds amounts to. */
 const ROAD_RIGHTS: Record<OperatorRoad, Right[]> = {
   proxy: rightsOf(PROXY_WATCHES),
+  kafka: rightsOf(KAFKA_WATCHES),
   'pod-sets': rightsOf(POD_SET_WATCHES),
 };
 

@@ -17,30 +17,23 @@ const nodeId = z.int().min(0).max(2_147_483_647);
 const node = z.object({
   id: nodeId.describe('The node id.'),
   pool: text(253).describe('The KafkaNodePool that it belongs to.'),
-  target: text(253).describe('The Kubernetes cluster that it is in; this one if left out.').exactOptional(),
+  target: text(63)
+    .describe('The Kubernetes cluster that it is in; the one of the operator if left out.')
+    .exactOptional(),
   roles: z
-    .array(z.enum(['controller', 'broker']))
+    .array(z.enum(['broker', 'controller']))
     .max(2)
     .meta({ 'x-kubernetes-list-type': 'atomic' })
     .describe('What it is.')
-    .exactOptional(),
-  leaving: z.boolean().describe('Whether it is to go once it is empty.').exactOptional(),
-  state: z
-    .enum(['reserved', 'formatted', 'removed'])
-    .describe(
-      '`reserved`: the id is taken; `formatted`: its storage has data; `removed`: it is gone for good.',
-    ),
+    .default([]),
+  leaving: z.boolean().describe('Whether it is to go once it is empty.').default(false),
   formatted: z
     .array(text(63))
     .max(64)
     .meta({ 'x-kubernetes-list-type': 'atomic' })
-    .describe('Its volumes that had data once: an empty one of these has lost it.')
-    .exactOptional(),
-  formatting: z
-    .array(text(1024))
-    .max(64)
-    .meta({ 'x-kubernetes-list-type': 'atomic' })
-    .describe('The log directories that may be formatted now.')
+    .describe(
+      'Its volumes that have had data: one of these that is empty has lost it, and is not formatted again.',
+    )
     .default([]),
 });
 
@@ -53,7 +46,7 @@ const inFlight = z.object({
   node: nodeId.describe('The node that is being restarted.'),
   podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
   since: text(64).describe('Since when.'),
-  reason: text(1024).describe('Why.'),
+  why: text(4096).describe('Why.'),
 });
 
 const spec = withRules(
@@ -117,7 +110,7 @@ export const kafkaAnchor = defineKind({
   roads: ['expose', 'stretch'],
   install: 'default',
   description:
-    'What must never be forgotten of a Kafka cluster: its id, its node ids, what may be formatted, and who decides. Written by the operator before anything else exists.',
+    'What must never be forgotten of a Kafka cluster: its id, its node ids, which disks had data, and who decides. Written by the operator before anything else exists.',
   columns: [
     {
       name: 'Kafka',

@@ -2,17 +2,17 @@
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import { LOCAL } from '../../kernel/plan.ts';
 import { userConfigOf } from '../config/user-config.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter, CharterNode } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, JvmOptions, Pool, Rack, Templates, Volume } from '../model/cluster.ts';
-import { assignIds, parseIds } from '../model/ids.ts';
-import type { PoolWish } from '../model/ids.ts';
-import { MANAGED_ANNOTATION, logDir, volumeName } from '../model/names.ts';
+import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
+import { assignIds } from '../model/ids.ts';
+import { MANAGED_ANNOTATION } from '../model/names.ts';
+import { upgradeStep } from '../roll/upgrade.ts';
+import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import { listenersOf } from './listeners.ts';
-import { newestOf } from './settings.ts';
+import { jvmOf, poolOf, templatesOf, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
 import { storageChangeFaults, storageOf } from './storage.ts';
 
@@ -30,13 +30,21 @@ export interface Written {
   charter: Charter;
   /** The volumes that each pool was made with. */
   storage: ReadonlyMap<string, readonly Volume[]>;
+  /** The versions that its pods run. */
+  running: readonly string[];
+  /** The level of `metadata.version`, if Kafka could be asked. */
+  metadataLevel: number | undefined;
 }
+
+type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
 
 export interface Reading {
   /** Undefined where something is refused: what runs goes on as it is. */
   cluster: BrokerCluster | undefined;
   /** What is to be written down before the cluster is made. */
   charter: Charter;
+  /** The level of `metadata.version` to go to once nothing else is to be done. */
+  finalize: { level: number; downgrade: boolean } | undefined;
   faults: Fault[];
 }
 
@@ -50,9 +58,10 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   );
   const { listeners, faults: listenerFaults } = listenersOf(kafka);
   const { config, faults: configFaults } = configOf(kafka);
-  const version = versionOf(kafka, settings);
+  const { release, faults: releaseFaults } = releaseOf(written, settings);
+  const { finalize, ...run } = release;
   const faults = [
-    ...version.faults,
+    ...releaseFaults,
     ...listenerFaults,
     ...configFaults,
     ...wishes.flatMap((one) => one.faults),
@@ -64,13 +73,13 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...layoutFaults(nodes),
   ];
   const refused = faults.some(({ reason }) => !WARNS.has(reason));
-  if (refused) return { cluster: undefined, charter, faults };
+  if (refused) return { cluster: undefined, charter, finalize: undefined, faults };
   const cluster: BrokerCluster = {
     namespace: kafka.metadata.namespace,
     name: kafka.metadata.name,
     uid: kafka.metadata.uid ?? '',
     clusterId: charter.clusterId,
-    ...version.chosen,
+    ...run,
     imagePullSecrets: pullSecretsOf(kafka),
     pools: pools.map((pool) => poolOf(pool, nodes, storages.get(pool.metadata.name)!.volumes)),
     listeners,
@@ -81,37 +90,10 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
     logging: undefined,
   };
-  return { cluster, charter: { ...charter, nodes }, faults };
+  return { cluster, charter: { ...charter, nodes }, finalize, faults };
 }
 
 const WARNS: ReadonlySet<Fault['reason']> = new Set(['ConfigIgnored', 'Layout']);
-
-function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] } {
-  const { metadata, spec } = pool;
-  const ids = (annotation: string) => {
-    const text = metadata.annotations[annotation];
-    return text === undefined ? [] : parseIds(text);
-  };
-  const [nextIds, removeIds] = [ids('strimzi.io/next-node-ids'), ids('strimzi.io/remove-node-ids')];
-  const unread = [
-    ...(nextIds ? [] : ['strimzi.io/next-node-ids']),
-    ...(removeIds ? [] : ['strimzi.io/remove-node-ids']),
-  ];
-  const wish: PoolWish = {
-    name: metadata.name,
-    target: spec.cluster ?? LOCAL,
-    roles: spec.roles ?? [],
-    replicas: spec.replicas ?? 0,
-    nextIds: nextIds ?? [],
-    removeIds: removeIds ?? [],
-  };
-  const faults = unread.map((annotation): Fault => ({
-    reason: 'ConfigIgnored',
-    path: ['metadata', 'annotations', annotation],
-    message: `KafkaNodePool "${metadata.name}": write ${annotation} as a list of ids and ranges, e.g. [0-2,7]`,
-  }));
-  return { wish, faults };
-}
 
 function storageFaults(
   pool: KafkaNodePool,
@@ -155,7 +137,8 @@ const votersOf = (nodes: readonly CharterNode[]) =>
  * leaders could be elected while nodes are restarted one by one.
  */
 function voterFaults(charter: Charter, nodes: readonly CharterNode[]): Fault[] {
-  if (!hasRun(charter)) return [];
+  // Of nodes that were found by their disks nobody knows what they were.
+  if (!hasRun(charter) || charter.nodes.some(({ roles }) => roles.length === 0)) return [];
   const [before, after] = [votersOf(charter.nodes), votersOf(nodes)];
   const isSame =
     before.join() === after.join() &&
@@ -189,21 +172,21 @@ function layoutFaults(nodes: readonly CharterNode[]): Fault[] {
   return [{ reason: 'Layout', path: ['spec'], message }];
 }
 
-function versionOf(
-  { spec }: Kafka,
-  { versions }: BrokerSettings,
-): { chosen: Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'>; faults: Fault[] } {
-  const { version = newestOf(versions) ?? '', image, metadataVersion } = spec.kafka;
-  const known = versions[version];
-  const message = `version ${version} is not supported; use one of ${Object.keys(versions).join(', ')}`;
-  return {
-    chosen: {
-      version,
-      metadataVersion: metadataVersion ?? known?.metadataVersion ?? '',
-      image: image ?? known?.image ?? '',
-    },
-    faults: known ? [] : [{ reason: 'UnknownVersion', path: ['spec', 'kafka', 'version'], message }],
-  };
+/** What nodes are to run now, on the way to the version that is asked for. */
+function releaseOf(
+  { kafka: { spec }, running, metadataLevel }: Written,
+  { images }: BrokerSettings,
+): { release: Release; faults: Fault[] } {
+  const { version = DEFAULT_KAFKA_VERSION, image, metadataVersion } = spec.kafka;
+  const step = upgradeStep({ running, wanted: version, metadataLevel, wantedMetadata: metadataVersion });
+  if (step.do === 'refused') {
+    const fault: Fault = { reason: 'VersionNotPossible', path: step.field.split('.'), message: step.why };
+    return { release: { version, metadataVersion: '', image: '', finalize: undefined }, faults: [fault] };
+  }
+  const { version: now, metadataVersion: level, finalize } = step;
+  // An image of the user's own is of the version that they name.
+  const chosen = image !== undefined && now === version ? image : imageOf(now, images);
+  return { release: { version: now, metadataVersion: level, image: chosen, finalize }, faults: [] };
 }
 
 function configOf({ spec }: Kafka): { config: Record<string, string>; faults: Fault[] } {
@@ -247,54 +230,8 @@ function authorizationOf({ spec }: Kafka): BrokerCluster['authorization'] {
   return authorization && { superUsers: authorization.superUsers ?? [] };
 }
 
-/** A template that is not an object has nothing to say. */
-function templatesOf(written: Readonly<Record<string, unknown>> | undefined): Templates {
-  const entries = Object.entries(written ?? {}).filter(([, one]) => typeof one === 'object' && one !== null);
-  return Object.fromEntries(entries) as Templates;
-}
-
 function pullSecretsOf({ spec }: Kafka): { name: string }[] {
   const { pod } = templatesOf(spec.kafka.template);
   const secrets = pod?.['imagePullSecrets'];
   return Array.isArray(secrets) ? (secrets as { name: string }[]) : [];
-}
-
-/** `-Xms`, `-Xmx`, `-XX` (a map of options) and `javaSystemProperties`, as Strimzi has them. */
-function jvmOf(written: unknown): JvmOptions {
-  const options = (written ?? {}) as {
-    '-Xms'?: string;
-    '-Xmx'?: string;
-    '-XX'?: Record<string, string | boolean | number>;
-    javaSystemProperties?: { name?: string; value?: string }[];
-  };
-  const xx = Object.entries(options['-XX'] ?? {}).map(([name, value]) => {
-    const text = String(value);
-    return text === 'true' ? `-XX:+${name}` : text === 'false' ? `-XX:-${name}` : `-XX:${name}=${text}`;
-  });
-  const properties = (options.javaSystemProperties ?? []).map(
-    ({ name = '', value = '' }) => `-D${name}=${value}`,
-  );
-  return { xms: options['-Xms'], xmx: options['-Xmx'], options: [...xx, ...properties] };
-}
-
-function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volumes: readonly Volume[]): Pool {
-  const { metadata, spec } = pool;
-  const own = nodes.filter((node) => node.pool === metadata.name);
-  return {
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    target: spec.cluster ?? LOCAL,
-    roles: spec.roles ?? [],
-    nodes: own.map(({ id, formatted }) => ({
-      id,
-      // A volume that lives as long as its pod is empty each time, as its owner chose.
-      formatting: volumes.flatMap((volume) =>
-        volume.persistent && formatted.includes(volumeName(volume)) ? [] : [logDir(volume, id)],
-      ),
-    })),
-    volumes,
-    resources: spec.resources,
-    jvm: jvmOf(spec.jvmOptions),
-    template: templatesOf(spec.template),
-  };
 }

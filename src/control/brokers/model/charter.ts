@@ -30,7 +30,7 @@ export interface InFlight {
   podUid: string;
   /** In ms since 1970. */
   since: number;
-  why: readonly string[];
+  why: string;
 }
 
 /** Whether the cluster has ever run. */

@@ -1,5 +1,7 @@
 /** Names, labels, ports and paths of all that is made for a Kafka cluster, Strimzi's where it has them: spelled here and nowhere else. */
 import { MANAGED_BY } from '../../kernel/field-manager.ts';
+import { keyOf } from '../../../kube/object.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import type { Volume } from './cluster.ts';
 
 export const CLUSTER_LABEL = 'strimzi.io/cluster';
@@ -7,8 +9,16 @@ export const POOL_LABEL = 'strimzi.io/pool-name';
 export const KIND_LABEL = 'strimzi.io/kind';
 export const NAME_LABEL = 'strimzi.io/name';
 export const POD_LABEL = 'strimzi.io/pod-name';
+/** What of a cluster an object is for: itself, or one of its users. */
+export const PART_LABEL = 'isthmus.dev/part';
 export const BROKER_ROLE_LABEL = 'strimzi.io/broker-role';
 export const CONTROLLER_ROLE_LABEL = 'strimzi.io/controller-role';
+
+/** The Kafka that an object is about, as a key. */
+export function kafkaOf({ metadata }: KubeObject): string[] {
+  const name = metadata.labels?.[CLUSTER_LABEL];
+  return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })];
+}
 
 /** On pods and pod sets. */
 export const REVISION_ANNOTATION = 'strimzi.io/revision';
@@ -26,6 +36,12 @@ export const MANUAL_ROLL_ANNOTATION = 'strimzi.io/manual-rolling-update';
  */
 export const CONFIG_DIGESTS_ANNOTATION = 'isthmus.dev/config-digests';
 
+/** On claims: whose data is on them. */
+export const CLUSTER_ID_ANNOTATION = 'isthmus.dev/cluster-id';
+export const NODE_ID_ANNOTATION = 'isthmus.dev/node-id';
+/** On pods: the volumes that they were made with. */
+export const VOLUMES_ANNOTATION = 'isthmus.dev/volumes';
+
 /** What a Kafka says to be ours. */
 export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
 
@@ -38,6 +54,8 @@ export const RESERVED_PORTS: readonly number[] = [CONTROL_PLANE_PORT, REPLICATIO
 /** On every object of a cluster, and nothing without them is ever touched. The most telling one first: it is looked up by. */
 export const ownerLabels = (cluster: string): Record<string, string> => ({
   [CLUSTER_LABEL]: cluster,
+  // Not what its users have, which is labelled with its name, too.
+  [PART_LABEL]: 'cluster',
   ...MANAGED_BY,
 });
 

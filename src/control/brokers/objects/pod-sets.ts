@@ -7,6 +7,7 @@ import { hasRole } from '../model/cluster.ts';
 import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
+  CONFIG_DIGESTS_ANNOTATION,
   CONFIG_DIRECTORY,
   CONTROLLER_ROLE_LABEL,
   CONTROL_PLANE_PORT,
@@ -20,6 +21,7 @@ import {
   STORAGE_ANNOTATION,
   TRUST_DIRECTORY,
   VERSION_ANNOTATION,
+  VOLUMES_ANNOTATION,
   headlessServiceName,
   listenerPortName,
   podName,
@@ -27,7 +29,11 @@ import {
   podSetName,
   serviceAccountName,
   trustBundleName,
+  volumeName,
 } from '../model/names.ts';
+import { propertiesOf } from '../config/properties.ts';
+import { configDigests } from '../roll/config-change.ts';
+import { START_SCRIPT } from '../start-script.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
 import { podVolume, volumeMount } from './volumes.ts';
 
@@ -35,7 +41,15 @@ import { podVolume, volumeMount } from './volumes.ts';
 const KAFKA_USER = 1000;
 const GRACE_SECONDS = 60;
 
-export function podSet(cluster: BrokerCluster, pool: Pool, epoch: number, fixed: FixedConfig): AnyObject {
+/** By pod: what it is told about the certificates that it loads. */
+export type CertificateAnnotations = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+export function podSet(
+  cluster: BrokerCluster,
+  pool: Pool,
+  epoch: number,
+  certificates: CertificateAnnotations,
+): AnyObject {
   const name = podSetName(cluster.name, pool.name);
   const metadata = metadataOf(cluster, name, wishesOf(templateOf(cluster, pool), 'podSet'), pool);
   const labels = Object.entries(metadata.labels ?? {});
@@ -58,13 +72,20 @@ export function podSet(cluster: BrokerCluster, pool: Pool, epoch: number, fixed:
     },
     spec: {
       selector: { matchLabels: { ...podSelector(cluster.name), [POOL_LABEL]: pool.name } },
-      pods: pool.nodes.map((node) => podOf(cluster, pool, node, fixed)),
+      pods: pool.nodes.map((node) => podOf(cluster, pool, node, certificates)),
     },
   };
 }
 
-/** What a node reads only when it starts, beside its pod: a change of it needs a restart like a change of the pod. */
-export type FixedConfig = (pool: Pool, node: Node) => unknown;
+/**
+ * What a node reads only when it starts, beside its pod: a change of it needs a restart like a change of the pod. What users set of a
+ * broker is not among it: the broker itself says what of that it can take while it runs.
+ */
+function fixedConfig(cluster: BrokerCluster, pool: Pool, node: Node): unknown {
+  const properties = propertiesOf(cluster, pool, node);
+  const fixed = hasRole(pool, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
+  return { fixed, start: START_SCRIPT, logging: cluster.logging };
+}
 
 const templateOf = (cluster: BrokerCluster, pool: Pool): Templates => ({
   ...cluster.template,
@@ -84,7 +105,12 @@ interface PodWishes {
   volumes: object[];
 }
 
-function podOf(cluster: BrokerCluster, pool: Pool, node: Node, fixed: FixedConfig): AnyObject {
+function podOf(
+  cluster: BrokerCluster,
+  pool: Pool,
+  node: Node,
+  certificates: CertificateAnnotations,
+): AnyObject {
   const name = podName(cluster.name, pool.name, node.id);
   const wishes = wishesOf<PodWishes>(templateOf(cluster, pool), 'pod');
   const { labels, annotations } = metadataOf(cluster, name, wishes, pool);
@@ -93,7 +119,7 @@ function podOf(cluster: BrokerCluster, pool: Pool, node: Node, fixed: FixedConfi
     [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
   };
   const spec = podSpec(cluster, pool, node, wishes);
-  const revision = hashOf({ spec, labels, annotations, fixed: fixed(pool, node) });
+  const revision = hashOf({ spec, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -111,6 +137,11 @@ function podOf(cluster: BrokerCluster, pool: Pool, node: Node, fixed: FixedConfi
         ...annotations,
         [REVISION_ANNOTATION]: revision,
         [VERSION_ANNOTATION]: cluster.version,
+        [VOLUMES_ANNOTATION]: pool.volumes.map(volumeName).join(','),
+        [CONFIG_DIGESTS_ANNOTATION]: JSON.stringify(
+          configDigests(Object.fromEntries(propertiesOf(cluster, pool, node))),
+        ),
+        ...certificates.get(name),
       },
     },
     spec,

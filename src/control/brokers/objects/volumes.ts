@@ -2,7 +2,14 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, Node, Pool, Volume } from '../model/cluster.ts';
-import { claimName, mountPath, podName, volumeName } from '../model/names.ts';
+import {
+  CLUSTER_ID_ANNOTATION,
+  NODE_ID_ANNOTATION,
+  claimName,
+  mountPath,
+  podName,
+  volumeName,
+} from '../model/names.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
 
 export function claimsOf(cluster: BrokerCluster): AnyObject[] {
@@ -15,11 +22,17 @@ function claim(cluster: BrokerCluster, pool: Pool, node: Node, volume: Volume): 
   const { storageClass, size, deleteClaim } = volume;
   const wishes = wishesOf({ ...cluster.template, ...pool.template }, 'persistentVolumeClaim');
   const name = claimName(volume, podName(cluster.name, pool.name, node.id));
+  const metadata = metadataOf(cluster, name, wishes, pool);
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
-      ...metadataOf(cluster, name, wishes, pool),
+      ...metadata,
+      annotations: {
+        ...metadata.annotations,
+        [CLUSTER_ID_ANNOTATION]: cluster.clusterId,
+        [NODE_ID_ANNOTATION]: String(node.id),
+      },
       ...(deleteClaim && { ownerReferences: ownedByKafka(cluster) }),
     },
     spec: {

@@ -1,0 +1,279 @@
+/**
+ * The two authorities of a cluster and what they sign: what their Secrets and the pods say, what is to be done next, and what the
+ * Secrets are to hold. Pure; keys and signatures are made by `mint` and come back as data.
+ */
+import { canonicalJson } from '../../../kube/json.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import { sortNames } from '../../../pki/alternative-names.ts';
+import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
+import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
+import type { Authority, Policy, SignedLeaf, Truster } from '../../../pki/authority-state.ts';
+import { bundleFiles, nodeAnnotations, readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import type { Bundle } from '../../../pki/bundle.ts';
+import { isFault } from '../../../pki/certificate-facts.ts';
+import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
+import { readLeaf } from '../../../pki/leaf.ts';
+import type { StoredLeaf } from '../../../pki/leaf.ts';
+import { renewalStep } from '../../../pki/renewal.ts';
+import type { Step } from '../../../pki/renewal.ts';
+import { encoded } from '../../../pki/secrets.ts';
+import type { SecretContent, SecretView } from '../../../pki/secrets.ts';
+import { nodesOf } from '../model/cluster.ts';
+import type { BrokerCluster } from '../model/cluster.ts';
+import {
+  OPERATOR_COMMON_NAME,
+  certificateNames,
+  clientsCaCertName,
+  clientsCaName,
+  clusterCaCertName,
+  clusterCaName,
+  nodeCommonName,
+  operatorCertsName,
+  podName,
+  trustBundleName,
+} from '../model/names.ts';
+
+export interface AuthorityPolicies {
+  cluster: Policy & { isSupplied: boolean };
+  clients: Policy & { isSupplied: boolean };
+}
+
+/** What is there. */
+export interface SeenCertificates {
+  cluster: BrokerCluster;
+  clusterDomain: string;
+  policies: AuthorityPolicies;
+  /** By name, with what they hold. */
+  secrets: ReadonlyMap<string, AnyObject>;
+  /** The annotations of pods that run, by name. */
+  pods: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  now: Date;
+}
+
+/** The name by which the operator's own certificate goes among those that the cluster's authority signs. */
+export const OPERATOR = OPERATOR_COMMON_NAME;
+
+/** A step that takes keys, with all that it takes to carry it out. */
+export interface MintRequest {
+  /** Which request it is: the answer to it is no answer to another. */
+  id: string;
+  authority: Bundle;
+  step: Step;
+  validityMs: number;
+  /** By leaf: what a certificate is asked for. */
+  leaves: Readonly<Record<string, { commonName: string; names: readonly string[] }>>;
+}
+
+/** What was made for a request: whole Secrets, by name. */
+export interface Minted {
+  id: string;
+  secrets: Readonly<Record<string, SecretContent>>;
+}
+
+export interface Certificates {
+  /** What is to be written, by name of the Secret: all that the cluster is to have, also what stays as it is. */
+  secrets: ReadonlyMap<string, SecretContent>;
+  /** Keys to be made next. */
+  requests: readonly MintRequest[];
+  steps: Readonly<Record<Bundle, Step>>;
+  /** The annotations that the pod of a node is made with; a node that is not here has no certificate yet. */
+  annotations: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** What clients trust. */
+  trusted: readonly CertificateFacts[];
+}
+
+export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]): Certificates {
+  const { cluster, secrets } = seen;
+  const view = (name: string) => viewOf(secrets.get(name));
+  const bundle = view(trustBundleName(cluster.name));
+  const own = {
+    'cluster-ca': authorityOf(seen, 'cluster-ca', bundle),
+    'clients-ca': authorityOf(seen, 'clients-ca', bundle),
+  };
+  const steps = { 'cluster-ca': own['cluster-ca'].step, 'clients-ca': own['clients-ca'].step };
+  const requests = (['cluster-ca', 'clients-ca'] as const).flatMap((name) =>
+    requestOf(seen, name, own[name]),
+  );
+  const answers = minted.filter(({ id }) => requests.some((request) => request.id === id));
+  const bundles = {
+    'cluster-ca': bundleAfter(own['cluster-ca']),
+    'clients-ca': bundleAfter(own['clients-ca']),
+  };
+  const written = new Map<string, SecretContent>();
+  for (const name of secretNames(cluster)) keep(written, name, secrets.get(name));
+  if (bundles['cluster-ca'].length > 0 && bundles['clients-ca'].length > 0)
+    written.set(trustBundleName(cluster.name), { data: encoded(bundleFiles(bundles)), annotations: {} });
+  for (const answer of answers)
+    for (const [name, content] of Object.entries(answer.secrets)) written.set(name, content);
+  return {
+    secrets: written,
+    requests: requests.filter(({ id }) => !answers.some((answer) => answer.id === id)),
+    steps,
+    annotations: annotationsOf(seen, own['cluster-ca'], {
+      'cluster-ca': own['cluster-ca'].published,
+      'clients-ca': own['clients-ca'].published,
+    }),
+    trusted: bundles['cluster-ca'],
+  };
+}
+
+export const viewOf = (secret: AnyObject | undefined): SecretView | undefined =>
+  secret && {
+    data: (secret['data'] ?? {}) as Record<string, string>,
+    annotations: secret.metadata.annotations ?? {},
+  };
+
+/** Annotations of others stay theirs. */
+const OWN_ANNOTATION = /^strimzi\.io\/(ca-(cert|key)-generation|force-(renew|replace))$/;
+
+function keep(written: Map<string, SecretContent>, name: string, secret: AnyObject | undefined): void {
+  const view = viewOf(secret);
+  if (!view?.data || Object.keys(view.data).length === 0) return;
+  const annotations = Object.entries(view.annotations ?? {}).filter(([key]) => OWN_ANNOTATION.test(key));
+  written.set(name, { data: { ...view.data }, annotations: Object.fromEntries(annotations) });
+}
+
+function secretNames(cluster: BrokerCluster): string[] {
+  const nodes = nodesOf(cluster).map(({ pool, node }) => podName(cluster.name, pool.name, node.id));
+  const { name } = cluster;
+  return [
+    clusterCaName(name),
+    clusterCaCertName(name),
+    clientsCaName(name),
+    clientsCaCertName(name),
+    trustBundleName(name),
+    operatorCertsName(name),
+    ...nodes,
+  ];
+}
+
+interface SeenAuthority {
+  material: AuthorityMaterial;
+  step: Step;
+  /** What the bundle has now. */
+  published: readonly CertificateFacts[];
+  leaves: ReadonlyMap<string, StoredLeaf>;
+}
+
+export const NAMES: Record<
+  Bundle,
+  { key: (cluster: string) => string; certificate: (cluster: string) => string }
+> = {
+  'cluster-ca': { key: clusterCaName, certificate: clusterCaCertName },
+  'clients-ca': { key: clientsCaName, certificate: clientsCaCertName },
+};
+
+function authorityOf(seen: SeenCertificates, name: Bundle, bundle: SecretView | undefined): SeenAuthority {
+  const { cluster, secrets, policies, pods, now } = seen;
+  const { isSupplied, ...policy } = name === 'cluster-ca' ? policies.cluster : policies.clients;
+  const material = readAuthority(
+    viewOf(secrets.get(NAMES[name].certificate(cluster.name))),
+    viewOf(secrets.get(NAMES[name].key(cluster.name))),
+  );
+  const published = readBundle(bundle, name);
+  const known = [...currentOf(material), ...published];
+  const leaves = name === 'cluster-ca' ? leavesOf(seen, known) : [];
+  const trusters = [...pods].map(([pod, annotations]): Truster => {
+    const { clusterTrust, clientsTrust } = readNodeAnnotations(annotations);
+    return { name: pod, trusts: name === 'cluster-ca' ? clusterTrust : clientsTrust };
+  });
+  const step = renewalStep({
+    ...authorityFacts(material),
+    now,
+    policy,
+    isSupplied,
+    bundles: [published],
+    trusters,
+    leaves: leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })),
+  });
+  const stored = leaves.flatMap(({ name: leaf, stored: one }) =>
+    one && !isFault(one) ? [[leaf, one] as const] : [],
+  );
+  return { material, step, published, leaves: new Map(stored) };
+}
+
+function currentOf({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] {
+  return [...(certificate && !isFault(certificate) ? [certificate] : []), ...above, ...former];
+}
+
+type SeenLeaf = Omit<SignedLeaf, 'held'> & { stored: ReturnType<typeof readLeaf> };
+
+function leavesOf(seen: SeenCertificates, authorities: readonly CertificateFacts[]): SeenLeaf[] {
+  const { cluster, secrets, pods } = seen;
+  const nodes = nodesOf(cluster).map(({ pool, node }): SeenLeaf => {
+    const name = podName(cluster.name, pool.name, node.id);
+    const running = pods.get(name);
+    return {
+      name,
+      stored: readLeaf(name, viewOf(secrets.get(name)), authorities),
+      running: running && runningOf(running),
+      wantedNames: namesOf(seen, name),
+    };
+  });
+  const operator = viewOf(secrets.get(operatorCertsName(cluster.name)));
+  const own: SeenLeaf = {
+    name: OPERATOR,
+    stored: readLeaf(OPERATOR, operator, authorities),
+    running: undefined,
+    wantedNames: [],
+  };
+  return [...nodes, own];
+}
+
+function runningOf(annotations: Readonly<Record<string, string>>): SignedLeaf['running'] {
+  const { signedBy } = readNodeAnnotations(annotations);
+  return signedBy === undefined ? 'unknown' : { signedBy };
+}
+
+const namesOf = ({ cluster, clusterDomain }: SeenCertificates, pod: string): string[] =>
+  sortNames(certificateNames(cluster, pod, clusterDomain)).names;
+
+/** Steps that are writes of what is known already need no keys. */
+const NEEDS_KEYS: ReadonlySet<Step['do']> = new Set(['make key', 'make certificate', 'remove', 'sign']);
+
+function requestOf(
+  seen: SeenCertificates,
+  authority: Bundle,
+  { step, leaves }: SeenAuthority,
+): MintRequest[] {
+  if (!NEEDS_KEYS.has(step.do)) return [];
+  const { cluster, policies } = seen;
+  const wanted = step.do === 'sign' ? step.leaves.map(({ name }) => name) : [];
+  const asked = Object.fromEntries(
+    wanted.map((name) => [
+      name,
+      name === OPERATOR
+        ? { commonName: OPERATOR, names: [] }
+        : { commonName: nodeCommonName(cluster.name), names: namesOf(seen, name) },
+    ]),
+  );
+  const { validityMs } = authority === 'cluster-ca' ? policies.cluster : policies.clients;
+  // One that is signed again for the same reason is another one.
+  const before = wanted.map((name) => leaves.get(name)?.hash);
+  const id = canonicalJson({ authority, step, asked, before });
+  return [{ id, authority, step, validityMs, leaves: asked }];
+}
+
+/** What the bundle is to have: as it is, unless it is time to publish. */
+function bundleAfter({ step, published, material }: SeenAuthority): readonly CertificateFacts[] {
+  if (step.do !== 'publish') return published;
+  const known = new Map([...published, ...currentOf(material)].map((one) => [one.thumbprint, one]));
+  return step.authorities.flatMap(({ thumbprint }: Authority) => known.get(thumbprint) ?? []);
+}
+
+/** By what the Secrets have now: a pod is made with what it speaks of only after that is there. */
+function annotationsOf(
+  { cluster }: SeenCertificates,
+  { leaves }: SeenAuthority,
+  published: Readonly<Record<Bundle, readonly CertificateFacts[]>>,
+): Map<string, Record<string, string>> {
+  const isPublished = published['cluster-ca'].length > 0 && published['clients-ca'].length > 0;
+  if (!isPublished || !leaves.has(OPERATOR)) return new Map();
+  return new Map(
+    nodesOf(cluster).flatMap(({ pool, node }) => {
+      const name = podName(cluster.name, pool.name, node.id);
+      const leaf = leaves.get(name);
+      return leaf ? [[name, nodeAnnotations(published, leaf)] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,42 @@
+/** How long certificates of a cluster live, and when they may be renewed, by its Kafka resource. Pure. */
+import { isFault } from '../../../pki/certificate-facts.ts';
+import { parseMaintenanceWindow } from '../../../pki/maintenance-window.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import type { Fault } from '../faults.ts';
+import type { AuthorityPolicies } from './authorities.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DEFAULTS = { validityDays: 365, renewalDays: 30 };
+
+export function policiesOf({ spec }: Kafka): { policies: AuthorityPolicies; faults: Fault[] } {
+  const parsed = (spec.maintenanceTimeWindows ?? []).map((text) => ({
+    text,
+    window: parseMaintenanceWindow(text),
+  }));
+  const windows = parsed.flatMap(({ window }) => (isFault(window) ? [] : [window]));
+  const policyOf = (authority: Kafka['spec']['clusterCa']): AuthorityPolicies['cluster'] => {
+    const { validityDays, renewalDays } = { ...DEFAULTS, ...authority };
+    return {
+      isSupplied: authority?.generateCertificateAuthority === false,
+      validityMs: validityDays * DAY_MS,
+      renewalMs: renewalDays * DAY_MS,
+      onExpiry:
+        authority?.['certificateExpirationPolicy'] === 'replace-key' ? 'replace-key' : 'renew-certificate',
+      windows,
+    };
+  };
+  return {
+    policies: { cluster: policyOf(spec.clusterCa), clients: policyOf(spec.clientsCa) },
+    faults: parsed.flatMap(({ text, window }, index): Fault[] =>
+      isFault(window)
+        ? [
+            {
+              reason: 'ConfigIgnored',
+              path: ['spec', 'maintenanceTimeWindows', index],
+              message: `the maintenance window "${text}" ${window.fault}`,
+            },
+          ]
+        : [],
+    ),
+  };
+}

@@ -1,0 +1,84 @@
+/** What a KafkaNodePool asks for. Pure. */
+import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
+import { LOCAL } from '../../kernel/plan.ts';
+import type { Fault } from '../faults.ts';
+import type { CharterNode } from '../model/charter.ts';
+import type { JvmOptions, Pool, Templates, Volume } from '../model/cluster.ts';
+import { parseIds } from '../model/ids.ts';
+import type { PoolWish } from '../model/ids.ts';
+import { logDir, volumeName } from '../model/names.ts';
+
+/** How many nodes, and which ids. */
+export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] } {
+  const { metadata, spec } = pool;
+  const ids = (annotation: string) => {
+    const text = metadata.annotations[annotation];
+    return text === undefined ? [] : parseIds(text);
+  };
+  const [nextIds, removeIds] = [ids('strimzi.io/next-node-ids'), ids('strimzi.io/remove-node-ids')];
+  const unread = [
+    ...(nextIds ? [] : ['strimzi.io/next-node-ids']),
+    ...(removeIds ? [] : ['strimzi.io/remove-node-ids']),
+  ];
+  const wish: PoolWish = {
+    name: metadata.name,
+    target: spec.cluster ?? LOCAL,
+    roles: spec.roles ?? [],
+    replicas: spec.replicas ?? 0,
+    nextIds: nextIds ?? [],
+    removeIds: removeIds ?? [],
+  };
+  const faults = unread.map((annotation): Fault => ({
+    reason: 'ConfigIgnored',
+    path: ['metadata', 'annotations', annotation],
+    message: `KafkaNodePool "${metadata.name}": write ${annotation} as a list of ids and ranges, e.g. [0-2,7]`,
+  }));
+  return { wish, faults };
+}
+
+/** The pool with its nodes. */
+export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volumes: readonly Volume[]): Pool {
+  const { metadata, spec } = pool;
+  const own = nodes.filter((node) => node.pool === metadata.name);
+  return {
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    target: spec.cluster ?? LOCAL,
+    roles: spec.roles ?? [],
+    nodes: own.map(({ id, formatted }) => ({
+      id,
+      // A volume that lives as long as its pod is empty each time, as its owner chose.
+      formatting: volumes.flatMap((volume) =>
+        volume.persistent && formatted.includes(volumeName(volume)) ? [] : [logDir(volume, id)],
+      ),
+    })),
+    volumes,
+    resources: spec.resources,
+    jvm: jvmOf(spec.jvmOptions),
+    template: templatesOf(spec.template),
+  };
+}
+
+/** A template that is not an object has nothing to say. */
+export function templatesOf(written: Readonly<Record<string, unknown>> | undefined): Templates {
+  const entries = Object.entries(written ?? {}).filter(([, one]) => typeof one === 'object' && one !== null);
+  return Object.fromEntries(entries) as Templates;
+}
+
+/** `-Xms`, `-Xmx`, `-XX` (a map of options) and `javaSystemProperties`, as Strimzi has them. */
+export function jvmOf(written: unknown): JvmOptions {
+  const options = (written ?? {}) as {
+    '-Xms'?: string;
+    '-Xmx'?: string;
+    '-XX'?: Record<string, string | boolean | number>;
+    javaSystemProperties?: { name?: string; value?: string }[];
+  };
+  const xx = Object.entries(options['-XX'] ?? {}).map(([name, value]) => {
+    const text = String(value);
+    return text === 'true' ? `-XX:+${name}` : text === 'false' ? `-XX:-${name}` : `-XX:${name}=${text}`;
+  });
+  const properties = (options.javaSystemProperties ?? []).map(
+    ({ name = '', value = '' }) => `-D${name}=${value}`,
+  );
+  return { xms: options['-Xms'], xmx: options['-Xmx'], options: [...xx, ...properties] };
+}

@@ -1,0 +1,79 @@
+/** How the operator gets through to the nodes of a cluster: by the addresses of their pods, verified by name, so that it works without DNS. */
+import type { AnyObject } from '../../../kube/object.ts';
+import { openAdmin } from '../../../kafka/admin/admin.ts';
+import type { Admin } from '../../../kafka/admin/admin.ts';
+import { textOf } from '../../../pki/secrets.ts';
+import { OPERATOR, viewOf } from '../certificates/authorities.ts';
+import { hasRole, nodesOf } from '../model/cluster.ts';
+import type { BrokerCluster, Role } from '../model/cluster.ts';
+import {
+  CLUSTER_CA_BUNDLE,
+  CONTROL_PLANE_PORT,
+  REPLICATION_PORT,
+  nodeHost,
+  operatorCertsName,
+  podName,
+  trustBundleName,
+} from '../model/names.ts';
+
+export interface Identity {
+  ca: string;
+  cert: string;
+  key: string;
+}
+
+/** The operator's own certificate, and whom it trusts; undefined before there are any. */
+export function identityOf(
+  cluster: string,
+  secretOf: (name: string) => AnyObject | undefined,
+): Identity | undefined {
+  const own = viewOf(secretOf(operatorCertsName(cluster)));
+  const ca = textOf(viewOf(secretOf(trustBundleName(cluster))), CLUSTER_CA_BUNDLE);
+  const cert = textOf(own, `${OPERATOR}.crt`);
+  const key = textOf(own, `${OPERATOR}.key`);
+  return ca === undefined || cert === undefined || key === undefined ? undefined : { ca, cert, key };
+}
+
+interface Reached {
+  id: number;
+  host: string;
+  servername: string;
+}
+
+/** Pods that have an address, of nodes that are this. */
+function reachedBy(cluster: BrokerCluster, pods: readonly AnyObject[], role: Role): Reached[] {
+  const addresses = new Map(
+    pods.map((pod) => [pod.metadata.name, ((pod['status'] ?? {}) as { podIP?: string }).podIP]),
+  );
+  return nodesOf(cluster).flatMap(({ pool, node }) => {
+    const name = podName(cluster.name, pool.name, node.id);
+    const host = addresses.get(name);
+    if (!hasRole(pool, role) || host === undefined) return [];
+    return [{ id: node.id, host, servername: nodeHost(cluster.name, cluster.namespace, name) }];
+  });
+}
+
+const TIMEOUTS = { connectTimeoutMs: 5000, requestTimeoutMs: 10_000, callTimeoutMs: 15_000 };
+
+/** A client of the brokers or of the controllers; undefined where no pod of theirs has an address. */
+export function connectTo(
+  cluster: BrokerCluster,
+  pods: readonly AnyObject[],
+  tls: Identity,
+  endpoints: 'brokers' | 'controllers',
+): Admin | undefined {
+  const isBrokers = endpoints === 'brokers';
+  const port = isBrokers ? REPLICATION_PORT : CONTROL_PLANE_PORT;
+  const reached = reachedBy(cluster, pods, isBrokers ? 'broker' : 'controller');
+  if (reached.length === 0) return undefined;
+  const byId = new Map(reached.map(({ id, host, servername }) => [id, { host, port, servername }]));
+  return openAdmin({
+    ...TIMEOUTS,
+    bootstrap: [...byId.values()],
+    endpoints,
+    tls: { ...tls, minVersion: 'TLSv1.2' },
+    // Only pods that are known: an address that Kafka tells is not followed anywhere else.
+    addressOf: (id) => byId.get(id),
+    clientId: 'isthmus-operator',
+  });
+}

@@ -1,0 +1,119 @@
+/** From a plan and what Kafka says to what the roller decides by. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
+import { loadingOf } from '../../../pki/bundle.ts';
+import type { BrokerCluster } from '../model/cluster.ts';
+import { hasRole, nodesOf } from '../model/cluster.ts';
+import type { Charter } from '../model/charter.ts';
+import { hasRun } from '../model/charter.ts';
+import { REVISION_ANNOTATION, VERSION_ANNOTATION, podName } from '../model/names.ts';
+import { configChange, startedWith } from '../roll/config-change.ts';
+import type { ConfigChange } from '../roll/config-change.ts';
+import type { RollInput, RollNode } from '../roll/facts.ts';
+import { podFacts } from '../roll/pod-facts.ts';
+import { restartReasons } from '../roll/restart-reasons.ts';
+import type { RestartReason } from '../roll/restart-reasons.ts';
+import type { KafkaFacts } from './facts.ts';
+
+/** What a plan knows of the nodes that it wants. */
+export interface WantedNodes {
+  cluster: BrokerCluster;
+  charter: Charter;
+  /** The pods as they would be made now, by name. */
+  pods: ReadonlyMap<string, AnyObject>;
+  /** The configuration of each node, by the name of its pod. */
+  properties: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** How long before the end of a certificate its node is restarted for a new one. */
+  renewalMs: number;
+  paused: boolean;
+  /** By uid of a pod: settings that its process refused to change while it runs. */
+  refused: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The level of `metadata.version` to go to once all nodes are as they should be. */
+  finalize: { level: number; downgrade: boolean } | undefined;
+}
+
+/** Kafka's own default of `controller.quorum.fetch.timeout.ms`. */
+const FETCH_TIMEOUT_MS = 2000;
+
+export function rollInput(
+  wanted: WantedNodes,
+  live: readonly AnyObject[],
+  facts: KafkaFacts | undefined,
+  { now, podsSeenAt }: Pick<RollInput, 'now' | 'podsSeenAt'>,
+): RollInput {
+  const { cluster, charter } = wanted;
+  const found = new Map(live.map((pod) => [pod.metadata.name, pod]));
+  return {
+    now,
+    nodes: nodesOf(cluster).map(({ pool, node }): RollNode => {
+      const name = podName(cluster.name, pool.name, node.id);
+      const pod = found.get(name);
+      const seen = pod && podFacts(pod);
+      const config = hasRole(pool, 'broker')
+        ? changeOf(wanted, name, pod, facts?.configs.get(node.id))
+        : undefined;
+      return {
+        id: node.id,
+        name,
+        target: pool.target,
+        roles: pool.roles,
+        reasons: seen ? reasonsOf(wanted, name, pod, seen, config, now) : [],
+        change: config?.kind === 'dynamic' ? config.change : undefined,
+        pod: seen,
+        keepsData: pool.volumes.every(({ persistent }) => persistent),
+      };
+    }),
+    podsSeenAt,
+    unreachable: new Set(),
+    rollWhileUnreachable: false,
+    quorum: facts?.quorum,
+    brokers: facts?.brokers,
+    partitions: facts?.partitions,
+    caughtUpWithinMs: Number(cluster.config['controller.quorum.fetch.timeout.ms'] ?? FETCH_TIMEOUT_MS),
+    neverReady: !hasRun(charter),
+    inFlight: charter.inFlight,
+    paused: wanted.paused,
+  };
+}
+
+function changeOf(
+  wanted: WantedNodes,
+  name: string,
+  pod: AnyObject | undefined,
+  described: Parameters<typeof configChange>[0]['described'] | undefined,
+): ConfigChange | undefined {
+  const properties = wanted.properties.get(name);
+  if (!properties || !described) return undefined;
+  const refused = wanted.refused.get(pod?.metadata.uid ?? '') ?? new Set();
+  return configChange({
+    wanted: properties,
+    described,
+    startedWith: startedWith(pod?.metadata.annotations ?? {}),
+    refused,
+  });
+}
+
+const COMPARED = [REVISION_ANNOTATION, VERSION_ANNOTATION];
+
+function reasonsOf(
+  wanted: WantedNodes,
+  name: string,
+  pod: AnyObject,
+  seen: Parameters<typeof restartReasons>[1],
+  config: ConfigChange | undefined,
+  now: number,
+): RestartReason[] {
+  const annotations = wanted.pods.get(name)?.metadata.annotations;
+  // A node that has no pod to be made from has nothing to become by a restart.
+  if (!annotations) return [];
+  const compared = COMPARED.flatMap((key) =>
+    annotations[key] === undefined ? [] : [[key, annotations[key]] as const],
+  );
+  const reasons = restartReasons(
+    { annotations: Object.fromEntries(compared), config, resizePending: false, manualUids: [] },
+    seen,
+  );
+  const { restartBy } = loadingOf(pod.metadata.annotations ?? {}, annotations, new Date(now));
+  const isDue = restartBy !== undefined && restartBy.getTime() - wanted.renewalMs <= now;
+  if (isDue) reasons.push({ name: 'KAFKA_CERTIFICATES_CHANGED', note: 'it has to load new certificates' });
+  return reasons;
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AnyObject } from '../../kube/object.ts';
+import { createMemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
+import type { MemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
+
+const kafka = (broker: object = {}): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'Kafka',
+  metadata: {
+    name: 'events',
+    namespace: 'kafka',
+    uid: 'uid-kafka',
+    annotations: { 'isthmus.dev/managed': 'true' },
+  },
+  spec: {
+    kafka: {
+      listeners: [
+        { name: 'plain', port: 9092, type: 'internal', tls: false },
+        { name: 'tls', port: 9093, type: 'internal', tls: true, authentication: { type: 'tls' } },
+      ],
+      ...broker,
+    },
+  },
+});
+
+const pool = (spec: object = {}): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'KafkaNodePool',
+  metadata: { name: 'dual', namespace: 'kafka', uid: 'uid-pool', labels: { 'strimzi.io/cluster': 'events' } },
+  spec: {
+    replicas: 3,
+    roles: ['controller', 'broker'],
+    storage: { type: 'persistent-claim', size: '10Gi' },
+    ...spec,
+  },
+});
+
+async function settled(broker: object = {}, spec: object = {}): Promise<MemoryKafka> {
+  const memory = createMemoryKafka();
+  memory.put(kafka(broker));
+  memory.put(pool(spec));
+  await memory.settle();
+  return memory;
+}
+
+const namesOf = (memory: MemoryKafka, kind: string) =>
+  memory
+    .list(kind)
+    .map(({ metadata }) => metadata.name)
+    .toSorted();
+
+const conditionOf = (memory: MemoryKafka, type: string) => {
+  const { conditions = [] } = (memory.get('Kafka', 'events')?.['status'] ?? {}) as {
+    conditions?: { type: string; status: string; reason: string; message: string }[];
+  };
+  return conditions.find((one) => one.type === type);
+};
+
+suite('plans of Kafka clusters', () => {
+  test('from nothing to a cluster that is ready, and then nothing more is written', async () => {
+    const memory = await settled();
+    assert.equal(conditionOf(memory, 'Ready')?.status, 'True', JSON.stringify(conditionOf(memory, 'Ready')));
+    assert.equal(await memory.step(), 0);
+    assert.deepEqual(namesOf(memory, 'Pod'), ['events-dual-0', 'events-dual-1', 'events-dual-2']);
+    assert.deepEqual(namesOf(memory, 'Service'), ['events-kafka-bootstrap', 'events-kafka-brokers']);
+    assert.deepEqual(
+      namesOf(memory, 'PersistentVolumeClaim'),
+      [0, 1, 2].map((id) => `data-events-dual-${id}`),
+    );
+    assert.deepEqual(namesOf(memory, 'Secret'), [
+      'events-clients-ca',
+      'events-clients-ca-cert',
+      'events-cluster-ca',
+      'events-cluster-ca-cert',
+      'events-cluster-operator-certs',
+      'events-dual-0',
+      'events-dual-1',
+      'events-dual-2',
+      'events-trustbundle',
+    ]);
+  });
+
+  test('the cluster id and the node ids are written down before anything is made', async () => {
+    const memory = createMemoryKafka();
+    memory.put(kafka());
+    memory.put(pool());
+    const { documents = [] } = memory.plan();
+    const { clusterId, nodes } = documents[0]!.object['spec'] as {
+      clusterId: string;
+      nodes: { id: number }[];
+    };
+    assert.equal(clusterId.length, 22);
+    assert.deepEqual(
+      nodes.map(({ id }) => id),
+      [0, 1, 2],
+    );
+  });
+
+  test('a disk is formatted once: what a ready node has had is written down, and formatting is no longer permitted', async () => {
+    const memory = createMemoryKafka();
+    memory.put(kafka());
+    memory.put(pool());
+    const formatOf = () => (memory.get('ConfigMap', 'events-dual-0')?.['data'] as { format: string }).format;
+    await memory.step();
+    assert.equal(formatOf(), '/var/lib/kafka/data/kafka-log0\n');
+    await memory.settle();
+    assert.equal(formatOf(), '');
+  });
+
+  test('a Kafka that was deleted and is applied again finds its data by its disks', async () => {
+    const memory = await settled();
+    const claims = memory.list('PersistentVolumeClaim');
+    const before = memory.get('KafkaAnchor', 'events')!['spec'] as { clusterId: string };
+    const other = createMemoryKafka();
+    for (const claim of claims) other.put(claim);
+    other.put(kafka());
+    other.put(pool());
+    await other.settle();
+    const after = other.get('KafkaAnchor', 'events')!['spec'] as {
+      clusterId: string;
+      nodes: { formatted: string[] }[];
+    };
+    assert.equal(after.clusterId, before.clusterId);
+    assert.deepEqual(after.nodes[0]?.formatted, ['data']);
+  });
+
+  test('what is refused leaves everything as it was', async () => {
+    const memory = await settled();
+    memory.put({ ...kafka({ version: '1.0.0' }), status: memory.get('Kafka', 'events')!['status'] });
+    const plan = memory.plan();
+    assert.deepEqual([plan.targets, plan.actions, plan.documents ?? []], [[], [], []]);
+    await memory.step();
+    assert.equal(conditionOf(memory, 'Accepted')?.reason, 'VersionNotPossible');
+    assert.equal(namesOf(memory, 'Pod').length, 3);
+  });
+
+  test('no key is in anything but a Secret', async () => {
+    const memory = await settled();
+    for (const kind of ['ConfigMap', 'StrimziPodSet', 'KafkaAnchor', 'Kafka', 'KafkaNodePool'])
+      for (const object of memory.list(kind)) assert.doesNotMatch(JSON.stringify(object), /PRIVATE KEY/);
+  });
+
+  test('a Kafka that does not ask for it is left alone', () => {
+    const memory = createMemoryKafka();
+    memory.put({ ...kafka(), metadata: { ...kafka().metadata, annotations: {} } });
+    memory.put(pool());
+    const plan = memory.plan();
+    assert.deepEqual([plan.targets, plan.statuses, plan.documents], [[], [], undefined]);
+  });
+
+  test('a lost Secret of a running node is made anew, and no pod is deleted for it', async () => {
+    const memory = await settled();
+    memory.delete('Secret', 'events-dual-1');
+    await memory.step();
+    assert.equal(namesOf(memory, 'Pod').length, 3);
+    await memory.settle();
+    assert.ok(memory.get('Secret', 'events-dual-1'));
+    assert.equal(namesOf(memory, 'Pod').length, 3);
+  });
+});

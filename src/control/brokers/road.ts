@@ -1,0 +1,33 @@
+/** The road of Kafka clusters that we run: Kafka and KafkaNodePool become brokers and controllers. */
+import type { Client } from '../../kube/http/client.ts';
+import type { Log } from '../../ops/log.ts';
+import { reconcileBy } from '../kernel/reconcile.ts';
+import type { Road } from '../kernel/road.ts';
+import { KAFKA_EVENTS } from './faults.ts';
+import type { KafkaSettings } from './plan.ts';
+import { kafkaReconciler } from './reconcile.ts';
+import { KAFKA_WATCHES, everyKafka } from './watches.ts';
+import type { KafkaViews } from './watches.ts';
+
+export interface KafkaRoadOptions {
+  settings: KafkaSettings;
+  client: () => Client;
+  log: Log;
+}
+
+/** Clusters mostly wait for the API server and for Kafka. */
+const CLUSTERS_AT_ONCE = 8;
+
+export function kafkaRoad({ settings, client, log }: KafkaRoadOptions): Road<KafkaViews> {
+  return {
+    name: 'kafka',
+    watches: KAFKA_WATCHES,
+    events: KAFKA_EVENTS,
+    everyKey: { kafka: everyKafka },
+    controllers: (context) => {
+      const { watched: caches, targets } = context;
+      const reconciler = kafkaReconciler({ caches, client, targets, settings, log });
+      return { kafka: { concurrency: CLUSTERS_AT_ONCE, reconcile: reconcileBy(reconciler, context) } };
+    },
+  };
+}

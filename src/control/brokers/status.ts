@@ -1,0 +1,133 @@
+/** What is said about a Kafka and its node pools. Pure. */
+import type { AnyObject } from '../../kube/object.ts';
+import type { PlannedStatus } from '../kernel/plan.ts';
+import type { Learned } from '../kernel/reconcile.ts';
+import type { Acted } from './act.ts';
+import type { Certificates } from './certificates/authorities.ts';
+import { conditionsOf } from './faults.ts';
+import type { Fault } from './faults.ts';
+import { nodesOf } from './model/cluster.ts';
+import type { BrokerCluster, Listener } from './model/cluster.ts';
+import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
+import type { Observed } from './observe.ts';
+import { podFacts } from './roll/pod-facts.ts';
+
+export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
+
+/** A cluster that is as its owner wants it, or becomes so. */
+export interface Running {
+  cluster: BrokerCluster;
+  certificates: Certificates;
+  acted: Acted | undefined;
+  learned: Learned<never>;
+}
+
+export function statusesOf(
+  observed: Observed,
+  running: Running | undefined,
+  faults: readonly Fault[],
+): PlannedStatus[] {
+  const { kafka, namespace, name, pools } = observed;
+  const all = [...faults, ...(running ? runningFaults(observed, running) : [])];
+  const status = {
+    ...(running && clusterStatus(observed, running)),
+    ...generationOf(kafka?.metadata),
+    conditions: conditionsOf(all, ['Accepted', 'Ready'], kafka?.metadata.generation),
+  };
+  const ofKafka = { kind: 'Kafka', namespace, name, status, keepsRest: true };
+  if (!running) return [ofKafka];
+  return [
+    ofKafka,
+    ...pools.map(({ metadata }) => ({
+      kind: 'KafkaNodePool',
+      namespace,
+      name: metadata.name,
+      status: { ...poolStatus(running.cluster, metadata.name), ...generationOf(metadata) },
+      keepsRest: true,
+    })),
+  ];
+}
+
+const generationOf = ({ generation }: { generation?: number } = {}) =>
+  generation === undefined ? {} : { observedGeneration: generation };
+
+function clusterStatus({ namespace, name }: Observed, { cluster, certificates }: Running): object {
+  const trusted = certificates.trusted.map(({ pem }) => pem).join('');
+  const host = `${bootstrapServiceName(name)}.${namespace}.svc`;
+  const listenerStatus = ({ name: listener, port, tls }: Listener) => ({
+    name: listener,
+    addresses: [{ host, port }],
+    bootstrapServers: `${host}:${port}`,
+    ...(tls && { certificates: [trusted] }),
+  });
+  return {
+    clusterId: cluster.clusterId,
+    kafkaVersion: cluster.version,
+    kafkaMetadataVersion: cluster.metadataVersion,
+    listeners: cluster.listeners.map(listenerStatus),
+    kafkaNodePools: cluster.pools.map(({ name: pool }) => ({ name: pool })),
+  };
+}
+
+function poolStatus({ clusterId, name, pools }: BrokerCluster, pool: string): object {
+  const found = pools.find((one) => one.name === pool);
+  const selector = { ...podSelector(name), [POOL_LABEL]: pool };
+  return {
+    clusterId,
+    nodeIds: found?.nodes.map(({ id }) => id) ?? [],
+    roles: found?.roles ?? [],
+    replicas: found?.nodes.length ?? 0,
+    labelSelector: Object.entries(selector)
+      .map(([key, value]) => `${key}=${value}`)
+      .join(),
+  };
+}
+
+function runningFaults(observed: Observed, running: Running): Fault[] {
+  return [
+    ...deniedFaults(running),
+    ...certificateFaults(running),
+    ...podFaults(observed, running),
+    ...rollFaults(running),
+  ];
+}
+
+const deniedFaults = ({ learned }: Running): Fault[] =>
+  [...learned.denied].map(([object, why]) => ({ reason: 'Denied', path: [], message: `${object}: ${why}` }));
+
+function certificateFaults({ certificates: { steps, annotations }, cluster }: Running): Fault[] {
+  const blocked = Object.entries(steps).flatMap(([authority, step]): Fault[] =>
+    step.do === 'blocked'
+      ? [{ reason: 'CertificateAuthority', path: [], message: `${authority}: ${step.why}` }]
+      : [],
+  );
+  const isMissing = nodesOf(cluster).some(
+    ({ pool, node }) => !annotations.has(podName(cluster.name, pool.name, node.id)),
+  );
+  if (blocked.length > 0 || !isMissing) return blocked;
+  return [{ reason: 'CertificatesPending', path: [], message: 'certificates of nodes are being made' }];
+}
+
+function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {
+  const live = new Map(pods.map((pod) => [pod.metadata.name, podFacts(pod)]));
+  return nodesOf(cluster).flatMap(({ pool, node }): Fault[] => {
+    const name = podName(cluster.name, pool.name, node.id);
+    const pod = live.get(name);
+    if (pod?.ready) return [];
+    const said = pod?.lastExit?.message ?? '';
+    if (said.startsWith('DiskLost')) return [{ reason: 'DiskLost', path: [], message: `${name}: ${said}` }];
+    const why = !pod ? 'has no pod' : (pod.stuck ?? 'is not ready');
+    return [
+      { reason: 'PodsNotReady', path: [], message: `${name} ${why}${said === '' ? '' : ` (${said})`}` },
+    ];
+  });
+}
+
+function rollFaults({ acted }: Running): Fault[] {
+  const decision = acted?.decision;
+  if (decision?.do === 'blocked') return [{ reason: 'RollBlocked', path: [], message: decision.why }];
+  if (decision?.do === 'restart')
+    return [{ reason: 'Rolling', path: [], message: `node ${decision.node} is restarted: ${decision.why}` }];
+  if (decision?.do === 'wait') return [{ reason: 'Rolling', path: [], message: decision.why }];
+  return [];
+}

@@ -1,0 +1,77 @@
+/** The kinds that the road of Kafka clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
+import { trimManagedFields } from '../../kube/cache/cache.ts';
+import { keyOf } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
+import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
+import { kafka } from '../../resources/strimzi/kafka.ts';
+import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
+import { builtIn, core, ownKey } from '../kernel/watches.ts';
+import type { View, WatchTable } from '../kernel/watches.ts';
+import { CLUSTER_LABEL, kafkaOf } from './model/names.ts';
+
+/** What can be looked up. Strimzi's kinds are there if someone has installed them. */
+export interface KafkaViews {
+  kafkas?: View;
+  nodePools?: View;
+  anchors?: View;
+  podSets?: View;
+  secrets: View;
+  configMaps: View;
+  services: View;
+  serviceAccounts: View;
+  disruptionBudgets: View;
+  networkPolicies: View;
+  claims: View;
+  pods: View;
+}
+
+/** By the cluster that an object is labelled with. */
+const OF_KAFKA = {
+  labelSelector: CLUSTER_LABEL,
+  indexes: { kafka: kafkaOf },
+  wakes: { kafka: kafkaOf },
+} as const;
+
+const OWNED = { ...OF_KAFKA, owned: true } as const;
+
+export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
+  kafkas: { kind: kafka, optional: true, writesStatus: true, wakes: { kafka: ownKey } },
+  nodePools: {
+    kind: kafkaNodePool,
+    optional: true,
+    writesStatus: true,
+    indexes: { kafka: kafkaOf },
+    wakes: { kafka: kafkaOf },
+  },
+  // Written whole, over just what was seen, and never applied: it is what must not be forgotten.
+  anchors: {
+    kind: kafkaAnchor,
+    optional: true,
+    indexes: { kafka: kafkaOf },
+    wakes: { kafka: kafkaOf },
+    verbs: ['create', 'update'],
+  },
+  podSets: { kind: strimziPodSet, optional: true, ...OWNED },
+  // Authorities that users bring are among them. Of what else has the label only metadata is followed.
+  secrets: { kind: core('Secret', 'secrets'), ...OWNED, metadataOnly: true },
+  configMaps: { kind: core('ConfigMap', 'configmaps'), ...OWNED, metadataOnly: true },
+  services: { kind: core('Service', 'services'), ...OWNED },
+  serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...OWNED },
+  disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...OWNED },
+  networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...OWNED },
+  claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...OWNED },
+  // Made by the pod-set controller; here one is deleted to be restarted.
+  pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete'] },
+};
+
+/** Every Kafka there is. */
+export const everyKafka = ({ kafkas }: KafkaViews): string[] =>
+  (kafkas?.list() ?? []).map(({ metadata }) => keyOf(metadata));
+
+const trimAll = trimManagedFields<AnyObject>();
+
+function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
+  const { nodeName } = (spec ?? {}) as { nodeName?: string };
+  return trimAll({ apiVersion, kind, metadata, spec: { nodeName }, status });
+}

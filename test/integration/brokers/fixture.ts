@@ -1,0 +1,140 @@
+/** Kafka clusters that the operator runs, on a real API server, with real Kafka in the pods (see test/support/pods). */
+import assert from 'node:assert/strict';
+import type { Operator } from '../../../src/control/operator.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
+import type { AnyObject } from '../../../src/kube/object.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { startPodRunner } from '../../support/pods/runner.ts';
+import type { PodRunner, PodRunnerOptions } from '../../support/pods/runner.ts';
+import { adminOf, apply, runOperator } from '../control/harness.ts';
+
+/** Formatting, starting and electing on a machine that others use, too. */
+export const PATIENCE = { timeoutMs: 600_000, everyMs: 250 };
+
+export const kafka = (name: string, broker: object = {}, rest: object = {}): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'Kafka',
+  metadata: { name, namespace: 'default', annotations: { 'isthmus.dev/managed': 'true' } },
+  spec: {
+    kafka: {
+      listeners: [
+        { name: 'plain', port: 9092, type: 'internal', tls: false },
+        { name: 'tls', port: 9093, type: 'internal', tls: true, authentication: { type: 'tls' } },
+      ],
+      config: {
+        'offsets.topic.replication.factor': 1,
+        'offsets.topic.num.partitions': 1,
+        'transaction.state.log.replication.factor': 1,
+        'transaction.state.log.min.isr': 1,
+        'group.initial.rebalance.delay.ms': 0,
+      },
+      ...broker,
+    },
+    ...rest,
+  },
+});
+
+export const nodePool = (cluster: string, name: string, spec: object = {}): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'KafkaNodePool',
+  metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': cluster } },
+  spec: {
+    replicas: 1,
+    roles: ['controller', 'broker'],
+    storage: { type: 'persistent-claim', size: '1Gi' },
+    jvmOptions: { '-Xmx': '256m' },
+    ...spec,
+  },
+});
+
+const GROUPS: Record<string, [group: string, version: string]> = {
+  Kafka: ['kafka.strimzi.io', 'v1'],
+  KafkaNodePool: ['kafka.strimzi.io', 'v1'],
+  KafkaAnchor: ['isthmus.dev', 'v1alpha1'],
+  StrimziPodSet: ['core.strimzi.io', 'v1'],
+};
+
+interface Condition {
+  type: string;
+  status: string;
+  reason: string;
+  message: string;
+}
+
+export interface Bed extends AsyncDisposable {
+  plane: ControlPlane;
+  client: Client;
+  runner: PodRunner;
+  operator: Operator;
+  apply(...objects: object[]): Promise<void>;
+  get(kind: string, name: string): Promise<AnyObject | undefined>;
+  condition(kafka: string, type: string): Promise<Condition | undefined>;
+  /** Waits until a Kafka says that it is ready, for the spec that it has now. */
+  untilReady(kafka: string): Promise<AnyObject>;
+  podUid(name: string): Promise<string | undefined>;
+  /** Ends the operator and starts another. */
+  restartOperator(): Promise<void>;
+}
+
+export async function startBed(options: PodRunnerOptions): Promise<Bed> {
+  const plane = await startControlPlaneWithCrds();
+  const runner = await startPodRunner(plane, options);
+  const client = adminOf(plane);
+  const run = () => runOperator(plane, { roads: ['kafka', 'pod-sets'] });
+  let operator = await run();
+  const get = (kind: string, name: string) => {
+    const [group, version] = GROUPS[kind] ?? ['', 'v1'];
+    return client.get({ group, version, kind }, { namespace: 'default', name });
+  };
+  const condition = async (name: string, type: string) => {
+    const { conditions = [] } = ((await get('Kafka', name))?.['status'] ?? {}) as {
+      conditions?: Condition[];
+    };
+    return conditions.find((one) => one.type === type);
+  };
+  return {
+    plane,
+    client,
+    runner,
+    get operator() {
+      return operator;
+    },
+    apply: (...objects) => apply(plane, ...objects),
+    get,
+    condition,
+    async untilReady(name) {
+      let last: unknown;
+      try {
+        return await waitFor(
+          `Kafka ${name} is ready`,
+          async () => {
+            const found = await get('Kafka', name);
+            const ready = await condition(name, 'Ready');
+            last = ready;
+            const { observedGeneration } = (found?.['status'] ?? {}) as { observedGeneration?: number };
+            const isCurrent = observedGeneration === found?.metadata.generation;
+            return found && isCurrent && ready?.status === 'True' && ready.reason === 'Ready'
+              ? found
+              : undefined;
+          },
+          PATIENCE,
+        );
+      } catch (error) {
+        assert.fail(`${String(error)}: ${JSON.stringify(last)}`);
+      }
+    },
+    podUid: async (name) => (await get('Pod', name))?.metadata.uid,
+    async restartOperator() {
+      await operator.stop();
+      operator = await run();
+    },
+    async [Symbol.asyncDispose]() {
+      await operator.stop();
+      await runner.stop();
+      await client.close();
+      await plane.stop();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * A Kubernetes cluster made of nothing but objects in memory, for the planner of Kafka clusters: what is applied can be observed again.
+ * Pods are made as their sets list them and are ready at once; Kafka itself is not there, so nothing is asked of it.
+ */
+import { mint } from '../../../src/control/brokers/certificates/mint.ts';
+import type { Acted } from '../../../src/control/brokers/act.ts';
+import { observeKafka } from '../../../src/control/brokers/observe.ts';
+import { planKafka } from '../../../src/control/brokers/plan.ts';
+import type { KafkaPlan, KafkaSettings } from '../../../src/control/brokers/plan.ts';
+import { KAFKA_WATCHES } from '../../../src/control/brokers/watches.ts';
+import type { KafkaViews } from '../../../src/control/brokers/watches.ts';
+import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
+import { nextStatus } from '../../../src/control/kernel/status.ts';
+import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
+import { rowsOf } from '../../../src/control/kernel/watches.ts';
+import { createStore } from '../../../src/kube/cache/store.ts';
+import type { Store } from '../../../src/kube/cache/store.ts';
+import { canonicalJson } from '../../../src/kube/json.ts';
+import { keyOf } from '../../../src/kube/object.ts';
+import type { AnyObject } from '../../../src/kube/object.ts';
+
+export const KAFKA_SETTINGS: KafkaSettings = {
+  images: {},
+  clusterDomain: 'cluster.local',
+  holder: 'here',
+  operator: { namespace: 'isthmus', labels: { app: 'isthmus' } },
+};
+
+const NAME = { namespace: 'kafka', name: 'events' };
+
+export interface MemoryKafka {
+  now: number;
+  put(object: AnyObject): void;
+  get(kind: string, name: string): AnyObject | undefined;
+  list(kind: string): AnyObject[];
+  delete(kind: string, name: string): void;
+  plan(): KafkaPlan;
+  /** One reconcile; returns how many objects it wrote. */
+  step(): Promise<number>;
+  /** Reconciles until nothing is written any more; returns how often. */
+  settle(): Promise<number>;
+}
+
+export function createMemoryKafka(): MemoryKafka {
+  const stores = new Map<string, Store<AnyObject>>();
+  const views: Record<string, unknown> = {};
+  let version = 0;
+  let acted: Acted | undefined;
+  for (const [name, { kind, indexes = {} }] of rowsOf(KAFKA_WATCHES)) {
+    const store = createStore<AnyObject>();
+    for (const [index, valuesOf] of Object.entries(indexes)) store.addIndex(index, valuesOf);
+    stores.set(kind.kind, store);
+    views[name] = {
+      get: (key: string) => store.get(key),
+      find: (index: string, value: string) => store.find(index, value),
+      list: () => [...store.values()],
+    };
+  }
+  const caches = { views: views as unknown as KafkaViews, undiscovered: new Set<never>() };
+  const storeOf = (kind: string) => stores.get(kind)!;
+  const put = (object: AnyObject) => {
+    version += 1;
+    const uid = object.metadata.uid ?? `uid-${version}`;
+    const metadata = { ...object.metadata, uid, resourceVersion: String(version) };
+    storeOf(object.kind).set({ ...object, metadata });
+  };
+
+  /** What is not the same as before. */
+  function write(object: AnyObject): number {
+    const live = storeOf(object.kind).get(keyOf(object.metadata));
+    if (live && contentOf(live) === contentOf(object)) return 0;
+    put({
+      ...object,
+      metadata: { ...object.metadata, ...(live?.metadata.uid && { uid: live.metadata.uid }) },
+      ...(live?.['status'] !== undefined && { status: live['status'] }),
+    });
+    return 1;
+  }
+
+  function applyTargets({ targets }: KafkaPlan): number {
+    let writes = 0;
+    for (const { objects, labels, prune, kinds = [] } of targets) {
+      for (const object of objects) writes += write(object);
+      const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
+      for (const { kind } of prune ? kinds : [])
+        for (const live of Array.from(storeOf(kind).values()))
+          if (hasLabelSet(live, labels) && !wanted.has(`${kind} ${live.metadata.name}`)) {
+            storeOf(kind).delete(keyOf(live.metadata));
+            writes += 1;
+          }
+    }
+    return writes;
+  }
+
+  /** The pod-set controller and the kubelets. */
+  function keepPods(): void {
+    const listed = Array.from(storeOf('StrimziPodSet').values()).flatMap(
+      ({ spec }) => (spec as { pods: AnyObject[] }).pods,
+    );
+    const names = new Set(listed.map(({ metadata }) => metadata.name));
+    for (const pod of listed)
+      if (!storeOf('Pod').get(keyOf(pod.metadata)))
+        put({ ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
+    for (const { metadata } of Array.from(storeOf('Pod').values()))
+      if (!names.has(metadata.name)) storeOf('Pod').delete(keyOf(metadata));
+  }
+
+  const memory: MemoryKafka = {
+    now: Date.UTC(2026, 10, 1),
+    put,
+    get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
+    list: (kind) => [...storeOf(kind).values()],
+    delete: (kind, name) => void storeOf(kind).delete(keyOf({ ...NAME, name })),
+    plan() {
+      const ids = { acted, newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg', now: memory.now };
+      return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, NOTHING_LEARNED);
+    },
+    async step() {
+      const plan = memory.plan();
+      let writes = 0;
+      for (const { object } of plan.documents ?? []) writes += write(object);
+      writes += applyTargets(plan);
+      acted = undefined;
+      for (const action of plan.actions)
+        if (action.do === 'mint') {
+          const secretOf = (name: string) => memory.get('Secret', name);
+          const minted = await Promise.all(
+            action.requests.map((request) => mint(request, action.cluster, secretOf, new Date(memory.now))),
+          );
+          acted = { minted, facts: undefined, decision: undefined, refused: new Map() };
+        }
+      for (const planned of memory.plan().statuses) {
+        const live = storeOf(planned.kind).get(keyOf(planned))!;
+        const status = nextStatus(live['status'] as object | undefined, planned, new Date(memory.now));
+        if (canonicalJson(status) === canonicalJson(live['status'])) continue;
+        put({ ...live, status });
+        writes += 1;
+      }
+      keepPods();
+      return writes;
+    },
+    async settle() {
+      for (let steps = 1; steps < 50; steps++) {
+        const isMinted = acted !== undefined;
+        if ((await memory.step()) === 0 && !isMinted && acted === undefined) return steps;
+      }
+      throw new Error('it does not come to an end');
+    },
+  };
+  return memory;
+}
+
+const contentOf = ({ metadata, status: _, ...object }: AnyObject): string =>
+  canonicalJson({
+    ...object,
+    metadata: { ...metadata, resourceVersion: undefined, uid: undefined },
+  });
