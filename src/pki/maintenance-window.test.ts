@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { isFault } from './certificate-facts.ts';
-import { isOpen, nextOpening, parseMaintenanceWindow } from './maintenance-window.ts';
+import { CLOSED, isOpen, nextOpening, parseMaintenanceWindow } from './maintenance-window.ts';
 import type { MaintenanceWindow } from './maintenance-window.ts';
 
 function window(expression: string): MaintenanceWindow {
@@ -47,6 +47,8 @@ test('a window is open from its first second to its last', () => {
   );
   assert.ok(at('2026-11-18T12:30:00Z'));
   assert.ok(isOpen([], new Date()), 'without windows it is always time');
+  assert.equal(isOpen([CLOSED], new Date()), false);
+  assert.equal(nextOpening([CLOSED], new Date()), undefined);
 });
 
 test('what is wrong names the field', () => {

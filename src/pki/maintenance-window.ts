@@ -27,6 +27,17 @@ export interface MaintenanceWindow {
   years: readonly number[] | undefined;
 }
 
+/** One that never opens: what stands for an expression that cannot be read, so that a mistake does not mean "at any time". */
+export const CLOSED: MaintenanceWindow = {
+  seconds: [],
+  minutes: [],
+  hours: [],
+  dates: [],
+  months: [],
+  weekdays: [],
+  years: [],
+};
+
 interface Range {
   what: string;
   min: number;

@@ -1,6 +1,6 @@
 /** How long certificates of a cluster live, and when they may be renewed, by its Kafka resource. Pure. */
 import { isFault } from '../../../pki/certificate-facts.ts';
-import { parseMaintenanceWindow } from '../../../pki/maintenance-window.ts';
+import { CLOSED, parseMaintenanceWindow } from '../../../pki/maintenance-window.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
 import type { AuthorityPolicies } from './authorities.ts';
@@ -13,7 +13,7 @@ export function policiesOf({ spec }: Kafka): { policies: AuthorityPolicies; faul
     text,
     window: parseMaintenanceWindow(text),
   }));
-  const windows = parsed.flatMap(({ window }) => (isFault(window) ? [] : [window]));
+  const windows = parsed.map(({ window }) => (isFault(window) ? CLOSED : window));
   const policyOf = (authority: Kafka['spec']['clusterCa']): AuthorityPolicies['cluster'] => {
     const { validityDays, renewalDays } = { ...DEFAULTS, ...authority };
     return {
