@@ -13,6 +13,8 @@ import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
 import type { KafkaFacts } from './look/facts.ts';
+import { moveOn } from './look/move.ts';
+import type { MoveProgress } from './look/move.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
@@ -35,6 +37,8 @@ export interface Acted {
   decision: RollDecision | undefined;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
+  /** How far brokers that are to go are empty. */
+  moved: MoveProgress | undefined;
 }
 
 export interface ActContext {
@@ -60,6 +64,7 @@ export async function act(
     facts: undefined,
     decision: undefined,
     refused: before?.refused ?? new Map(),
+    moved: undefined,
   };
   for (const action of actions)
     if (action.do === 'mint') {
@@ -88,7 +93,10 @@ async function look(
     if (!isSameFlight(decision.inFlight, wanted.charter.inFlight))
       await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight) }], signal);
     const refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
-    return { facts, decision, refused };
+    const isCalm = decision.do === 'done' && brokers !== undefined;
+    if (isCalm) await forget(brokers, wanted, facts, context.log);
+    const moved = isCalm && wanted.move ? await moveOn(brokers, wanted.move) : undefined;
+    return { facts, decision, refused, moved };
   } finally {
     brokers?.close();
   }
@@ -96,6 +104,21 @@ async function look(
 
 const isSameFlight = (a: RollDecision['inFlight'], b: RollDecision['inFlight']) =>
   a?.podUid === b?.podUid && a?.node === b?.node;
+
+/** Takes brokers off Kafka's books that are gone for good. */
+async function forget(
+  brokers: Admin,
+  { charter }: WantedNodes,
+  facts: KafkaFacts | undefined,
+  log: Log,
+): Promise<void> {
+  const known = new Set(charter.nodes.map(({ id }) => id));
+  for (const [id, { fenced }] of facts?.brokers?.registered ?? []) {
+    if (known.has(id) || !fenced) continue;
+    const { error } = await brokers.unregisterBroker(id);
+    log.info({ node: id, refused: error?.message }, 'broker was unregistered');
+  }
+}
 
 interface StepContext extends ActContext {
   pods: readonly AnyObject[];

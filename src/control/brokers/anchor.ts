@@ -32,7 +32,7 @@ export function anchorOf(
 ): AnyObject {
   const { namespace, name, uid = '' } = kafka.metadata;
   const { clusterId, epoch, nodes, inFlight } = charter;
-  const { inFlight: _, ...kept } = live?.spec ?? {};
+  const kept = Object.entries(live?.spec ?? {}).filter(([field]) => field !== 'inFlight');
   return {
     apiVersion: 'isthmus.dev/v1alpha1',
     kind: 'KafkaAnchor',
@@ -44,7 +44,7 @@ export function anchorOf(
       ...(live && { annotations: live.metadata.annotations }),
     },
     spec: {
-      ...kept,
+      ...Object.fromEntries(kept),
       clusterId,
       epoch,
       holder: live?.spec.holder ?? holder,

@@ -21,6 +21,10 @@ const CONDITION_OF = {
   DiskLost: 'Ready',
   RollBlocked: 'Ready',
   Rolling: 'Ready',
+  /** Brokers that are to go are being emptied. */
+  Draining: 'Ready',
+  /** They cannot be: there would be no place for what they have. */
+  ScaleDownPrevented: 'Ready',
   CertificatesPending: 'Ready',
   CertificateAuthority: 'Ready',
   /** Works, but not as its owner may think. */
@@ -33,7 +37,13 @@ export type Reason = keyof typeof CONDITION_OF;
 export type Fault = AnyFault<Reason>;
 
 /** Reasons that take nothing away. */
-const WARNINGS: ReadonlySet<Reason> = new Set(['ConfigIgnored', 'Layout', 'Rolling']);
+const WARNINGS: ReadonlySet<Reason> = new Set([
+  'ConfigIgnored',
+  'Layout',
+  'Rolling',
+  'Draining',
+  'ScaleDownPrevented',
+]);
 
 export const { preventsService, isRefusal, conditionsOf } = faultRules<Reason, ConditionType>({
   conditionOf: CONDITION_OF,
@@ -45,8 +55,8 @@ export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNING
 /** Which changes of conditions a person should hear of. */
 export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
-  routine: new Set(['CertificatesPending', 'Rolling']),
+  routine: new Set(['CertificatesPending', 'Rolling', 'Draining']),
   waiting: new Set(['PodsNotReady']),
   onlyOf: {},
-  announced: { ConfigIgnored: '', Layout: '' },
+  announced: { ConfigIgnored: '', Layout: '', ScaleDownPrevented: '' },
 };

@@ -101,7 +101,7 @@ suite('plans of Kafka clusters', () => {
     const memory = createMemoryKafka();
     memory.put(kafka());
     memory.put(pool());
-    const formatOf = () => (memory.get('ConfigMap', 'events-dual-0')?.['data'] as { format: string }).format;
+    const formatOf = () => (memory.get('ConfigMap', 'events-dual-0')!['data'] as { format: string }).format;
     await memory.step();
     assert.equal(formatOf(), '/var/lib/kafka/data/kafka-log0\n');
     await memory.settle();

@@ -2,12 +2,13 @@
 import { canonicalJson } from '../../kube/json.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { referenceOf } from '../../kube/write/apply-decision.ts';
+import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { Plan, Target } from '../kernel/plan.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Action } from './act.ts';
 import { adopt, anchorOf, charterOf } from './anchor.ts';
-import { certificatesOf } from './certificates/authorities.ts';
+import { AUTHORITY_LABEL, certificatesOf } from './certificates/authorities.ts';
 import type { Certificates } from './certificates/authorities.ts';
 import { policiesOf } from './certificates/policy.ts';
 import { propertiesOf } from './config/properties.ts';
@@ -15,6 +16,7 @@ import type { Fault } from './faults.ts';
 import { fromKafka, isManaged } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
 import type { BrokerSettings } from './front/settings.ts';
+import type { MoveWish } from './look/move.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
@@ -69,7 +71,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
   if (adoption?.problem !== undefined)
     return refusedPlan(observed, [{ reason: 'ChangeNotPossible', path: [], message: adoption.problem }]);
   const charter = observed.anchor ? charterOf(observed.anchor) : adoption!.charter;
-  const before = withFormatted(charter, observed.pods);
+  const before = withoutDrained(withFormatted(charter, observed.pods), observed.acted);
   const reading = fromKafka(
     {
       kafka,
@@ -114,6 +116,12 @@ function withFormatted(charter: Charter, pods: readonly AnyObject[]): Charter {
   return { ...charter, nodes };
 }
 
+/** Nodes that are to go, and are empty, are gone from now on: their pods go, and their ids are free. */
+function withoutDrained(charter: Charter, acted: Observed['acted']): Charter {
+  const drained = new Set(acted?.moved?.drained);
+  return { ...charter, nodes: charter.nodes.filter(({ id, leaving }) => !leaving || !drained.has(id)) };
+}
+
 /** The volumes that pools were made with, as their pod sets say. */
 function storageOf({ podSets, pools, name }: Observed): Map<string, readonly Volume[]> {
   return new Map(
@@ -156,6 +164,7 @@ function clusterPlan(
     properties: propertiesByPod(cluster),
     renewalMs: policies.cluster.renewalMs,
     refused: acted?.refused ?? new Map(),
+    move: moveWishOf(kafka!, charter),
     finalize,
     paused: kafka!.metadata.annotations[PAUSE_ANNOTATION] === 'true',
   };
@@ -177,6 +186,27 @@ function clusterPlan(
     ],
     statuses: status,
     lookAgainInMs: lookAgainInMs(observed, certificates),
+  };
+}
+
+const REBALANCE_ANNOTATION = 'isthmus.dev/rebalance';
+const THROTTLE_ANNOTATION = 'isthmus.dev/move-bytes-per-second';
+/** A tenth of what a small machine's network has. */
+const MOVE_BYTES_PER_SECOND = 50_000_000;
+const MOVES_AT_ONCE = 20;
+
+function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): MoveWish | undefined {
+  const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
+    goes && roles.includes('broker') ? [id] : [],
+  );
+  const rebalance = annotations[REBALANCE_ANNOTATION] === 'on-scale';
+  if (leaving.length === 0 && !rebalance) return undefined;
+  const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
+  return {
+    leaving,
+    rebalance,
+    bytesPerSecond: Number.isFinite(rate) && rate > 0 ? rate : undefined,
+    maxInFlight: MOVES_AT_ONCE,
   };
 }
 
@@ -236,6 +266,8 @@ function targetOf(
     // A pod that runs and is not listed would be deleted: nothing goes while something is missing.
     prune: coversAll(observed.pods, sets),
     kinds: PRUNED,
+    // An authority that its owner takes over was ours, and is what everybody trusts.
+    keeps: (['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
   };
 }
 
@@ -255,6 +287,7 @@ function coversAll(pods: readonly AnyObject[], sets: readonly AnyObject[]): bool
 function lookAgainInMs({ acted, pods }: Observed, { requests, steps }: Certificates): number {
   if (requests.length > 0 || (acted?.minted.length ?? 0) > 0 || steps['cluster-ca'].do === 'publish')
     return AT_ONCE_MS;
-  const isSettled = acted?.decision?.do === 'done' && pods.length > 0;
+  const isMoving = acted?.moved !== undefined && !acted.moved.done;
+  const isSettled = acted?.decision?.do === 'done' && pods.length > 0 && !isMoving;
   return isSettled ? IDLE_MS : SOON_MS;
 }

@@ -89,6 +89,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...certificateFaults(running),
     ...podFaults(observed, running),
     ...rollFaults(running),
+    ...moveFaults(running),
   ];
 }
 
@@ -130,4 +131,18 @@ function rollFaults({ acted }: Running): Fault[] {
     return [{ reason: 'Rolling', path: [], message: `node ${decision.node} is restarted: ${decision.why}` }];
   if (decision?.do === 'wait') return [{ reason: 'Rolling', path: [], message: decision.why }];
   return [];
+}
+
+function moveFaults({ acted }: Running): Fault[] {
+  const moved = acted?.moved;
+  if (!moved) return [];
+  const { noPlace, toDrain, underWay } = moved;
+  if (noPlace) {
+    const names = noPlace.first.map(({ topic, partition }) => `${topic}-${partition}`).join(', ');
+    const message = `${noPlace.count} partitions have more replicas than brokers would be left (${names}); lower their replication factor, or keep the brokers`;
+    return [{ reason: 'ScaleDownPrevented', path: [], message }];
+  }
+  if (toDrain === 0) return [];
+  const message = `${toDrain} partitions are still on brokers that are to go, ${underWay} are under way`;
+  return [{ reason: 'Draining', path: [], message }];
 }

@@ -105,25 +105,17 @@ export async function startBed(options: PodRunnerOptions): Promise<Bed> {
     get,
     condition,
     async untilReady(name) {
-      let last: unknown;
-      try {
-        return await waitFor(
-          `Kafka ${name} is ready`,
-          async () => {
-            const found = await get('Kafka', name);
-            const ready = await condition(name, 'Ready');
-            last = ready;
-            const { observedGeneration } = (found?.['status'] ?? {}) as { observedGeneration?: number };
-            const isCurrent = observedGeneration === found?.metadata.generation;
-            return found && isCurrent && ready?.status === 'True' && ready.reason === 'Ready'
-              ? found
-              : undefined;
-          },
-          PATIENCE,
-        );
-      } catch (error) {
-        assert.fail(`${String(error)}: ${JSON.stringify(last)}`);
-      }
+      let last: Condition | undefined;
+      const isReady = async () => {
+        const found = await get('Kafka', name);
+        last = await condition(name, 'Ready');
+        const { observedGeneration } = (found?.['status'] ?? {}) as { observedGeneration?: number };
+        const isCurrent = found !== undefined && observedGeneration === found.metadata.generation;
+        return isCurrent && last?.status === 'True' && last.reason === 'Ready' ? found : undefined;
+      };
+      return waitFor(`Kafka ${name} is ready`, isReady, PATIENCE).catch((error: unknown) =>
+        assert.fail(`${String(error)}: ${JSON.stringify(last)}`),
+      );
     },
     podUid: async (name) => (await get('Pod', name))?.metadata.uid,
     async restartOperator() {

@@ -1,12 +1,12 @@
 /** The planner of moves with a real Kafka: a broker is drained under throttle, then gets its share again. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { loadsOf } from '../../../src/control/brokers/layout.ts';
-import type { BrokerPlace, PlacedPartition } from '../../../src/control/brokers/layout.ts';
-import { moves } from '../../../src/control/brokers/moves.ts';
-import type { MoveOptions } from '../../../src/control/brokers/moves.ts';
-import { throttleChanges } from '../../../src/control/brokers/throttle.ts';
-import type { Throttle } from '../../../src/control/brokers/throttle.ts';
+import { loadsOf } from '../../../src/control/brokers/moves/layout.ts';
+import type { BrokerPlace, PlacedPartition } from '../../../src/control/brokers/moves/layout.ts';
+import { moves } from '../../../src/control/brokers/moves/moves.ts';
+import type { MoveOptions } from '../../../src/control/brokers/moves/moves.ts';
+import { throttleChanges } from '../../../src/control/brokers/moves/throttle.ts';
+import type { Throttle } from '../../../src/control/brokers/moves/throttle.ts';
 import { openAdmin } from '../../../src/kafka/admin/admin.ts';
 import type { Admin } from '../../../src/kafka/admin/admin.ts';
 import type { ConfigEntry, ConfigResource } from '../../../src/kafka/admin/configs.ts';

@@ -127,7 +127,7 @@ export function createMemoryKafka(): MemoryKafka {
           const minted = await Promise.all(
             action.requests.map((request) => mint(request, action.cluster, secretOf, new Date(memory.now))),
           );
-          acted = { minted, facts: undefined, decision: undefined, refused: new Map() };
+          acted = { minted, facts: undefined, decision: undefined, refused: new Map(), moved: undefined };
         }
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;

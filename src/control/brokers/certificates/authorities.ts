@@ -100,7 +100,7 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     'clients-ca': bundleAfter(own['clients-ca']),
   };
   const written = new Map<string, SecretContent>();
-  for (const name of secretNames(cluster)) keep(written, name, secrets.get(name));
+  for (const name of secretNames(seen)) keep(written, name, secrets.get(name));
   if (bundles['cluster-ca'].length > 0 && bundles['clients-ca'].length > 0)
     written.set(trustBundleName(cluster.name), { data: encoded(bundleFiles(bundles)), annotations: {} });
   for (const answer of answers)
@@ -133,19 +133,26 @@ function keep(written: Map<string, SecretContent>, name: string, secret: AnyObje
   written.set(name, { data: { ...view.data }, annotations: Object.fromEntries(annotations) });
 }
 
-function secretNames(cluster: BrokerCluster): string[] {
-  const nodes = nodesOf(cluster).map(({ pool, node }) => podName(cluster.name, pool.name, node.id));
+/** What users bring stays theirs. */
+function secretNames({ cluster, policies }: SeenCertificates): string[] {
   const { name } = cluster;
   return [
-    clusterCaName(name),
-    clusterCaCertName(name),
-    clientsCaName(name),
-    clientsCaCertName(name),
+    ...(policies.cluster.isSupplied ? [] : [clusterCaName(name), clusterCaCertName(name)]),
+    ...(policies.clients.isSupplied ? [] : [clientsCaName(name), clientsCaCertName(name)]),
     trustBundleName(name),
     operatorCertsName(name),
-    ...nodes,
+    ...nodesOf(cluster).map(({ pool, node }) => podName(name, pool.name, node.id)),
   ];
 }
+
+/** By which the Secrets of authorities are known: no plan that does not have them deletes them. */
+export const AUTHORITY_LABEL = 'isthmus.dev/authority';
+
+/** The authority whose Secret has this name. */
+export const authorityOfSecret = (cluster: string, secret: string): Bundle | undefined =>
+  (Object.keys(NAMES) as Bundle[]).find(
+    (name) => NAMES[name].key(cluster) === secret || NAMES[name].certificate(cluster) === secret,
+  );
 
 interface SeenAuthority {
   material: AuthorityMaterial;

@@ -13,6 +13,7 @@ import { podFacts } from '../roll/pod-facts.ts';
 import { restartReasons } from '../roll/restart-reasons.ts';
 import type { RestartReason } from '../roll/restart-reasons.ts';
 import type { KafkaFacts } from './facts.ts';
+import type { MoveWish } from './move.ts';
 
 /** What a plan knows of the nodes that it wants. */
 export interface WantedNodes {
@@ -29,6 +30,8 @@ export interface WantedNodes {
   refused: ReadonlyMap<string, ReadonlySet<string>>;
   /** The level of `metadata.version` to go to once all nodes are as they should be. */
   finalize: { level: number; downgrade: boolean } | undefined;
+  /** Where partitions are to be, once all nodes are as they should be; undefined: where they are. */
+  move: MoveWish | undefined;
 }
 
 /** Kafka's own default of `controller.quorum.fetch.timeout.ms`. */

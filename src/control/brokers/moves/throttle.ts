@@ -1,5 +1,5 @@
-import type { ConfigChange, ConfigChanges } from '../../kafka/admin/configs.ts';
-import type { Reassignment } from '../../kafka/admin/replicas.ts';
+import type { ConfigChange, ConfigChanges } from '../../../kafka/admin/configs.ts';
+import type { Reassignment } from '../../../kafka/admin/replicas.ts';
 
 /**
  * Limits what replicas that move take from the network. Kafka wants a rate on every broker that takes part, and on every

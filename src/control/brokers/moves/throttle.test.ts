@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { ConfigChanges } from '../../kafka/admin/configs.ts';
-import type { Reassignment } from '../../kafka/admin/replicas.ts';
+import type { ConfigChanges } from '../../../kafka/admin/configs.ts';
+import type { Reassignment } from '../../../kafka/admin/replicas.ts';
 import { markedRate, throttleChanges } from './throttle.ts';
 import type { ObservedThrottles, Throttle } from './throttle.ts';
 

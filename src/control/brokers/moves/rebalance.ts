@@ -1,4 +1,4 @@
-import type { WantedReplicas } from '../../kafka/admin/replicas.ts';
+import type { WantedReplicas } from '../../../kafka/admin/replicas.ts';
 import { addLoad, racksOf } from './layout.ts';
 import type { Board, BrokerLoad, PlacedPartition } from './layout.ts';
 

@@ -1,5 +1,5 @@
-import type { Reassignment, WantedReplicas } from '../../kafka/admin/replicas.ts';
-import type { PartitionRef } from '../../kafka/admin/topics.ts';
+import type { Reassignment, WantedReplicas } from '../../../kafka/admin/replicas.ts';
+import type { PartitionRef } from '../../../kafka/admin/topics.ts';
 import { loadsOf } from './layout.ts';
 import type { Board, BrokerPlace, PlacedPartition } from './layout.ts';
 import { drainMove } from './drain.ts';

@@ -1,4 +1,4 @@
-import type { PartitionRef } from '../../kafka/admin/topics.ts';
+import type { PartitionRef } from '../../../kafka/admin/topics.ts';
 
 /** Where replicas are to be: counted by broker, so that a choice between brokers can be made. */
 

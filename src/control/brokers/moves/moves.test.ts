@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { Reassignment } from '../../kafka/admin/replicas.ts';
+import type { Reassignment } from '../../../kafka/admin/replicas.ts';
 import { loadsOf, rackCount, racksOf } from './layout.ts';
 import type { BrokerPlace, PlacedPartition } from './layout.ts';
 import { moves } from './moves.ts';

@@ -1,0 +1,112 @@
+/** Moves partitions: one look and the next few reassignments, so that brokers that are to go become empty. Remembers nothing. */
+import type { Admin } from '../../../kafka/admin/admin.ts';
+import type { Answer } from '../../../kafka/admin/answer.ts';
+import { moves } from '../moves/moves.ts';
+import type { Moves } from '../moves/moves.ts';
+import type { BrokerPlace, PlacedPartition } from '../moves/layout.ts';
+import { throttleChanges } from '../moves/throttle.ts';
+import type { ObservedThrottles, Throttle } from '../moves/throttle.ts';
+
+/** What is wanted of the layout of partitions. */
+export interface MoveWish {
+  /** Brokers that have to be empty. */
+  leaving: readonly number[];
+  /** Whether replicas are kept even over those that stay. */
+  rebalance: boolean;
+  /** What moving may take from the network, a broker; undefined for all of it. */
+  bytesPerSecond: number | undefined;
+  maxInFlight: number;
+}
+
+/** How far it is. */
+export interface MoveProgress extends Pick<Moves, 'toDrain' | 'underWay' | 'noPlace' | 'waiting' | 'done'> {
+  /** Brokers that have to be empty, and are. */
+  drained: readonly number[];
+}
+
+export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress> {
+  const leaving = new Set(wish.leaving);
+  const { nodes } = required(await admin.cluster());
+  const partitions = await placedPartitions(admin);
+  const brokers = nodes.map(({ id, rack, fenced }): BrokerPlace => ({
+    id,
+    rack,
+    state: leaving.has(id) ? 'drain' : 'stays',
+    available: !fenced,
+  }));
+  await cordon(
+    admin,
+    nodes.filter(({ id, fenced }) => leaving.has(id) && !fenced).map(({ id }) => id),
+  );
+  const ongoing = required(await admin.reassignments());
+  const next = moves(partitions, brokers, ongoing, wish);
+  const throttles = await observedThrottles(admin, brokers, partitions);
+  const changes = throttleChanges(next.moving, throttles, wish.bytesPerSecond);
+  if (changes.set.length > 0) requireAll(await admin.alterConfigs(changes.set));
+  if (next.begin.length > 0) requireAll(await admin.reassign(next.begin));
+  if (changes.clear.length > 0) requireAll(await admin.alterConfigs(changes.clear));
+  const busy = new Set(partitions.flatMap(({ replicas }) => replicas));
+  const { toDrain, underWay, noPlace, waiting, done } = next;
+  return { drained: wish.leaving.filter((id) => !busy.has(id)), toDrain, underWay, noPlace, waiting, done };
+}
+
+function required<T>({ value, error }: Answer<T>): T {
+  if (error) throw new Error(`Kafka: ${error.message}`);
+  return value;
+}
+
+function requireAll(results: readonly { error?: { message: string } | undefined }[]): void {
+  const refused = results.find(({ error }) => error);
+  if (refused?.error) throw new Error(`Kafka refused to move partitions: ${refused.error.message}`);
+}
+
+async function placedPartitions(admin: Admin): Promise<PlacedPartition[]> {
+  const all: PlacedPartition[] = [];
+  for await (const page of admin.topics())
+    for (const { name, partitions } of required(page))
+      for (const { index, replicas, isr } of partitions)
+        all.push({ topic: name, partition: index, replicas, isr });
+  return all;
+}
+
+/** Keeps new replicas off brokers that go, where Kafka knows how (4.3, KIP-1066); elsewhere what comes is moved on as well. */
+async function cordon(admin: Admin, ids: readonly number[]): Promise<void> {
+  for (const id of ids)
+    await admin.alterConfigs([
+      {
+        resource: { type: 'broker', name: String(id) },
+        changes: [{ name: 'cordoned.log.dirs', change: 'set', value: '*' }],
+      },
+    ]);
+}
+
+const SIDES = ['leader', 'follower'] as const;
+
+async function observedThrottles(
+  admin: Admin,
+  brokers: readonly BrokerPlace[],
+  partitions: readonly PlacedPartition[],
+): Promise<ObservedThrottles> {
+  const valuesOf = async (type: 'broker' | 'topic', names: readonly string[], what: 'rate' | 'replicas') => {
+    const keys = SIDES.map((side) => `${side}.replication.throttled.${what}`);
+    const described = await admin.configs(
+      names.map((name) => ({ type, name })),
+      keys,
+    );
+    return described.map(({ resource, configs }) => {
+      const values = SIDES.flatMap((side) => {
+        const { value, source } = configs[`${side}.replication.throttled.${what}`] ?? {};
+        return value != null && value !== '' && source === type ? [[side, value] as const] : [];
+      });
+      const throttle: Throttle = Object.fromEntries(values);
+      return [resource.name, throttle] as const;
+    });
+  };
+  const live = brokers.filter(({ available }) => available).map(({ id }) => String(id));
+  const rates = await valuesOf('broker', live, 'rate');
+  const topics = await valuesOf('topic', [...new Set(partitions.map(({ topic }) => topic))], 'replicas');
+  return {
+    rates: new Map(rates.map(([id, values]) => [Number(id), values])),
+    replicas: new Map(topics.filter(([, values]) => Object.keys(values).length > 0)),
+  };
+}
