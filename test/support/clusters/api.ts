@@ -23,8 +23,12 @@ export interface Loop extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-function headersFor(method: string): Record<string, string> {
-  return { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' };
+/** The length is said by us: Node leaves it out for DELETE, and the body would then be taken for the next request. */
+function headersFor(method: string, body: string): Record<string, string | number> {
+  return {
+    'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
 }
 
 /** Who asks, and whom the server's certificate is signed by. */
@@ -59,7 +63,9 @@ export function createApi(url: string, { authority, admin }: Caller): Api {
   const options = { ca: authority.certPem, cert: admin.certPem, key: admin.keyPem, timeout: 10_000 };
   const ask: Api['ask'] = (method, path, body) => {
     const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-    const req = request(`${url}${path}`, { ...options, headers: headersFor(method), method }, (response) => {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    const headers = headersFor(method, text);
+    const req = request(`${url}${path}`, { ...options, headers, method }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () =>
@@ -69,7 +75,7 @@ export function createApi(url: string, { authority, admin }: Caller): Api {
     });
     req.on('timeout', () => req.destroy());
     req.on('error', () => resolve(undefined));
-    req.end(body === undefined ? undefined : JSON.stringify(body));
+    req.end(text);
     return promise;
   };
   return {
