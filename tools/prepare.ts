@@ -8,6 +8,7 @@ import { ensureCoreDns } from '../test/support/install/coredns.ts';
 import { FORMER_KAFKA_VERSION, KAFKA_VERSION } from '../test/support/install/kafka.ts';
 import { ensureKroxylicious } from '../test/support/install/kroxylicious.ts';
 import { ensureOpenShiftDnsCrd } from '../test/support/install/openshift-dns.ts';
+import { ensureStrimziCrds } from '../test/support/install/strimzi.ts';
 import { ensureTestbed } from '../test/support/install/testbed.ts';
 import { ensurePodImages } from '../test/support/pods/images.ts';
 
@@ -20,6 +21,7 @@ const STAGES: Record<string, readonly (() => Promise<unknown>)[]> = {
     () => ensurePodImages({ kafkaVersions: [KAFKA_VERSION, FORMER_KAFKA_VERSION] }),
     ensureKroxylicious,
     ensureOpenShiftDnsCrd,
+    ensureStrimziCrds,
   ],
   clusters: [() => ensureClusters(['isthmus', 'kafka', ...(Object.keys(IMAGES) as ImageName[])])],
 };
