@@ -7,13 +7,14 @@ import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import type { KafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
+import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { read } from '../kernel/read.ts';
 import type { Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
 import { anchorName } from './model/names.ts';
 import type { KafkaViews } from './watches.ts';
 
-export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered'>;
+export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered' | 'versionOf'>;
 
 export interface Observed {
   namespace: string;
@@ -26,6 +27,8 @@ export interface Observed {
   unreadable: readonly { object: KubeObject; problem: string }[];
   anchor: KafkaAnchor | undefined;
   podSets: readonly AnyObject[];
+  /** In which pod sets are written. */
+  podSetVersion: string;
   pods: readonly AnyObject[];
   claims: readonly AnyObject[];
   /** With what they hold, by name. */
@@ -39,7 +42,7 @@ export interface Observed {
 }
 
 export function observeKafka(
-  { views, undiscovered }: KafkaCaches,
+  { views, undiscovered, versionOf }: KafkaCaches,
   { namespace, name }: { namespace: string; name: string },
   { acted, newClusterId, now }: Pick<Observed, 'acted' | 'newClusterId' | 'now'>,
 ): Observed {
@@ -70,6 +73,7 @@ export function observeKafka(
     unreadable,
     anchor: anchored?.resource,
     podSets: own(views.podSets),
+    podSetVersion: `${strimziPodSet.group}/${versionOf('podSets') ?? strimziPodSet.versions.at(-1)}`,
     pods: own(views.pods),
     claims: own(views.claims),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),

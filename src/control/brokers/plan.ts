@@ -80,6 +80,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       storage: storageOf(observed),
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
+      podSetVersion: observed.podSetVersion,
     },
     settings,
   );

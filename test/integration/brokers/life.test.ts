@@ -69,9 +69,9 @@ describe('the life of a Kafka cluster', () => {
   test('what it cannot restarts the nodes, one at a time, also when the operator is lost on the way', async () => {
     const before = await uids();
     let mostDown = 0;
-    let isOver = false;
+    const over = new AbortController();
     const watching = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const pods = await Promise.all(NODES.map((name) => bed.get('Pod', name)));
         const isUp = (pod: unknown) =>
           (
@@ -93,7 +93,7 @@ describe('the life of a Kafka cluster', () => {
       await waitFor('all nodes were restarted', async () => (await uids()).every((uid, n) => uid !== undefined && uid !== before[n]), PATIENCE); // prettier-ignore
       await bed.untilReady('events');
     } finally {
-      isOver = true;
+      over.abort();
       await watching;
     }
     assert.equal(mostDown, 1);

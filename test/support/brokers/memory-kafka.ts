@@ -56,7 +56,11 @@ export function createMemoryKafka(): MemoryKafka {
       list: () => [...store.values()],
     };
   }
-  const caches = { views: views as unknown as KafkaViews, undiscovered: new Set<never>() };
+  const caches = {
+    views: views as unknown as KafkaViews,
+    undiscovered: new Set<never>(),
+    versionOf: () => 'v1',
+  };
   const storeOf = (kind: string) => stores.get(kind)!;
   const put = (object: AnyObject) => {
     version += 1;

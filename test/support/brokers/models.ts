@@ -28,6 +28,7 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   namespace: 'kafka',
   name: 'events',
   uid: 'uid-events',
+  apiVersions: { kafka: 'kafka.strimzi.io/v1', podSet: 'core.strimzi.io/v1' },
   clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
   version: '4.3.1',
   metadataVersion: '4.3',

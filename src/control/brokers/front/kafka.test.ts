@@ -50,7 +50,19 @@ const readWith = (
   pools: readonly KafkaNodePool[],
   charter = NEW,
   storage: ReadonlyMap<string, readonly Volume[]> = new Map(),
-): Reading => fromKafka({ kafka, pools, charter, storage, running: [], metadataLevel: undefined }, SETTINGS);
+): Reading =>
+  fromKafka(
+    {
+      kafka,
+      pools,
+      charter,
+      storage,
+      running: [],
+      metadataLevel: undefined,
+      podSetVersion: 'core.strimzi.io/v1',
+    },
+    SETTINGS,
+  );
 
 const messagesOf = ({ faults }: Reading) => faults.map(({ message }) => message);
 

@@ -34,6 +34,8 @@ export interface Written {
   running: readonly string[];
   /** The level of `metadata.version`, if Kafka could be asked. */
   metadataLevel: number | undefined;
+  /** As an API server names it, e.g. `core.strimzi.io/v1`. */
+  podSetVersion: string;
 }
 
 type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
@@ -78,6 +80,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     namespace: kafka.metadata.namespace,
     name: kafka.metadata.name,
     uid: kafka.metadata.uid ?? '',
+    apiVersions: { kafka: kafka.apiVersion, podSet: written.podSetVersion },
     clusterId: charter.clusterId,
     ...run,
     imagePullSecrets: pullSecretsOf(kafka),

@@ -8,6 +8,8 @@ export interface BrokerCluster {
   namespace: string;
   name: string;
   uid: string;
+  /** The versions in which the cluster is served that it is in: of the Kafka itself, and of pod sets. */
+  apiVersions: { kafka: string; podSet: string };
   /** The id that its disks are formatted with. */
   clusterId: string;
   version: string;

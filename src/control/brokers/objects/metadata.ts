@@ -31,9 +31,13 @@ export function metadataOf(
 }
 
 /** Everything but data and authorities goes with the Kafka. */
-export const ownedByKafka = ({ name, uid }: Pick<BrokerCluster, 'name' | 'uid'>): OwnerReference[] => [
+export const ownedByKafka = ({
+  name,
+  uid,
+  apiVersions,
+}: Pick<BrokerCluster, 'name' | 'uid' | 'apiVersions'>): OwnerReference[] => [
   {
-    apiVersion: 'kafka.strimzi.io/v1',
+    apiVersion: apiVersions.kafka,
     kind: 'Kafka',
     name,
     uid,

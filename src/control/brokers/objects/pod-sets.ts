@@ -55,7 +55,7 @@ export function podSet(
   const labels = Object.entries(metadata.labels ?? {});
   const { rack } = cluster;
   return {
-    apiVersion: 'core.strimzi.io/v1',
+    apiVersion: cluster.apiVersions.podSet,
     kind: 'StrimziPodSet',
     metadata: {
       ...metadata,
