@@ -41,6 +41,11 @@ export function derivedName({ namespace, name }: ServiceName): string {
   return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;
 }
 
+/** The name of the derived Service of a headless one: another, since no Service can become headless, nor cease to be. */
+export function headlessName(service: ServiceName): string {
+  return `${derivedName(service)}-hl`;
+}
+
 /** Eight hexadecimal digits for names that must be unique and stable. */
 export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8);

@@ -22,6 +22,7 @@ import {
   NODE_PORTS_LABEL,
   SERVICE_NAME_LABEL,
   derivedName,
+  headlessName,
 } from './names.ts';
 
 /** In every cluster of the set. */
@@ -154,7 +155,8 @@ function trimNamespace({
 
 /** By its status an imported Service is known to be that of other clusters. */
 function derivedServiceOf({ metadata: { namespace = '', name } }: KubeObject): string[] {
-  return [`Service ${keyOf({ namespace, name: derivedName({ namespace, name }) })}`];
+  const names = [derivedName({ namespace, name }), headlessName({ namespace, name })];
+  return names.map((each) => `Service ${keyOf({ namespace, name: each })}`);
 }
 
 /** The only thing about namespaces that matters here. */

@@ -151,6 +151,37 @@ suite('imports', () => {
     await remove(east, 'serviceexport/bare', 'service/bare');
   });
 
+  test('a headless service has its name in the other cluster too, by the endpoints that are ready', async () => {
+    const pet = (hostname: string, address: string, ready: boolean) => ({
+      addresses: [address],
+      hostname,
+      conditions: { ready },
+    });
+    const endpoints = (ready: boolean) => [pet('a', '10.1.0.21', true), pet('b', '10.1.0.22', ready)];
+    const named = (publishNotReadyAddresses: boolean) =>
+      service('herd', 'herd.xcc.test', { clusterIP: 'None', publishNotReadyAddresses });
+    await apply(east, named(false), exportOf('herd'));
+    await apply(east, endpointSlice('herd-1', endpoints(false), { of: 'herd' }));
+    await sites[0]!.expect('herd.xcc.test', ['10.1.0.21']);
+    await sites[0]!.expect('a.herd.xcc.test', ['10.1.0.21']);
+    assert.equal(await sites[0]!.ask('b.herd.xcc.test'), 'ENOTFOUND');
+    await apply(east, named(true));
+    await sites[0]!.expect('b.herd.xcc.test', ['10.1.0.22']);
+    await remove(east, 'serviceexport/herd', 'service/herd', 'endpointslice/herd-1');
+    await sites[0]!.expect('herd.xcc.test', 'ENOTFOUND');
+  });
+
+  test('exports that ask for different names are told so', async () => {
+    await apply(east, service('twin', 'twin.xcc.test'), exportOf('twin'));
+    await apply(west, service('twin', 'other.xcc.test'), exportOf('twin'));
+    const path = 'jsonpath={.status.conditions[?(@.type=="Conflict")].reason}';
+    for (const plane of [west, east])
+      await waitFor('the conflict', async () => {
+        return (await plane.kubectl(['get', 'serviceexport', 'twin', '-o', path])).stdout === 'FQDNConflict';
+      });
+    for (const plane of [west, east]) await remove(plane, 'serviceexport/twin', 'service/twin');
+  });
+
   test('a service is imported when its namespace is made', async () => {
     const namespace = 'later';
     const placed = (object: object) => ({ ...object, metadata: { name: 'late', namespace } });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ObservedService } from '../observe.ts';
 import { planImport } from './import-plan.ts';
 import { importStatus } from './status.ts';
-import { FQDN_ANNOTATION, derivedName } from '../names.ts';
+import { FQDN_ANNOTATION, derivedName, headlessName } from '../names.ts';
 import type { EndpointSlice, Service, ServiceImport } from '../objects.ts';
 import { nextStatus } from '../../kernel/status.ts';
 import { service, serviceExport, slice } from '../../../../test/support/discover/objects.ts';
@@ -126,7 +126,21 @@ suite('an imported service', () => {
     assert.deepEqual(objects[0]?.metadata.annotations, {});
   });
 
-  test('that is headless has slices that belong to no Service', () => {
+  test('that is headless and has a name has a headless Service for it, unless the local Service has one', () => {
+    const pets = (cluster: string, fqdn?: string) =>
+      exported(cluster, '2020', { clusterIP: 'None', ports }, [slice(endpoints)], fqdn);
+    const { objects } = planImport(web, seen(pets('east', 'pets.xcc.test')), undefined, settings);
+    assert.deepEqual(shapes(objects), ['Service', 'ServiceImport', 'EndpointSlice']);
+    const [derived, , copied] = objects as unknown as [Service, unknown, EndpointSlice];
+    assert.equal(derived.metadata.annotations?.[FQDN_ANNOTATION], 'pets.xcc.test');
+    assert.deepEqual(derived.spec, { type: 'ClusterIP', clusterIP: 'None', ports });
+    assert.equal(copied.metadata.labels?.['kubernetes.io/service-name'], derived.metadata.name);
+    assert.notEqual(derived.metadata.name, derivedName(web), 'it cannot become another sort of Service');
+    const local = seen(pets('west', 'own.xcc.test'), pets('east', 'pets.xcc.test'));
+    assert.ok(!shapes(planImport(web, local, undefined, settings).objects).includes('Service'));
+  });
+
+  test('that is headless and has no name has slices that belong to no Service', () => {
     const headless = exported('east', '2020', { clusterIP: 'None', ports }, [slice(endpoints)]);
     const { objects } = planImport(web, seen(headless), undefined, settings);
     assert.deepEqual(shapes(objects), ['ServiceImport', 'EndpointSlice']);
@@ -176,6 +190,7 @@ suite('an imported service', () => {
   test('has a name that fits, however long its own is, and another in each namespace', () => {
     const long = { namespace: 'default', name: 'a'.repeat(63) };
     assert.ok(derivedName(long).length <= 63);
+    assert.ok(headlessName(long).length <= 63);
     assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
   });
 });

@@ -1,12 +1,13 @@
 /**
- * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and,
- * unless the service is headless, the derived Service: one without selector, whose cluster IP is the clusterset IP here.
+ * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and
+ * the derived Service: one without selector, whose cluster IP is the clusterset IP here. That of a headless service has none, and is
+ * made only where the exporter gave it a name, for it to be found by.
  */
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import type { ObservedExport, ObservedService } from '../observe.ts';
-import { resolveExports } from './export-conflicts.ts';
+import { fqdnOf, resolveExports } from './export-conflicts.ts';
 import type { ResolvedExports } from './export-conflicts.ts';
 import {
   FQDN_ANNOTATION,
@@ -15,6 +16,7 @@ import {
   SERVICE_NAME_LABEL,
   SOURCE_CLUSTER_LABEL,
   derivedName,
+  headlessName,
   shortHash,
 } from '../names.ts';
 import { nodePortSlices } from './node-ports.ts';
@@ -52,6 +54,7 @@ export function planImport(
 ): ImportPlan {
   const resolved = resolveExports(observed.exported);
   if (!resolved) return { objects: [], clusters: [], ready: pending('no cluster exports the service') };
+  const standIn = derivedService(service, observed, resolved, settings.local);
   const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
   const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
   const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
@@ -64,37 +67,40 @@ export function planImport(
             importedEndpoint(each, resolved, isLocal),
           );
           const copy = { ...content, endpoints };
-          return importedSlice(service, one.cluster, suffix, copy, resolved, observed.imported);
+          return importedSlice(service, one.cluster, suffix, copy, standIn, observed.imported);
         }),
   );
-  const objects = [importOf(service, resolved, derived, settings), ...slices];
-  if (resolved.type === 'ClusterSetIP')
-    objects.unshift(derivedService(service, observed, resolved, settings.local));
   return {
-    objects,
+    objects: [...(standIn ? [standIn] : []), importOf(service, resolved, derived, settings), ...slices],
     clusters: resolved.clusters.toSorted(),
     ready: importCondition(resolved, derived, problems),
   };
 }
 
+/** The derived Service. It has the name that the exporters gave it, unless the local Service has one, and so the name already. */
 function derivedService(
   service: ServiceName,
-  observed: ObservedService,
+  { exported }: ObservedService,
   resolved: ResolvedExports,
   local: string,
-): KubeObject {
-  const fqdn = fqdnOf(observed, resolved, local);
+): KubeObject | undefined {
+  const own = exported.find(({ cluster }) => cluster === local);
+  const fqdn = own && fqdnOf(own) !== undefined ? undefined : resolved.fqdn;
+  const isHeadless = resolved.type === 'Headless';
+  if (isHeadless && fqdn === undefined) return undefined;
+  const name = isHeadless ? headlessName(service) : derivedName(service);
   const { namespace } = service;
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: derivedName(service), namespace, labels, annotations },
+    metadata: { name, namespace, labels, annotations },
     spec: {
       type: 'ClusterIP',
-      ...commonSpec(resolved),
-      ...familySpec(resolved.ipFamilies),
+      ...(isHeadless
+        ? { clusterIP: 'None', ports: resolved.ports }
+        : { ...commonSpec(resolved), ...familySpec(resolved.ipFamilies) }),
     },
   } as KubeObject;
 }
@@ -110,18 +116,6 @@ function commonSpec(resolved: ResolvedExports): object {
     ...(internalTrafficPolicy && { internalTrafficPolicy }),
     ...(trafficDistribution && { trafficDistribution }),
   };
-}
-
-/** The FQDN annotation of the oldest export that has one; none if the local Service has one, and so the name already. */
-function fqdnOf(
-  { exported }: ObservedService,
-  { clusters }: ResolvedExports,
-  local: string,
-): string | undefined {
-  const annotationOf = (cluster: string) =>
-    exported.find((one) => one.cluster === cluster)?.service?.metadata.annotations?.[FQDN_ANNOTATION];
-  if (annotationOf(local) !== undefined) return undefined;
-  return clusters.map(annotationOf).find((fqdn) => fqdn !== undefined);
 }
 
 function importOf(
@@ -162,23 +156,21 @@ function contentsOf(one: ObservedExport): Record<string, SliceContents> | string
   return Object.fromEntries(copies);
 }
 
-/** The slices of a headless service have no derived Service. */
 function importedSlice(
   service: ServiceName,
   cluster: string,
   suffix: string,
   { addressType, endpoints, ports }: SliceContents,
-  { type }: ResolvedExports,
+  standIn: KubeObject | undefined,
   imported: ServiceImport | undefined,
 ): KubeObject {
-  const derived = derivedName(service);
   const labels = {
     [IMPORTED_SERVICE_LABEL]: service.name,
     [SOURCE_CLUSTER_LABEL]: cluster,
     'endpointslice.kubernetes.io/managed-by': 'isthmus',
-    ...(type === 'ClusterSetIP' && { [SERVICE_NAME_LABEL]: derived }),
+    ...(standIn && { [SERVICE_NAME_LABEL]: standIn.metadata.name }),
   };
-  const name = `${derived}-${cluster}-${shortHash(suffix)}`;
+  const name = `${derivedName(service)}-${cluster}-${shortHash(suffix)}`;
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',

@@ -19,13 +19,14 @@ export function serviceRecords(service: Service, slices: readonly EndpointSlice[
 function serviceTargets(name: string, service: Service, slices: readonly EndpointSlice[]): DnsRecord[] {
   const { type, externalName, clusterIP, clusterIPs } = service.spec ?? {};
   if (type === 'ExternalName') return aliasRecord(name, externalName ? [externalName] : []);
-  if (type === 'LoadBalancer') return loadBalancerRecords(name, service);
+  const balanced = type === 'LoadBalancer' ? loadBalancerRecords(name, service) : [];
+  if (balanced.length > 0) return balanced;
   if (isHeadless(service)) return slices.flatMap((slice) => endpointRecords(name, slice, service));
   const addresses = clusterIPs ?? (clusterIP === undefined ? [] : [clusterIP]);
   return addresses.flatMap((address) => addressRecord(name, address));
 }
 
-/** A load balancer has addresses or a host name; if it has both, the addresses, since a CNAME cannot stand beside them. */
+/** None until somebody has set it up: until then its cluster IPs serve, as those of any Service. It has addresses or a host name; if it has both, the addresses, since a CNAME cannot stand beside them. */
 function loadBalancerRecords(name: string, { status }: Service): DnsRecord[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   const addresses = ingress.flatMap(({ ip }) => (ip === undefined ? [] : addressRecord(name, ip)));
