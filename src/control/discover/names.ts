@@ -36,6 +36,9 @@ export const CLUSTER_ID_PROPERTY = 'cluster.clusterset.k8s.io';
 /** On all objects that were made for an imported service: its name. Objects without it are never changed or deleted. */
 export const IMPORTED_LABEL = `${TANZU}/imported`;
 
+/** On the same, where all services are imported into one namespace: the namespace that it has in its own cluster. */
+export const IMPORTED_NAMESPACE_LABEL = `${TANZU}/imported-namespace`;
+
 /** The name of the derived Service of an imported one: recognisable, and never that of a Service that somebody else made. */
 export function derivedName({ namespace, name }: ServiceName): string {
   return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;

@@ -30,7 +30,7 @@ export function observeService(set: ClusterSet, key: string): ObservedService {
   return {
     exported: [...members].flatMap(([id, member]) => member.exportedAs(key, id)),
     imported: set.importOf(key),
-    importedSlices: set.local
+    importedSlices: set
       .importedSlicesOf(key)
       .filter(({ metadata }) => !members.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
   };

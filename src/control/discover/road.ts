@@ -37,6 +37,7 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   const discovery = startDiscovery({
     ...joined,
     reach: settings.reach,
+    importNamespace: settings.importNamespace,
     configured,
     sink,
     trust: (addresses) => sink.trust(addresses),

@@ -32,6 +32,8 @@ export const discoverSettings = z
     secretsNamespace: z.string().nullable().optional(),
     /** Whether to import the services that other clusters export: writes to the local cluster. */
     import: z.boolean().default(false),
+    /** The namespace that all services are imported into; each into its own if left out. It must exist. */
+    importNamespace: z.string().regex(CLUSTER_ID, 'must be the name of a namespace').optional(),
     /**
      * How clusters of the set reach each other's pods: by pod addresses, or by node ports at internal or external addresses of nodes.
      * A cluster that is reached by node ports creates them for its exported services. Joined clusters may have modes of their own.
@@ -45,6 +47,10 @@ export const discoverSettings = z
   .refine((settings) => settings.import || settings.reach === 'pods', {
     path: ['reach'],
     message: 'node ports are created and used only with import: true',
+  })
+  .refine((settings) => settings.import || settings.importNamespace === undefined, {
+    path: ['importNamespace'],
+    message: 'services are imported only with import: true',
   });
 
 export type DiscoverSettings = z.output<typeof discoverSettings>;

@@ -7,7 +7,17 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { clusterProperty, clusterPropertyCrd } from './cluster-property.ts';
-import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
+import {
+  apply,
+  endpointSlice,
+  expectEvent,
+  expectMetric,
+  exportOf,
+  installKinds,
+  remove,
+  service,
+  startSite,
+} from './site.ts';
 import type { Site } from './site.ts';
 
 interface Imported {
@@ -32,8 +42,10 @@ suite('imports', () => {
   before(async () => {
     [west, east] = await Promise.all([startControlPlane(), startControlPlane()]);
     await Promise.all([installKinds(west), installKinds(east)]);
+    // Our own Service, on which the western one says what it lacks.
+    await apply(west, service('isthmus-dns', undefined));
     sites = await Promise.all([
-      startSite({ west, east }, { imports: true }),
+      startSite({ west, east }, { imports: true, namespace: 'default' }),
       startSite({ east, west }, { imports: true }),
     ]);
   });
@@ -90,18 +102,18 @@ suite('imports', () => {
     };
     await waitFor(
       'conditions',
-      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+      async () => (await conditions(east)) === 'Conflict=False NamespaceExists=True Ready=True Valid=True',
     );
     await apply(west, service('foo', undefined, { clusterIP: 'None' }), exportOf('foo'));
     for (const plane of [west, east])
       await waitFor(
         'a conflict',
-        async () => (await conditions(plane)) === 'Conflict=True Ready=True Valid=True',
+        async () => (await conditions(plane)) === 'Conflict=True NamespaceExists=True Ready=True Valid=True',
       );
     await remove(west, 'serviceexport/foo', 'service/foo');
     await waitFor(
       'the end of the conflict',
-      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+      async () => (await conditions(east)) === 'Conflict=False NamespaceExists=True Ready=True Valid=True',
     );
   });
 
@@ -182,23 +194,26 @@ suite('imports', () => {
     for (const plane of [west, east]) await remove(plane, 'serviceexport/twin', 'service/twin');
   });
 
-  test('a service is imported when its namespace is made', async () => {
+  test('a missing namespace is said on both sides, and the service imported when it is made', async () => {
     const namespace = 'later';
     const placed = (object: object) => ({ ...object, metadata: { name: 'late', namespace } });
     const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
     await apply(east, made, placed(service('late', undefined)), placed(exportOf('late')));
-    await until('the export to be told', async () => {
-      const found = await get<{ status?: { conditions?: object[] } }>(
-        east,
-        'serviceexport',
-        'late',
-        '-n',
-        namespace,
-      );
-      return found?.status?.conditions;
-    });
+    const said = async (plane: ControlPlane, type: string, ...object: string[]) => {
+      const path = `jsonpath={.status.conditions[?(@.type=="${type}")].reason}`;
+      return (await plane.kubectl(['get', ...object, '-o', path])).stdout;
+    };
+    const exporting = () => said(east, 'NamespaceExists', 'serviceexport', 'late', '-n', namespace);
+    const importing = () => said(west, 'ImportNamespacesExist', 'service', 'isthmus-dns');
+    await waitFor('the exporter to be told', async () => (await exporting()) === 'NamespaceMissing');
+    await waitFor('the importer to be told', async () => (await importing()) === 'NamespaceMissing');
+    await expectEvent(east, 'late', 'NamespaceMissing');
+    await expectEvent(west, 'isthmus-dns', 'NamespaceMissing');
+    await expectMetric(sites[0]!, 'isthmus_dns_imports_without_namespace 1');
     await apply(west, made);
     await until('the import', () => get(west, 'serviceimport', 'late', '-n', namespace));
+    await waitFor('the exporter to be told', async () => (await exporting()) === 'NamespaceFound');
+    await waitFor('the importer to be told', async () => (await importing()) === 'NamespacesFound');
   });
 
   test('a cluster is called what it calls itself', async () => {

@@ -163,7 +163,12 @@ test('an export of what cannot be exported says so, and nothing else', () => {
   assert.deepEqual(said(missing), ['Valid False NoService']);
   assert.deepEqual(said(alias), ['Valid False InvalidServiceType']);
   const fine = { ...missing, service: service({ clusterIP: '10.0.0.1' }) };
-  assert.deepEqual(said(fine), ['Valid True Valid', 'Ready True Exported', 'Conflict False NoConflicts']);
+  assert.deepEqual(said(fine), [
+    'Valid True Valid',
+    'Ready True Exported',
+    'Conflict False NoConflicts',
+    'NamespaceExists True NamespaceFound',
+  ]);
 });
 
 const exported = (cluster: string, since: string, spec: Service['spec']): Exported => ({

@@ -93,8 +93,7 @@ export function resolveExports(all: readonly Exported[]): ResolvedExports | unde
   const families = commonFamilies(participating);
   const differing = ({ of }: (typeof PROPERTIES)[number]) =>
     participating.filter((one) => canonicalJson(of(one)) !== canonicalJson(of(oldest)));
-  const named = participating.filter((one) => fqdnOf(one) !== undefined);
-  const otherNames = named.filter((one) => hostNameOf(one) !== hostNameOf(named[0]!));
+  const names = differingNames(participating);
   const conflict = (
     reason: ConflictReason,
     name: string,
@@ -116,15 +115,14 @@ export function resolveExports(all: readonly Exported[]): ResolvedExports | unde
     ipFamilies: families.common,
     labels: labelsOf(oldest),
     annotations: annotationsOf(oldest),
-    fqdn: named[0] && fqdnOf(named[0]),
+    fqdn: names.used && fqdnOf(names.used),
     clusters: participating.map(({ cluster }) => cluster),
     conflicts: [
       ...conflict('TypeConflict', `type ${type}`, others),
       ...conflict('PortConflict', 'ports', ports.differing),
       ...conflict('IPFamilyConflict', 'address families', families.conflicting),
       ...PROPERTIES.flatMap((property) => conflict(property.reason, property.name, differing(property))),
-      // One without a name contradicts nobody.
-      ...conflict('FQDNConflict', `name ${hostNameOf(named[0])}`, otherNames, named[0]),
+      ...conflict('FQDNConflict', 'DNS name', names.differing, names.used),
     ],
   };
 }
@@ -207,11 +205,20 @@ export function fqdnOf({ service }: Exported): string | undefined {
   return service?.metadata.annotations?.[FQDN_ANNOTATION];
 }
 
-/** The same name may be written in several ways. */
-function hostNameOf(one: Exported | undefined): string | undefined {
-  const fqdn = one && fqdnOf(one);
-  const name = fqdn === undefined ? undefined : readHostName(fqdn);
-  return name && 'value' in name ? name.value : fqdn;
+/** The export whose DNS name is used, and those that ask for another. One without a name contradicts nobody. */
+function differingNames(participating: readonly Exported[]): {
+  used: Exported | undefined;
+  differing: Exported[];
+} {
+  const named = participating.filter((one) => fqdnOf(one) !== undefined);
+  /** The same name may be written in several ways. */
+  const hostNameOf = (one: Exported | undefined) => {
+    const fqdn = (one && fqdnOf(one)) ?? '';
+    const name = readHostName(fqdn);
+    return 'value' in name ? name.value : fqdn;
+  };
+  const [used] = named;
+  return { used, differing: named.filter((one) => hostNameOf(one) !== hostNameOf(used)) };
 }
 
 /** By age, then by cluster id, so that all clusters decide alike. */

@@ -147,6 +147,18 @@ suite('an imported service', () => {
     assert.equal(objects[1]?.metadata.labels?.['kubernetes.io/service-name'], undefined);
   });
 
+  test('has all its objects in the namespace for all imports, with the name that it has in its own', () => {
+    const placed = { ...settings, importNamespace: 'cross-cluster-connectivity' };
+    const { objects } = planImport(web, seen(east), undefined, placed);
+    for (const { metadata } of objects) {
+      assert.equal(metadata.namespace, 'cross-cluster-connectivity');
+      assert.equal(metadata.labels?.['multicluster.kubernetes.io/service-name'], 'web');
+    }
+    const other = planImport({ ...web, namespace: 'other' }, seen(east), undefined, placed).objects;
+    const names = [...objects, ...other].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    assert.equal(new Set(names).size, names.length);
+  });
+
   test('that nobody exports any more leaves nothing', () => {
     const { objects, clusters } = planImport(web, seen(), undefined, settings);
     assert.deepEqual([objects, clusters], [[], []]);

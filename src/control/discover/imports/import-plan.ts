@@ -12,6 +12,7 @@ import type { ResolvedExports } from './export-conflicts.ts';
 import {
   FQDN_ANNOTATION,
   IMPORTED_LABEL,
+  IMPORTED_NAMESPACE_LABEL,
   IMPORTED_SERVICE_LABEL,
   SERVICE_NAME_LABEL,
   SOURCE_CLUSTER_LABEL,
@@ -23,6 +24,8 @@ import { nodePortSlices } from './node-ports.ts';
 import type { SliceContents } from './node-ports.ts';
 import { familyOf, familySpec, publishedEndpoints } from '../objects.ts';
 import type { Endpoint, Service, ServiceImport, ServiceName } from '../objects.ts';
+import { placeOf } from '../placement.ts';
+import type { ImportNamespace } from '../placement.ts';
 import { importCondition, pending } from './status.ts';
 
 export interface ImportSettings {
@@ -30,6 +33,7 @@ export interface ImportSettings {
   local: string;
   /** The API version of ServiceImport here. */
   apiVersion: string;
+  importNamespace?: ImportNamespace;
 }
 
 /** The objects in the local cluster; none if no cluster exports the service. */
@@ -41,8 +45,12 @@ export interface ImportPlan {
 }
 
 /** The labels of all objects of one import. */
-export function ownerLabels({ name }: ServiceName): Record<string, string> {
-  return { [IMPORTED_LABEL]: name, ...MANAGED_BY };
+export function ownerLabels(
+  { namespace, name }: ServiceName,
+  importNamespace?: ImportNamespace,
+): Record<string, string> {
+  const from = importNamespace === undefined ? {} : { [IMPORTED_NAMESPACE_LABEL]: namespace };
+  return { [IMPORTED_LABEL]: name, ...from, ...MANAGED_BY };
 }
 
 /** Plans the objects of one service. `derived` is the derived Service as it is in the cluster. */
@@ -54,7 +62,8 @@ export function planImport(
 ): ImportPlan {
   const resolved = resolveExports(observed.exported);
   if (!resolved) return { objects: [], clusters: [], ready: pending('no cluster exports the service') };
-  const standIn = derivedService(service, observed, resolved, settings.local);
+  const { namespace } = placeOf(service, settings.importNamespace);
+  const standIn = derivedService(service, observed, resolved, { ...settings, namespace });
   const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
   const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
   const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
@@ -67,7 +76,12 @@ export function planImport(
             importedEndpoint(each, resolved, isLocal),
           );
           const copy = { ...content, endpoints };
-          return importedSlice(service, one.cluster, suffix, copy, standIn, observed.imported);
+          return importedSlice(
+            service,
+            { ...copy, cluster: one.cluster, suffix, namespace },
+            standIn,
+            observed.imported,
+          );
         }),
   );
   return {
@@ -82,14 +96,13 @@ function derivedService(
   service: ServiceName,
   { exported }: ObservedService,
   resolved: ResolvedExports,
-  local: string,
+  { local, namespace }: { local: string; namespace: string },
 ): KubeObject | undefined {
   const own = exported.find(({ cluster }) => cluster === local);
   const fqdn = own && fqdnOf(own) !== undefined ? undefined : resolved.fqdn;
   const isHeadless = resolved.type === 'Headless';
   if (isHeadless && fqdn === undefined) return undefined;
   const name = isHeadless ? headlessName(service) : derivedName(service);
-  const { namespace } = service;
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
   return {
@@ -119,19 +132,22 @@ function commonSpec(resolved: ResolvedExports): object {
 }
 
 function importOf(
-  { namespace, name }: ServiceName,
+  service: ServiceName,
   resolved: ResolvedExports,
   derived: Service | undefined,
-  { apiVersion }: ImportSettings,
+  { apiVersion, importNamespace }: ImportSettings,
 ): KubeObject {
-  const { type, labels, annotations } = resolved;
+  const { type, annotations } = resolved;
+  // By its name nobody could tell which service it is, where that is not its own.
+  const named = importNamespace === undefined ? {} : { [IMPORTED_SERVICE_LABEL]: service.name };
   const ips = type === 'ClusterSetIP' ? addressesOf(derived) : [];
   const spec = {
     type,
     ...commonSpec(resolved),
     ...(ips.length > 0 && { ips, ipFamilies: ips.map(familyOf) }),
   };
-  const metadata = { name, namespace, labels, annotations };
+  const labels = { ...resolved.labels, ...named };
+  const metadata = { ...placeOf(service, importNamespace), labels, annotations };
   return { apiVersion, kind: 'ServiceImport', metadata, spec } as KubeObject;
 }
 
@@ -156,11 +172,16 @@ function contentsOf(one: ObservedExport): Record<string, SliceContents> | string
   return Object.fromEntries(copies);
 }
 
+/** Where a slice came from, and where its copy goes. */
+interface SlicePlace {
+  cluster: string;
+  suffix: string;
+  namespace: string;
+}
+
 function importedSlice(
   service: ServiceName,
-  cluster: string,
-  suffix: string,
-  { addressType, endpoints, ports }: SliceContents,
+  { addressType, endpoints, ports, cluster, suffix, namespace }: SliceContents & SlicePlace,
   standIn: KubeObject | undefined,
   imported: ServiceImport | undefined,
 ): KubeObject {
@@ -174,7 +195,7 @@ function importedSlice(
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name, namespace: service.namespace, labels, ...ownedBy(imported) },
+    metadata: { name, namespace, labels, ...ownedBy(imported) },
     addressType,
     endpoints,
     ports: ports ?? [],
