@@ -169,7 +169,15 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       const { namespace } = options;
       const service = namespace === undefined ? undefined : { namespace, name: DNS_NAME };
       const common = { log, metrics, clock };
-      const reconcile = reconcileImports({ local, set, reach, events, metrics, clock });
+      const reconcile = reconcileImports({
+        local,
+        set,
+        installation: namespace,
+        reach,
+        events,
+        metrics,
+        clock,
+      });
       const report = reportMissingNamespaces({ local, set, service, events, metrics });
       const wakes = new Set<Wake>();
       wakeImports = (key) => wakes.forEach((wake) => wake(key));

@@ -45,6 +45,18 @@ suite('what runs the DNS server in a cluster', () => {
     assert.deepEqual(written(rulesIn('ClusterRole', 'xcc', 'nodes')), ['services'], 'node ports');
   });
 
+  test('may delete imports and nothing more where they are taken out again, and neither where they are not mentioned', () => {
+    const options = { image: 'isthmus', replicas: 1, config: '', namespace: 'isthmus-system' };
+    const verbs = (imports: boolean | undefined) =>
+      dnsManifests({ ...options, imports, reach: 'pods' })
+        .filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'isthmus-dns')
+        .flatMap((one) => one['rules'] as PolicyRule[])
+        .filter(({ resources }) => resources.includes('serviceimports'))
+        .flatMap((rule) => rule.verbs);
+    assert.deepEqual(verbs(false), ['get', 'list', 'watch', 'delete']);
+    assert.deepEqual(verbs(undefined), ['list', 'watch']);
+  });
+
   test('is called by short names where it is by itself', () => {
     assert.ok(namesIn('isthmus-system').includes('ClusterRoleBinding /isthmus-dns'));
     assert.ok(namesIn('isthmus-system').includes('Role kube-system/isthmus-dns-delegation'));

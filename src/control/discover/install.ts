@@ -33,8 +33,8 @@ export interface DnsInstallOptions {
   replicas: number;
   /** The text of the configuration. */
   config: string;
-  /** Whether services are imported. */
-  imports: boolean;
+  /** Whether services are imported, or taken out again; neither if undefined. */
+  imports: boolean | undefined;
   /** The namespace that they are imported into, if it is one for all. */
   importNamespace?: ImportNamespace;
   /** How other clusters reach this one. */
@@ -64,10 +64,17 @@ export const MEMBER_RULES = rulesOf(rightsOf(MEMBER_WATCHES));
 /** The rights in the local cluster, without and with the import of services. */
 const LOCAL_RIGHTS = [...rightsOf(MEMBER_WATCHES), ...rightsOf(LOCAL_WATCHES), ...EVENT_RIGHTS];
 
+/** To take imports out again. */
+const REMOVAL_RIGHTS = rightsOf(IMPORT_WATCHES)
+  .filter(({ resource }) => !resource.endsWith('/status'))
+  .map((right) => ({ ...right, verbs: ['get', 'delete'] }));
+
 /** What the import of services may do in the whole cluster. With a namespace of its own it writes nothing elsewhere but node ports. */
-function importRights({ importNamespace, reach }: DnsInstallOptions): Right[] {
+function importRights({ imports, importNamespace, reach }: DnsInstallOptions): Right[] {
+  if (imports === undefined) return [];
   const isWritten = ({ resource }: Right) =>
     importNamespace === undefined || (resource === 'services' && reach !== 'pods');
+  if (!imports) return REMOVAL_RIGHTS.filter(isWritten);
   return [...rightsOf(EXPORT_WATCHES), ...rightsOf(IMPORT_WATCHES).filter(isWritten)];
 }
 
@@ -116,13 +123,13 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   ];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    ...boundRole(global, rulesOf([...LOCAL_RIGHTS, ...(imports ? importRights(options) : [])]), local),
+    ...boundRole(global, rulesOf([...LOCAL_RIGHTS, ...importRights(options)]), local),
     ...boundRole(local, [...HOME_RULES, ...(imports ? OWN_SERVICE_RULES : [])], local),
     ...(importNamespace === undefined
       ? []
       : boundRole(
           { ...global, name: `${global.name}-imports`, namespace: importNamespace },
-          rulesOf(rightsOf(IMPORT_WATCHES)),
+          rulesOf(imports ? rightsOf(IMPORT_WATCHES) : REMOVAL_RIGHTS),
           local,
         )),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },

@@ -39,6 +39,9 @@ export const IMPORTED_LABEL = `${TANZU}/imported`;
 /** On the same, where all services are imported into one namespace: the namespace that it has in its own cluster. */
 export const IMPORTED_NAMESPACE_LABEL = `${TANZU}/imported-namespace`;
 
+/** On all objects that are made for imports and exports: the namespace of the installation that made them. */
+export const INSTALLATION_LABEL = `${TANZU}/installation`;
+
 /** The name of the derived Service of an imported one: recognisable, and never that of a Service that somebody else made. */
 export function derivedName({ namespace, name }: ServiceName): string {
   return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;

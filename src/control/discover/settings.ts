@@ -30,8 +30,8 @@ export const discoverSettings = z
       .default([]),
     /** The namespace of the Secrets with kubeconfigs of other clusters; the pod's own if left out, none with null. */
     secretsNamespace: z.string().nullable().optional(),
-    /** Whether to import the services that other clusters export: writes to the local cluster. */
-    import: z.boolean().default(false),
+    /** Whether to import the services that other clusters export; false removes them again, and if left out nothing is written. */
+    import: z.boolean().optional(),
     /** The namespace that all services are imported into; each into its own if left out. It must exist. */
     importNamespace: z.string().regex(CLUSTER_ID, 'must be the name of a namespace').optional(),
     /**
@@ -48,7 +48,7 @@ export const discoverSettings = z
     path: ['reach'],
     message: 'node ports are created and used only with import: true',
   })
-  .refine((settings) => settings.import || settings.importNamespace === undefined, {
+  .refine((settings) => settings.import !== undefined || settings.importNamespace === undefined, {
     path: ['importNamespace'],
     message: 'services are imported only with import: true',
   });

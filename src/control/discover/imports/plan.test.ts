@@ -25,6 +25,7 @@ function exportedBy(...clusters: string[]): ObservedImport {
     localId: 'west',
     hasNamespace: true,
     lackNamespace: [],
+    installation: undefined,
     reach: 'pods',
     isComplete: true,
     hasUnknownSource: false,
@@ -91,6 +92,14 @@ suite('the plan of an exported service', () => {
       return target?.labels;
     };
     assert.notDeepEqual(labelsOf('shop'), labelsOf('default'));
+  });
+
+  test('has objects that all say which installation made them', () => {
+    const seen = { ...exportedBy('west'), reach: 'nodes' as const, installation: 'isthmus-system' };
+    const objects = planService(seen, NOTHING_DENIED).targets.flatMap((target) => target.objects);
+    assert.equal(objects.length, 4);
+    for (const { metadata } of objects)
+      assert.equal(metadata.labels?.['connectivity.tanzu.vmware.com/installation'], 'isthmus-system');
   });
 
   test('says on the export which clusters lack its namespace', () => {

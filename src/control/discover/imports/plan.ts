@@ -6,7 +6,7 @@ import { serviceImport } from '../../../resources/multicluster/service-import.ts
 import { LOCAL } from '../../kernel/plan.ts';
 import type { Plan, PlannedStatus, Target } from '../../kernel/plan.ts';
 import type { ReachMode } from '../members/nodes.ts';
-import { SOURCE_CLUSTER_LABEL } from '../names.ts';
+import { INSTALLATION_LABEL, SOURCE_CLUSTER_LABEL } from '../names.ts';
 import { ENDPOINT_SLICE, SERVICE } from '../objects.ts';
 import type { Service, ServiceName } from '../objects.ts';
 import type { ObservedService } from '../observe.ts';
@@ -32,6 +32,8 @@ export interface ObservedImport {
   hasNamespace: boolean;
   /** The other clusters that do not have the namespace of the service. */
   lackNamespace: readonly string[];
+  /** The namespace of this installation, by which it knows what it has made; it marks nothing if undefined. */
+  installation: string | undefined;
   /** How the other clusters reach this one. */
   reach: ReachMode;
   /** Whether every cluster of the set has been read. */
@@ -50,9 +52,10 @@ const NOTHING: Part = { targets: [], statuses: [] };
 /** `denied` has the objects that the API server has refused, by reference, and why. */
 export function planService(seen: ObservedImport, denied: ReadonlyMap<string, string>): Plan {
   const parts = [importPart(seen, denied), exportPart(seen)];
+  const targets = parts.flatMap((part) => part.targets);
   return {
     persist: [],
-    targets: parts.flatMap(({ targets }) => targets),
+    targets: targets.map((target) => marked(target, seen.installation)),
     actions: [],
     statuses: parts.flatMap(({ statuses }) => statuses),
     lookAgainInMs: undefined,
@@ -93,6 +96,17 @@ function exportPart(seen: ObservedImport): Part {
     targets: objects.length > 0 || hasNodePortService ? [target] : [],
     statuses: status ? [{ kind: own.export.kind, ...service, ...status, keepsRest: true }] : [],
   };
+}
+
+/** The target with objects that say which installation made them. */
+function marked(target: Target, installation: string | undefined): Target {
+  if (installation === undefined) return target;
+  const mark = { [INSTALLATION_LABEL]: installation };
+  const objects = target.objects.map((object) => {
+    const { metadata } = object;
+    return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, ...mark } } };
+  });
+  return { ...target, objects };
 }
 
 function targetOf(

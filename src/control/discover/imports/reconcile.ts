@@ -26,6 +26,8 @@ import { IMPORT_EVENTS } from './status.ts';
 export interface ImportOptions {
   local: Cluster;
   set: ClusterSet;
+  /** The namespace of this installation. */
+  installation: string | undefined;
   /** How the other clusters reach this one. */
   reach: ReachMode;
   events: EventRecorder;
@@ -37,7 +39,8 @@ export interface ImportOptions {
 const NAMESPACE_RETRY_MS = 15_000;
 
 /** What a controller does with the key of an exported service. */
-export function reconcileImports({ local, set, reach, events, clock, ...options }: ImportOptions) {
+export function reconcileImports(options: ImportOptions) {
+  const { local, set, events, clock } = options;
   const client = () => local.client;
   const metrics = createRoadMetrics(options.metrics, 'discover');
   // The caches of Services and EndpointSlices are trimmed too hard for the writer, which reads from the API server instead.
@@ -48,10 +51,14 @@ export function reconcileImports({ local, set, reach, events, clock, ...options 
       | undefined;
   const statuses = createStatusWriter({ client, find, events, rules: IMPORT_EVENTS, metrics });
   const targets = createTargets(() => target, metrics);
-  return reconcileBy(importReconciler(set, reach), { targets, statuses, clock });
+  return reconcileBy(importReconciler(options), { targets, statuses, clock });
 }
 
-function importReconciler(set: ClusterSet, reach: ReachMode): Reconciler<ObservedImport, Plan> {
+function importReconciler({
+  set,
+  reach,
+  installation,
+}: Pick<ImportOptions, 'set' | 'reach' | 'installation'>): Reconciler<ObservedImport, Plan> {
   return {
     observe(key) {
       const { namespace = '', name } = nameOfKey(key);
@@ -65,6 +72,7 @@ function importReconciler(set: ClusterSet, reach: ReachMode): Reconciler<Observe
         hasNodePortService: set.local.nodePortServicesOf(key).length > 0,
         importVersion: set.importVersion(),
         localId: set.localId,
+        installation,
         importNamespace: set.importNamespace,
         hasNamespace: set.hasNamespace(place.namespace),
         lackNamespace: set.lackNamespace(namespace),
