@@ -47,6 +47,10 @@ export interface DiscoveryOptions {
   reach?: ReachMode;
   /** Where services are imported to; into their own namespaces if left out. */
   importNamespace?: ImportNamespace;
+  /** How long the names of a cluster that cannot be read are kept; for ever if left out. */
+  forgetAfterMs?: number | undefined;
+  /** Whether clients here are led to this cluster alone where it has ready endpoints of a service. */
+  preferLocal?: boolean;
   /** Resolves when `clusters` has all clusters that have joined so far. */
   joined?: Promise<unknown>;
   /** The Secret of a joined cluster, for events about it. */
@@ -93,7 +97,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { reachModes = BY_PODS, reach = 'pods', objectOf = () => undefined } = options;
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
-  const { configured = NOTHING_CONFIGURED } = options;
+  const { configured = NOTHING_CONFIGURED, preferLocal = false } = options;
   const grants = options.namespace === undefined ? undefined : grantBook(options.namespace, options);
   const publisher = createPublisher({
     sink,
@@ -115,7 +119,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       else if (task.startsWith(NAMESPACE)) await publisher.reconsider(task.slice(NAMESPACE.length));
       else if (grants && task.startsWith(GRANTS))
         await publisher.regrant(grants.changesOf(task.slice(GRANTS.length)));
-      else await publisher.publish(task, recordsOf(task, set));
+      else await publisher.publish(task, recordsOf(task, set, preferLocal));
       return SUCCESS;
     },
   });
@@ -133,7 +137,11 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { importNamespace } = options;
   const set = openClusterSet({ local, clusters, reachModes, importNamespace, ...wakes, log });
   const { members } = set;
-  const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
+  const { forgetAfterMs } = options;
+  const forget = (cluster: string, isForgotten: boolean) =>
+    cluster === local.name || set.forget(cluster, isForgotten);
+  const watched = { members, objectOf, forgetAfterMs, forget, events, log, metrics, clock };
+  const health = watchClusterHealth(watched, stopped.signal);
   measureRefused(metrics, publisher, grants);
   measureServices(metrics, set);
   const { trust } = options;
@@ -169,15 +177,8 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       const { namespace } = options;
       const service = namespace === undefined ? undefined : { namespace, name: DNS_NAME };
       const common = { log, metrics, clock };
-      const reconcile = reconcileImports({
-        local,
-        set,
-        installation: namespace,
-        reach,
-        events,
-        metrics,
-        clock,
-      });
+      const given = { local, set, installation: namespace, preferLocal, reach, events, metrics, clock };
+      const reconcile = reconcileImports(given);
       const report = reportMissingNamespaces({ local, set, service, events, metrics });
       const wakes = new Set<Wake>();
       wakeImports = (key) => wakes.forEach((wake) => wake(key));
@@ -222,12 +223,12 @@ function measureServices(metrics: Metrics, set: ClusterSet): void {
 }
 
 /** The records of a task of the controller: `Exported <key>` or `<kind> <key>`. */
-function recordsOf(task: string, set: ClusterSet): ObjectRecords[] {
+function recordsOf(task: string, set: ClusterSet, preferLocal: boolean): ObjectRecords[] {
   const space = task.indexOf(' ');
   const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
   if (kind !== EXPORTED) return localRecords(set, kind, key);
   const { namespace = '', name } = nameOfKey(key);
-  return exportRecords({ namespace, name }, observeService(set, key), set.localId);
+  return exportRecords({ namespace, name }, observeService(set, key), { local: set.localId, preferLocal });
 }
 
 function recorder(local: Cluster, log: Log): EventRecorder {

@@ -41,6 +41,8 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
     ...joined,
     reach: settings.reach,
     importNamespace: settings.importNamespace,
+    preferLocal: settings.preferLocal,
+    forgetAfterMs: settings.forgetAfterSeconds && settings.forgetAfterSeconds * 1000,
     configured,
     sink,
     trust: (addresses) => sink.trust(addresses),

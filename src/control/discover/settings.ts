@@ -39,6 +39,10 @@ export const discoverSettings = z
      * A cluster that is reached by node ports creates them for its exported services. Joined clusters may have modes of their own.
      */
     reach: reach.default('pods'),
+    /** Whether clients of this cluster are led to its own endpoints of a service alone, while it has ready ones. */
+    preferLocal: z.boolean().default(false),
+    /** How long the names of a joined cluster are served that cannot be read; for ever if left out. */
+    forgetAfterSeconds: z.number().int().min(60).optional(),
     /** Whether the zones are delegated from the cluster's own DNS: writes to its configuration. */
     delegation: delegationSettings.optional(),
     /** How long the first answer waits for clusters that do not answer. */

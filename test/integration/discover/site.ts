@@ -54,6 +54,8 @@ export async function startSite(
     /** Where grants of names are kept; they are not if left out. This site then writes them, as the leader does. */
     namespace?: string;
     importNamespace?: string;
+    preferLocal?: boolean;
+    forgetAfterMs?: number;
     objectOf?: (cluster: string) => KubeObject | undefined;
   } = {},
 ): Promise<Site> {

@@ -159,6 +159,24 @@ suite('an imported service', () => {
     assert.equal(new Set(names).size, names.length);
   });
 
+  test('leads to this cluster alone while it has a ready endpoint, if that is preferred', () => {
+    const sources = (preferLocal: boolean, ready: boolean) => {
+      const own = slice([{ addresses: ['10.2.0.1'], conditions: { ready } }]);
+      const here = exported('west', '2021', { clusterIP: '10.0.0.2', ports }, [own]);
+      const { objects, clusters } = planImport(web, seen(east, here), undefined, {
+        ...settings,
+        preferLocal,
+      });
+      assert.deepEqual(clusters, ['east', 'west'], 'both export it');
+      return objects.flatMap(
+        ({ metadata }) => metadata.labels?.['multicluster.kubernetes.io/source-cluster'] ?? [],
+      );
+    };
+    assert.deepEqual(sources(true, true), ['west']);
+    assert.deepEqual(sources(true, false).toSorted(), ['east', 'west']);
+    assert.deepEqual(sources(false, true).toSorted(), ['east', 'west']);
+  });
+
   test('that nobody exports any more leaves nothing', () => {
     const { objects, clusters } = planImport(web, seen(), undefined, settings);
     assert.deepEqual([objects, clusters], [[], []]);

@@ -22,7 +22,7 @@ import {
 } from '../names.ts';
 import { nodePortSlices } from './node-ports.ts';
 import type { SliceContents } from './node-ports.ts';
-import { familyOf, familySpec, publishedEndpoints } from '../objects.ts';
+import { familyOf, familySpec, hasPublishedEndpoints, publishedEndpoints } from '../objects.ts';
 import type { Endpoint, Service, ServiceImport, ServiceName } from '../objects.ts';
 import { placeOf } from '../placement.ts';
 import type { ImportNamespace } from '../placement.ts';
@@ -34,6 +34,8 @@ export interface ImportSettings {
   /** The API version of ServiceImport here. */
   apiVersion: string;
   importNamespace?: ImportNamespace;
+  /** Whether clients here are led to this cluster alone where it has ready endpoints. */
+  preferLocal?: boolean;
 }
 
 /** The objects in the local cluster; none if no cluster exports the service. */
@@ -67,22 +69,16 @@ export function planImport(
   const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
   const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
   const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
-  const slices = found.flatMap(({ one, contents }) =>
-    typeof contents === 'string'
-      ? []
-      : Object.entries(contents).map(([suffix, content]) => {
-          const isLocal = one.cluster === settings.local;
-          const endpoints = (content.endpoints ?? []).map((each) =>
-            importedEndpoint(each, resolved, isLocal),
-          );
-          const copy = { ...content, endpoints };
-          return importedSlice(
-            service,
-            { ...copy, cluster: one.cluster, suffix, namespace },
-            standIn,
-            observed.imported,
-          );
-        }),
+  const here = participating.find(({ cluster }) => cluster === settings.local);
+  const isNear = settings.preferLocal && here !== undefined && hasPublishedEndpoints(here);
+  const used = isNear ? found.filter(({ one }) => one === here) : found;
+  const slices = used.flatMap(({ one, contents }) =>
+    Object.entries(typeof contents === 'string' ? {} : contents).map(([suffix, content]) => {
+      const isLocal = one.cluster === settings.local;
+      const endpoints = (content.endpoints ?? []).map((each) => importedEndpoint(each, resolved, isLocal));
+      const copy = { ...content, endpoints, cluster: one.cluster, suffix, namespace };
+      return importedSlice(service, copy, standIn, observed.imported);
+    }),
   );
   return {
     objects: [...(standIn ? [standIn] : []), importOf(service, resolved, derived, settings), ...slices],

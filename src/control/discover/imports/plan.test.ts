@@ -26,6 +26,7 @@ function exportedBy(...clusters: string[]): ObservedImport {
     hasNamespace: true,
     lackNamespace: [],
     installation: undefined,
+    preferLocal: false,
     reach: 'pods',
     isComplete: true,
     hasUnknownSource: false,

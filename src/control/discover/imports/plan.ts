@@ -34,6 +34,8 @@ export interface ObservedImport {
   lackNamespace: readonly string[];
   /** The namespace of this installation, by which it knows what it has made; it marks nothing if undefined. */
   installation: string | undefined;
+  /** Whether clients here are led to this cluster alone where it has ready endpoints. */
+  preferLocal: boolean;
   /** How the other clusters reach this one. */
   reach: ReachMode;
   /** Whether every cluster of the set has been read. */
@@ -63,11 +65,11 @@ export function planService(seen: ObservedImport, denied: ReadonlyMap<string, st
 }
 
 function importPart(seen: ObservedImport, denied: ReadonlyMap<string, string>): Part {
-  const { service, observed, derived, importVersion, localId, importNamespace } = seen;
+  const { service, observed, derived, importVersion, localId, importNamespace, preferLocal } = seen;
   // An import must not be changed while a cluster that contributes to it has not been read.
   if (importVersion === undefined || seen.hasUnknownSource || !seen.hasNamespace) return NOTHING;
   const type = { group: serviceImport.group, version: importVersion, kind: serviceImport.kind };
-  const settings = { local: localId, apiVersion: apiVersionOf(type), importNamespace };
+  const settings = { local: localId, apiVersion: apiVersionOf(type), importNamespace, preferLocal };
   const { objects, clusters, ready } = planImport(service, observed, derived, settings);
   // Its source clusters may not have been written to the status yet: it is deleted only when all clusters have been read.
   if (objects.length === 0 && sourcesOf(observed).length === 0 && !seen.isComplete) return NOTHING;

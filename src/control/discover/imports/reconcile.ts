@@ -30,6 +30,7 @@ export interface ImportOptions {
   installation: string | undefined;
   /** How the other clusters reach this one. */
   reach: ReachMode;
+  preferLocal: boolean;
   events: EventRecorder;
   metrics: Metrics;
   clock: Clock;
@@ -58,7 +59,8 @@ function importReconciler({
   set,
   reach,
   installation,
-}: Pick<ImportOptions, 'set' | 'reach' | 'installation'>): Reconciler<ObservedImport, Plan> {
+  preferLocal,
+}: Pick<ImportOptions, 'set' | 'reach' | 'installation' | 'preferLocal'>): Reconciler<ObservedImport, Plan> {
   return {
     observe(key) {
       const { namespace = '', name } = nameOfKey(key);
@@ -73,6 +75,7 @@ function importReconciler({
         importVersion: set.importVersion(),
         localId: set.localId,
         installation,
+        preferLocal,
         importNamespace: set.importNamespace,
         hasNamespace: set.hasNamespace(place.namespace),
         lackNamespace: set.lackNamespace(namespace),

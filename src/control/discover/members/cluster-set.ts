@@ -45,7 +45,7 @@ export interface ClusterSet {
   readonly local: Member;
   /** By the name under which each cluster was joined. */
   readonly members: ReadonlyMap<string, Member>;
-  /** The members that have been read, by cluster id. */
+  /** The members that have been read and are not forgotten, by cluster id. */
   syncedMembers(): ReadonlyMap<string, Member>;
   /** All services that are exported or imported. */
   keys(): Iterable<string>;
@@ -68,8 +68,12 @@ export interface ClusterSet {
   lackNamespace(name: string): string[];
   /** The id of the local cluster. */
   readonly localId: string;
-  /** Whether every cluster of the set has been read. */
+  /** Whether every cluster of the set has been read, or is forgotten. */
   readonly isComplete: boolean;
+  /** Takes a cluster for one that exports nothing, or no longer; by the name under which it was joined. */
+  forget(cluster: string, isForgotten: boolean): void;
+  /** The ids of clusters that are forgotten. */
+  forgotten(): ReadonlySet<string>;
   /** Those of some cluster ids that may be in the set, but have not been read. */
   unknown(ids: Iterable<string>): string[];
   /** Resolves when the local cluster has been read. */
@@ -80,6 +84,7 @@ export interface ClusterSet {
 export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   const { local, clusters, reachModes, importNamespace, wakeExported, wakeNamed, log } = options;
   const members = new Map<string, Member>();
+  const forgotten = new Set<string>();
   let isClosed = false;
   const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
   const imports = () => localWatches.views.imports;
@@ -145,6 +150,7 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     if (name === local.name) return;
     if (!clusters.names().includes(name)) {
       const known = keys(); // while its exports are still among them
+      forgotten.delete(name);
       members.get(name)?.close();
       if (members.delete(name)) wakeAll(known);
     } else if (!members.has(name)) {
@@ -164,11 +170,12 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   }
 
   function syncedMembers(): Map<string, Member> {
-    const synced = [...members.values()].filter(({ isSettled }) => isSettled);
-    return new Map(synced.map((member) => [idOf(member), member]));
+    const synced = [...members].filter(([name, { isSettled }]) => isSettled && !forgotten.has(name));
+    return new Map(synced.map(([, member]) => [idOf(member), member]));
   }
 
-  const isComplete = () => clusters.names().every((name) => members.get(name)?.isSettled);
+  const isComplete = () =>
+    clusters.names().every((name) => forgotten.has(name) || members.get(name)?.isSettled);
 
   return {
     local: localMember,
@@ -204,6 +211,13 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     get isComplete() {
       return isComplete();
     },
+    forget(cluster, isForgotten) {
+      if (isForgotten) forgotten.add(cluster);
+      else forgotten.delete(cluster);
+      wakeAll();
+    },
+    forgotten: () =>
+      new Set([...forgotten].flatMap((name) => (members.has(name) ? idOf(members.get(name)!) : []))),
     unknown(ids) {
       const synced = syncedMembers();
       return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
