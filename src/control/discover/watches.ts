@@ -177,8 +177,8 @@ function trimNamespace({
 /** By its status an imported Service is known to be that of other clusters. */
 function derivedServicesOf(object: KubeObject): string[] {
   const { namespace = '', name } = object.metadata;
-  const service = labelledService(object) ?? { namespace, name };
-  const names = [derivedName(service), headlessName(service)];
+  const services = [{ namespace, name }, labelledService(object) ?? []].flat();
+  const names = services.flatMap((service) => [derivedName(service), headlessName(service)]);
   return names.map((each) => `Service ${keyOf({ namespace, name: each })}`);
 }
 

@@ -47,7 +47,7 @@ const quoted = (namespace: string) => `namespace "${namespace}"`;
 function noteOf({ namespace, services }: MissingNamespace): string {
   const more = services.length > MAX_SERVICES ? ` and ${services.length - MAX_SERVICES} more` : '';
   const names = services.slice(0, MAX_SERVICES).join(', ') + more;
-  return `${quoted(namespace)} does not exist, so these services of other clusters are not imported into it: ${names}`;
+  return `${quoted(namespace)} does not exist, so these services are not imported into it: ${names}`;
 }
 
 /** The condition, and the notes that are not in the one of before. */
@@ -56,7 +56,7 @@ export function namespaceNews(
   before: Pick<Condition, 'status' | 'message'> | undefined,
 ): { condition: PlannedCondition; notes: string[] } {
   if (missing.length === 0) {
-    const message = 'all services of other clusters have a namespace here';
+    const message = 'all services have a namespace to be imported into';
     return { condition: { type: TYPE, status: 'True', reason: 'NamespacesFound', message }, notes: [] };
   }
   const told = missing.slice(0, MAX_NAMESPACES);

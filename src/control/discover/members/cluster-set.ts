@@ -174,6 +174,8 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     return new Map(synced.map(([, member]) => [idOf(member), member]));
   }
 
+  const forgottenIds = () =>
+    new Set([...members].flatMap(([name, member]) => (forgotten.has(name) ? idOf(member) : [])));
   const isComplete = () =>
     clusters.names().every((name) => forgotten.has(name) || members.get(name)?.isSettled);
 
@@ -216,11 +218,10 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       else forgotten.delete(cluster);
       wakeAll();
     },
-    forgotten: () =>
-      new Set([...forgotten].flatMap((name) => (members.has(name) ? idOf(members.get(name)!) : []))),
+    forgotten: forgottenIds,
     unknown(ids) {
-      const synced = syncedMembers();
-      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
+      const [synced, gone] = [syncedMembers(), forgottenIds()];
+      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id) && !gone.has(id));
     },
     settled: Promise.all([localMember.settled, localWatches.discovered]),
     close() {
