@@ -138,10 +138,11 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const set = openClusterSet({ local, clusters, reachModes, importNamespace, ...wakes, log });
   const { members } = set;
   const { forgetAfterMs } = options;
-  const forget = (cluster: string, isForgotten: boolean) =>
-    cluster === local.name || set.forget(cluster, isForgotten);
-  const watched = { members, objectOf, forgetAfterMs, forget, events, log, metrics, clock };
-  const health = watchClusterHealth(watched, stopped.signal);
+  const reports = { objectOf, events, log, metrics, clock };
+  const health = watchClusterHealth(
+    { members, local: local.name, forgetAfterMs, forget: set.forget, ...reports },
+    stopped.signal,
+  );
   measureRefused(metrics, publisher, grants);
   measureServices(metrics, set);
   const { trust } = options;

@@ -8,7 +8,7 @@ import { createMetrics } from '../../../ops/metrics.ts';
 import { watchClusterHealth } from './cluster-health.ts';
 import type { Member } from './member.ts';
 
-function watch(forgetAfterMs: number | undefined) {
+function watch(forgetAfterMs: number | undefined, local = 'west') {
   let problem: string | undefined;
   const member = {
     id: 'east',
@@ -28,6 +28,7 @@ function watch(forgetAfterMs: number | undefined) {
   const work = watchClusterHealth(
     {
       members: new Map([['east', member]]),
+      local,
       objectOf: () => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'east' } }),
       forgetAfterMs,
       forget: (cluster, isForgotten) => void said.push(`${isForgotten ? 'forget' : 'remember'} ${cluster}`),
@@ -62,7 +63,9 @@ test('the names of a cluster that cannot be read are forgotten after a while, an
   assert.deepEqual(await east.after(2, undefined), ['ClusterReachable', 'remember east']);
 });
 
-test('they are kept for ever by default', async () => {
-  await using east = watch(undefined);
-  assert.deepEqual(await east.after(1000, 'no route'), ['ClusterUnreachable']);
+test('they are kept for ever by default, and those of the local cluster always', async () => {
+  for (const [limit, local] of [[undefined], [60_000, 'east']] as const) {
+    await using east = watch(limit, local);
+    assert.deepEqual(await east.after(1000, 'no route'), ['ClusterUnreachable']);
+  }
 });

@@ -1,4 +1,7 @@
-/** Reports which clusters can be watched, and how old the data of each are: their last known names stay served, unless they are to be forgotten. */
+/**
+ * Reports which clusters can be watched, and how old the data of each are: their last known names stay served, for as long as they are
+ * to be kept.
+ */
 import type { Clock } from '../../../kube/clock.ts';
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -8,6 +11,8 @@ import type { Member } from './member.ts';
 
 export interface ClusterHealthOptions {
   members: ReadonlyMap<string, Member>;
+  /** The name of the local cluster, which is never forgotten. */
+  local: string;
   /** The Secret of a joined cluster, which gets the events about it. */
   objectOf: (cluster: string) => KubeObject | undefined;
   /** How long the names of a cluster that cannot be read are kept; for ever if undefined. */
@@ -30,7 +35,7 @@ export async function watchClusterHealth(options: ClusterHealthOptions, signal: 
   /** Since when each cluster has not been readable. */
   const failingSince = new Map<string, number>();
   const overdue = (member: Member, name: string) => {
-    const problem = member.problem();
+    const problem = name === options.local ? undefined : member.problem();
     const since = failingSince.get(name) ?? clock.now();
     if (problem === undefined) failingSince.delete(name);
     else failingSince.set(name, since);
@@ -50,6 +55,7 @@ export async function watchClusterHealth(options: ClusterHealthOptions, signal: 
     onChange(members, overdue, (name, problem) => forget(options, name, problem)),
   ];
   while (!signal.aborted) {
+    for (const name of failingSince.keys()) if (!members.has(name)) failingSince.delete(name);
     for (const check of checks) check();
     await clock.wait(CHECK_MS, signal);
   }
@@ -92,7 +98,6 @@ function reportReachability(
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterUnreachable', action, note });
 }
 
-/** A local cluster is never forgotten: its objects are those that the names are for. */
 function forget(options: ClusterHealthOptions, cluster: string, problem: string | undefined): void {
   const { objectOf, events, log } = options;
   options.forget(cluster, problem !== undefined);

@@ -71,7 +71,7 @@ export interface ClusterSet {
   /** Whether every cluster of the set has been read, or is forgotten. */
   readonly isComplete: boolean;
   /** Takes a cluster for one that exports nothing, or no longer; by the name under which it was joined. */
-  forget(cluster: string, isForgotten: boolean): void;
+  readonly forget: (cluster: string, isForgotten: boolean) => void;
   /** The ids of clusters that are forgotten. */
   forgotten(): ReadonlySet<string>;
   /** Those of some cluster ids that may be in the set, but have not been read. */
