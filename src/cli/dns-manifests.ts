@@ -35,9 +35,11 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
         terminal.err(
           `isthmus: ${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets\n`,
         );
-      const { import: imports = false, reach = 'pods' } = kubernetes ?? {};
+      const { import: imports, importNamespace, reach = 'pods' } = kubernetes ?? {};
       const config = readFileSync(file, 'utf8');
-      const manifests = dnsManifests({ ...options, imports, reach, config }).map(rolledBy(config));
+      const manifests = dnsManifests({ ...options, imports, importNamespace, reach, config }).map(
+        rolledBy(config),
+      );
       manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
       for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
     });

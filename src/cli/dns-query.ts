@@ -92,7 +92,9 @@ async function fill(sink: RecordSink, settings: DiscoverSettings): Promise<void>
   }
   const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
   const joinWaitMs = settings.joinWaitSeconds * 1000;
-  const discovery = startDiscovery({ ...joined, sink, events, log, metrics: createMetrics(), joinWaitMs });
+  const { importNamespace, preferLocal } = settings;
+  const given = { ...joined, importNamespace, preferLocal, sink, events, log, joinWaitMs };
+  const discovery = startDiscovery({ ...given, metrics: createMetrics() });
   const done = new AbortController();
   const late = delay(joinWaitMs + READ_MS, 'late', { signal: done.signal }).catch(() => 'done');
   try {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
 import { IsthmusError } from '../ops/errors.ts';
-import { createLog } from '../ops/log.ts';
 import { parseNamespace } from './arguments.ts';
+import { connectLocal } from './dns-cluster.ts';
 import { EXIT } from './exit.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -34,10 +34,7 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
       const options = optionsOf(kubernetes.delegation ?? false);
       const service = { namespace, name: options.service ?? DNS_NAME };
       const given = { service, zones: zoneTexts(dns.zones), options };
-      await using local = await connect(kubernetes);
-      const reachability = await local.cluster.probe();
-      if (reachability.state === 'unreachable')
-        throw new IsthmusError('CLUSTER_UNREACHABLE', reachability.problem);
+      await using local = await connectLocal(kubernetes, 'dns undelegate');
       const removals = await removeDelegations(local.cluster, given).catch((error: unknown) => {
         throw userErrorOf(error);
       });
@@ -58,17 +55,4 @@ export function dnsUndelegateCommand(terminal: Terminal): Command {
         terminal.exitCode = EXIT.problems;
       }
     });
-}
-
-async function connect(settings: {
-  clusterId: string;
-  kubeconfig?: string | undefined;
-  context?: string | undefined;
-}) {
-  const { createCluster } = await import('../kube/cluster.ts');
-  const { loadConnection } = await import('../kube/http/kubeconfig.ts');
-  const connection = loadConnection({ file: settings.kubeconfig, context: settings.context });
-  const log = createLog('error', { role: 'dns undelegate' });
-  const cluster = createCluster({ name: settings.clusterId, connection, log });
-  return { cluster, [Symbol.asyncDispose]: () => cluster.stop() };
 }

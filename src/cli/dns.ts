@@ -9,6 +9,7 @@ import { logLevelOption } from './arguments.ts';
 import { dnsManifestsCommand } from './dns-manifests.ts';
 import { dnsQueryCommand } from './dns-query.ts';
 import { dnsUndelegateCommand } from './dns-undelegate.ts';
+import { dnsUnimportCommand } from './dns-unimport.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -26,6 +27,7 @@ export function dnsCommand(terminal: Terminal): Command {
     .addCommand(dnsQueryCommand(terminal))
     .addCommand(dnsManifestsCommand(terminal))
     .addCommand(dnsUndelegateCommand(terminal))
+    .addCommand(dnsUnimportCommand(terminal))
     .action(async (flags: DnsFlags) => {
       const { collectConfigured, loadDnsCommandConfig } = await import('./dns-config.ts');
       const { startDns } = await import('../dns/server/server.ts');

@@ -14,7 +14,9 @@ import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { runController } from '../kernel/run-controller.ts';
 import type { Wake } from '../kernel/watches.ts';
+import { reportMissingNamespaces } from './imports/missing-namespaces.ts';
 import { reconcileImports } from './imports/reconcile.ts';
+import { DNS_NAME } from './install.ts';
 import { followClusterDns } from './members/cluster-dns.ts';
 import { watchClusterHealth } from './members/cluster-health.ts';
 import { openClusterSet } from './members/cluster-set.ts';
@@ -22,6 +24,7 @@ import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
 import type { ReachMode } from './members/nodes.ts';
 import { CLUSTERSET_ZONE, isInZone } from './names.ts';
 import { observeService } from './observe.ts';
+import type { ImportNamespace } from './placement.ts';
 import type { RecordSink } from './records/dns-record.ts';
 import { exportRecords } from './records/export-records.ts';
 import { openGrantBook } from './records/grant-book.ts';
@@ -42,6 +45,12 @@ export interface DiscoveryOptions {
   reachModes?: ReachModes;
   /** How the other clusters reach this one; by pod addresses if left out. */
   reach?: ReachMode;
+  /** Where services are imported to; into their own namespaces if left out. */
+  importNamespace?: ImportNamespace;
+  /** How long the names of a cluster that cannot be read are kept; for ever if left out. */
+  forgetAfterMs?: number | undefined;
+  /** Whether clients here are led to this cluster alone where it has ready endpoints of a service. */
+  preferLocal?: boolean;
   /** Resolves when `clusters` has all clusters that have joined so far. */
   joined?: Promise<unknown>;
   /** The Secret of a joined cluster, for events about it. */
@@ -88,7 +97,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const { reachModes = BY_PODS, reach = 'pods', objectOf = () => undefined } = options;
   const stopped = new AbortController();
   const events = options.events ?? recorder(local, log);
-  const { configured = NOTHING_CONFIGURED } = options;
+  const { configured = NOTHING_CONFIGURED, preferLocal = false } = options;
   const grants = options.namespace === undefined ? undefined : grantBook(options.namespace, options);
   const publisher = createPublisher({
     sink,
@@ -110,7 +119,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       else if (task.startsWith(NAMESPACE)) await publisher.reconsider(task.slice(NAMESPACE.length));
       else if (grants && task.startsWith(GRANTS))
         await publisher.regrant(grants.changesOf(task.slice(GRANTS.length)));
-      else await publisher.publish(task, recordsOf(task, set));
+      else await publisher.publish(task, recordsOf(task, set, preferLocal));
       return SUCCESS;
     },
   });
@@ -125,9 +134,15 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const wakePolicies = () => records.enqueue(RULES);
   const wakeNamespace = (name: string) => records.enqueue(NAMESPACE + name);
   const wakes = { wakeExported, wakeNamed, wakePolicies, wakeNamespace };
-  const set = openClusterSet({ local, clusters, reachModes, ...wakes, log });
+  const { importNamespace } = options;
+  const set = openClusterSet({ local, clusters, reachModes, importNamespace, ...wakes, log });
   const { members } = set;
-  const health = watchClusterHealth({ members, objectOf, events, log, metrics, clock }, stopped.signal);
+  const { forgetAfterMs } = options;
+  const reports = { objectOf, events, log, metrics, clock };
+  const health = watchClusterHealth(
+    { members, local: local.name, forgetAfterMs, forget: set.forget, ...reports },
+    stopped.signal,
+  );
   measureRefused(metrics, publisher, grants);
   measureServices(metrics, set);
   const { trust } = options;
@@ -160,13 +175,29 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     async importServices(signal) {
       // Imports of clusters that are not in the set are deleted, so the set must be known.
       if (!(await unlessAborted(Promise.all([set.settled, options.joined]), signal))) return;
-      const reconcile = reconcileImports({ local, set, reach, events, metrics, clock });
-      const connect = (wake: Wake) => {
-        wakeImports = wake;
+      const { namespace } = options;
+      const service = namespace === undefined ? undefined : { namespace, name: DNS_NAME };
+      const common = { log, metrics, clock };
+      const given = { local, set, installation: namespace, preferLocal, reach, events, metrics, clock };
+      const reconcile = reconcileImports(given);
+      const report = reportMissingNamespaces({ local, set, service, events, metrics });
+      const wakes = new Set<Wake>();
+      wakeImports = (key) => wakes.forEach((wake) => wake(key));
+      const connect = (keyOf: (key: string) => string) => (enqueue: Wake) => {
+        const wake = (key: string) => enqueue(keyOf(key));
+        wakes.add(wake);
         for (const key of set.keys()) wake(key);
-        return () => (wakeImports = undefined);
+        return () => wakes.delete(wake);
       };
-      await runController({ name: 'service-import', log, metrics, clock, reconcile }, connect, signal);
+      await Promise.all([
+        runController({ name: 'service-import', ...common, reconcile }, connect(String), signal),
+        // It looks at all of them at once.
+        runController(
+          { name: 'import-namespaces', ...common, reconcile: report },
+          connect(() => 'all'),
+          signal,
+        ),
+      ]);
     },
     async stop() {
       stopped.abort();
@@ -193,12 +224,12 @@ function measureServices(metrics: Metrics, set: ClusterSet): void {
 }
 
 /** The records of a task of the controller: `Exported <key>` or `<kind> <key>`. */
-function recordsOf(task: string, set: ClusterSet): ObjectRecords[] {
+function recordsOf(task: string, set: ClusterSet, preferLocal: boolean): ObjectRecords[] {
   const space = task.indexOf(' ');
   const [kind, key] = [task.slice(0, space), task.slice(space + 1)];
   if (kind !== EXPORTED) return localRecords(set, kind, key);
   const { namespace = '', name } = nameOfKey(key);
-  return exportRecords({ namespace, name }, observeService(set, key), set.localId);
+  return exportRecords({ namespace, name }, observeService(set, key), { local: set.localId, preferLocal });
 }
 
 function recorder(local: Cluster, log: Log): EventRecorder {

@@ -11,11 +11,14 @@ import {
 import type { Manifest } from '../install/objects.ts';
 import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
+import type { Right } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
 import type { ReachMode } from './members/nodes.ts';
 import { grantMapName } from './names.ts';
+import type { ImportNamespace } from './placement.ts';
 import { GRANT_MAPS } from './records/grants.ts';
 import {
+  EXPORT_WATCHES,
   GRANT_WATCHES,
   IMPORT_WATCHES,
   JOIN_WATCHES,
@@ -30,8 +33,10 @@ export interface DnsInstallOptions {
   replicas: number;
   /** The text of the configuration. */
   config: string;
-  /** Whether services are imported. */
-  imports: boolean;
+  /** Whether services are imported, or taken out again; neither if undefined. */
+  imports: boolean | undefined;
+  /** The namespace that they are imported into, if it is one for all. */
+  importNamespace?: ImportNamespace;
   /** How other clusters reach this one. */
   reach: ReachMode;
 }
@@ -58,7 +63,20 @@ export const MEMBER_RULES = rulesOf(rightsOf(MEMBER_WATCHES));
 
 /** The rights in the local cluster, without and with the import of services. */
 const LOCAL_RIGHTS = [...rightsOf(MEMBER_WATCHES), ...rightsOf(LOCAL_WATCHES), ...EVENT_RIGHTS];
-const IMPORT_RIGHTS = [...LOCAL_RIGHTS, ...rightsOf(IMPORT_WATCHES)];
+
+/** To take imports out again. */
+const REMOVAL_RIGHTS = rightsOf(IMPORT_WATCHES)
+  .filter(({ resource }) => !resource.endsWith('/status'))
+  .map((right) => ({ ...right, verbs: ['get', 'delete'] }));
+
+/** What the import of services may do in the whole cluster. With a namespace of its own it writes nothing elsewhere but node ports. */
+function importRights({ imports, importNamespace, reach }: DnsInstallOptions): Right[] {
+  if (imports === undefined) return [];
+  const isWritten = ({ resource }: Right) =>
+    importNamespace === undefined || (resource === 'services' && reach !== 'pods');
+  if (!imports) return REMOVAL_RIGHTS.filter(isWritten);
+  return [...rightsOf(EXPORT_WATCHES), ...rightsOf(IMPORT_WATCHES).filter(isWritten)];
+}
 
 /** What the leader does with the grants of names. A ConfigMap that does not exist yet cannot be named in a rule for create. */
 const GRANT_RULES = [
@@ -78,6 +96,12 @@ const HOME_RULES = [
   ...leaderRules(DNS_NAME),
 ];
 
+/** To say on our own Service which namespaces are missing. */
+const OWN_SERVICE_RULES = [
+  { apiGroups: [''], resources: ['services'], resourceNames: [DNS_NAME], verbs: ['get'] },
+  { apiGroups: [''], resources: ['services/status'], resourceNames: [DNS_NAME], verbs: ['patch'] },
+];
+
 /** The name of an object outside of our namespace: different for each installation in a cluster. */
 export function nameOutside(name: string, namespace: string): string {
   return namespace === DNS_NAMESPACE ? name : `${name}-${namespace}`;
@@ -85,7 +109,7 @@ export function nameOutside(name: string, namespace: string): string {
 
 /** All objects, in the order in which they are applied. The namespace must exist. */
 export function dnsManifests(options: DnsInstallOptions): Manifest[] {
-  const { namespace, image, replicas, config, imports, reach } = options;
+  const { namespace, image, replicas, config, imports, importNamespace, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
   const global = { name: nameOutside(DNS_NAME, namespace), labels: LABELS };
   const ports = [
@@ -99,8 +123,15 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   ];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
-    ...boundRole(global, rulesOf(imports ? IMPORT_RIGHTS : LOCAL_RIGHTS), local),
-    ...boundRole(local, HOME_RULES, local),
+    ...boundRole(global, rulesOf([...LOCAL_RIGHTS, ...importRights(options)]), local),
+    ...boundRole(local, [...HOME_RULES, ...(imports ? OWN_SERVICE_RULES : [])], local),
+    ...(importNamespace === undefined
+      ? []
+      : boundRole(
+          { ...global, name: `${global.name}-imports`, namespace: importNamespace },
+          rulesOf(imports ? rightsOf(IMPORT_WATCHES) : REMOVAL_RIGHTS),
+          local,
+        )),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
     { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(image, replicas) },

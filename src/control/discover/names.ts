@@ -36,9 +36,20 @@ export const CLUSTER_ID_PROPERTY = 'cluster.clusterset.k8s.io';
 /** On all objects that were made for an imported service: its name. Objects without it are never changed or deleted. */
 export const IMPORTED_LABEL = `${TANZU}/imported`;
 
+/** On the same, where all services are imported into one namespace: the namespace that it has in its own cluster. */
+export const IMPORTED_NAMESPACE_LABEL = `${TANZU}/imported-namespace`;
+
+/** On all objects that are made for imports and exports: the namespace of the installation that made them. */
+export const INSTALLATION_LABEL = `${TANZU}/installation`;
+
 /** The name of the derived Service of an imported one: recognisable, and never that of a Service that somebody else made. */
 export function derivedName({ namespace, name }: ServiceName): string {
   return `${name.slice(0, 50)}-${shortHash(`${namespace}/${name}`)}`;
+}
+
+/** The name of the derived Service of a headless one: another, since no Service can become headless, nor cease to be. */
+export function headlessName(service: ServiceName): string {
+  return `${derivedName(service)}-hl`;
 }
 
 /** Eight hexadecimal digits for names that must be unique and stable. */

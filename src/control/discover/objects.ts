@@ -116,3 +116,14 @@ export function publishedEndpoints(slice: EndpointSlice, service?: Service): End
   if (service?.spec?.publishNotReadyAddresses) return all;
   return all.filter(({ conditions }) => conditions?.ready !== false);
 }
+
+/** Whether there is any endpoint that clients may use. */
+export function hasPublishedEndpoints({
+  slices,
+  service,
+}: {
+  slices: readonly EndpointSlice[];
+  service: Service | undefined;
+}): boolean {
+  return slices.some((slice) => publishedEndpoints(slice, service).length > 0);
+}

@@ -27,11 +27,13 @@ export interface ObservedService {
 /** Reads the caches of all clusters of the set for the service with this key. */
 export function observeService(set: ClusterSet, key: string): ObservedService {
   const members = set.syncedMembers();
+  const forgotten = set.forgotten();
   return {
     exported: [...members].flatMap(([id, member]) => member.exportedAs(key, id)),
     imported: set.importOf(key),
-    importedSlices: set.local
-      .importedSlicesOf(key)
-      .filter(({ metadata }) => !members.has(metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '')),
+    importedSlices: set.importedSlicesOf(key).filter(({ metadata }) => {
+      const source = metadata.labels?.[SOURCE_CLUSTER_LABEL] ?? '';
+      return !members.has(source) && !forgotten.has(source);
+    }),
   };
 }

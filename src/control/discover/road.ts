@@ -1,4 +1,5 @@
 /** The discover road, which runs in `isthmus dns`: every replica serves the records of the clusters, and the leader writes. */
+import { systemClock } from '../../kube/clock.ts';
 import { createEventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -8,6 +9,8 @@ import { createDelegator } from './delegation/delegator.ts';
 import { probeRecords } from './delegation/probe.ts';
 import { optionsOf } from './delegation/settings.ts';
 import { startDiscovery } from './discovery.ts';
+import type { Discovery } from './discovery.ts';
+import { removeImportsOnce } from './imports/removal.ts';
 import { DNS_NAME } from './install.ts';
 import { joinClusters } from './members/join.ts';
 import type { JoinedClusters } from './members/join.ts';
@@ -37,6 +40,9 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   const discovery = startDiscovery({
     ...joined,
     reach: settings.reach,
+    importNamespace: settings.importNamespace,
+    preferLocal: settings.preferLocal,
+    forgetAfterMs: settings.forgetAfterSeconds && settings.forgetAfterSeconds * 1000,
     configured,
     sink,
     trust: (addresses) => sink.trust(addresses),
@@ -46,7 +52,7 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   });
   const work: Work[] = [
     (signal) => discovery.writeGrants(signal),
-    ...(settings.import ? [(signal: AbortSignal) => discovery.importServices(signal)] : []),
+    ...importWork(settings, joined, discovery, log),
     ...delegationWork(options, joined, discovery.ready),
   ];
   const election = workAsLeader({ cluster, namespace, name: DNS_NAME, work, log });
@@ -59,6 +65,19 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
       await joined.clusters.stop();
     },
   };
+}
+
+/** The leader's work on imports: to keep them, or to take them out again; none if the settings do not mention them. */
+function importWork(
+  settings: DiscoverSettings,
+  { local, namespace }: JoinedClusters,
+  discovery: Discovery,
+  log: Log,
+): Work[] {
+  if (settings.import === undefined) return [];
+  if (settings.import) return [(signal) => discovery.importServices(signal)];
+  const options = { client: () => local.client, installation: namespace, log, clock: systemClock };
+  return [(signal) => removeImportsOnce(options, signal)];
 }
 
 /** The leader's work on delegation; none if the settings do not mention it. */

@@ -30,13 +30,19 @@ export const discoverSettings = z
       .default([]),
     /** The namespace of the Secrets with kubeconfigs of other clusters; the pod's own if left out, none with null. */
     secretsNamespace: z.string().nullable().optional(),
-    /** Whether to import the services that other clusters export: writes to the local cluster. */
-    import: z.boolean().default(false),
+    /** Whether to import the services that other clusters export; false removes them again, and if left out nothing is written. */
+    import: z.boolean().optional(),
+    /** The namespace that all services are imported into; each into its own if left out. It must exist. */
+    importNamespace: z.string().regex(CLUSTER_ID, 'must be the name of a namespace').optional(),
     /**
      * How clusters of the set reach each other's pods: by pod addresses, or by node ports at internal or external addresses of nodes.
      * A cluster that is reached by node ports creates them for its exported services. Joined clusters may have modes of their own.
      */
     reach: reach.default('pods'),
+    /** Whether clients of this cluster are led to its own endpoints of a service alone, while it has ready ones. */
+    preferLocal: z.boolean().default(false),
+    /** How long the names of a joined cluster are served that cannot be read; for ever if left out. */
+    forgetAfterSeconds: z.number().int().min(60).optional(),
     /** Whether the zones are delegated from the cluster's own DNS: writes to its configuration. */
     delegation: delegationSettings.optional(),
     /** How long the first answer waits for clusters that do not answer. */
@@ -45,6 +51,10 @@ export const discoverSettings = z
   .refine((settings) => settings.import || settings.reach === 'pods', {
     path: ['reach'],
     message: 'node ports are created and used only with import: true',
+  })
+  .refine((settings) => settings.import !== undefined || settings.importNamespace === undefined, {
+    path: ['importNamespace'],
+    message: 'services are imported only with import: true',
   });
 
 export type DiscoverSettings = z.output<typeof discoverSettings>;

@@ -13,15 +13,16 @@ import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable, WatchedKind } from '../kernel/watches.ts';
 import { hasSameAddresses, trimNode } from './members/nodes.ts';
 import { trimService, trimSlice } from './members/trim.ts';
+import { labelledService } from './placement.ts';
 import {
   CLUSTER_LABEL,
   FQDN_ANNOTATION,
   GRANTS_LABEL,
   HOSTNAME_ANNOTATION,
-  IMPORTED_SERVICE_LABEL,
   NODE_PORTS_LABEL,
   SERVICE_NAME_LABEL,
   derivedName,
+  headlessName,
 } from './names.ts';
 
 /** In every cluster of the set. */
@@ -30,6 +31,7 @@ export interface MemberViews {
   slices: View;
   exports?: View;
   properties?: View;
+  namespaces?: View;
 }
 
 /** In clusters that are reached by node ports. */
@@ -45,8 +47,10 @@ export interface LocalViews {
   namespaces: View;
 }
 
-/** What the import of services writes to the local cluster. */
-export type ImportViews = Omit<MemberViews, 'properties'> & Pick<LocalViews, 'imports'>;
+/** What the import of services makes in the local cluster. */
+export type ImportViews = Pick<MemberViews, 'services' | 'slices'> & Pick<LocalViews, 'imports'>;
+/** What it says of the local cluster's own exports. */
+export type ExportViews = Pick<MemberViews, 'exports'>;
 
 /** In the program's own namespace: the kubeconfigs of joined clusters. */
 export interface JoinViews {
@@ -66,6 +70,8 @@ const CLUSTER_PROPERTY: WatchedKind = {
   scope: 'Cluster',
 };
 
+const NAMESPACE: WatchedKind = { ...core('Namespace', 'namespaces'), scope: 'Cluster' };
+
 type Trim = (object: AnyObject) => AnyObject;
 const EVERY_KEY = () => [''];
 
@@ -77,7 +83,7 @@ export const MEMBER_WATCHES: WatchTable<MemberViews> = {
     wakes: {
       exported: (service, { exports }) => [
         ...ifExported([keyOf(service.metadata)], exports),
-        ...labelled(IMPORTED_SERVICE_LABEL)(service),
+        ...importedFor(service),
         ...labelled(NODE_PORTS_LABEL)(service),
       ],
       named: ifAnnotated(FQDN_ANNOTATION),
@@ -86,11 +92,11 @@ export const MEMBER_WATCHES: WatchTable<MemberViews> = {
   slices: {
     kind: builtIn('discovery.k8s.io', 'EndpointSlice', 'endpointslices'),
     trim: trimSlice as unknown as Trim,
-    indexes: { service: labelled(SERVICE_NAME_LABEL), imported: labelled(IMPORTED_SERVICE_LABEL) },
+    indexes: { service: labelled(SERVICE_NAME_LABEL), imported: importedFor },
     wakes: {
       exported: (slice, { exports }) => [
         ...ifExported(labelled(SERVICE_NAME_LABEL)(slice), exports),
-        ...labelled(IMPORTED_SERVICE_LABEL)(slice),
+        ...importedFor(slice),
       ],
       named: (slice, { services }) => [
         ...ifAnnotated(HOSTNAME_ANNOTATION)(slice),
@@ -104,6 +110,15 @@ export const MEMBER_WATCHES: WatchTable<MemberViews> = {
   exports: { kind: serviceExport, optional: true, wakes: { exported: ownKey } },
   // Without it, the cluster's id is the name under which it was joined.
   properties: { kind: CLUSTER_PROPERTY, optional: true, dispensable: true, wakes: { all: EVERY_KEY } },
+  // Without it, nobody is told that another cluster lacks the namespace of an export.
+  namespaces: {
+    kind: NAMESPACE,
+    optional: true,
+    dispensable: true,
+    trim: trimNamespace,
+    wakes: { namespaces: ownKey },
+    when: ({ before, after }) => before === undefined || after === undefined,
+  },
 };
 
 export const NODE_WATCHES: WatchTable<NodeViews> = {
@@ -117,12 +132,16 @@ export const NODE_WATCHES: WatchTable<NodeViews> = {
 };
 
 export const LOCAL_WATCHES: WatchTable<LocalViews> = {
-  imports: { kind: serviceImport, optional: true, wakes: { exported: ownKey, named: derivedServiceOf } },
+  imports: {
+    kind: serviceImport,
+    optional: true,
+    wakes: { exported: (object) => [...ownKey(object), ...importedFor(object)], named: derivedServicesOf },
+  },
   dnsEndpoints: { kind: dnsEndpoint, optional: true, wakes: { named: taskOf } },
   // Not dispensable: what may not be read must not open a zone.
   policies: { kind: namePolicy, optional: true, wakes: { policies: EVERY_KEY } },
   namespaces: {
-    kind: { ...core('Namespace', 'namespaces'), scope: 'Cluster' },
+    kind: NAMESPACE,
     trim: trimNamespace,
     wakes: { namespaces: ownKey },
     when: ({ before, after }) => !hasSameLabels(before, after),
@@ -132,8 +151,11 @@ export const LOCAL_WATCHES: WatchTable<LocalViews> = {
 export const IMPORT_WATCHES: WatchTable<ImportViews> = {
   services: { kind: MEMBER_WATCHES.services.kind, owned: true },
   slices: { kind: MEMBER_WATCHES.slices.kind, owned: true },
-  exports: { kind: serviceExport, optional: true, writesStatus: true },
   imports: { kind: serviceImport, optional: true, owned: true, writesStatus: true },
+};
+
+export const EXPORT_WATCHES: WatchTable<ExportViews> = {
+  exports: { kind: serviceExport, optional: true, writesStatus: true },
 };
 
 export const JOIN_WATCHES: WatchTable<JoinViews> = {
@@ -153,8 +175,17 @@ function trimNamespace({
 }
 
 /** By its status an imported Service is known to be that of other clusters. */
-function derivedServiceOf({ metadata: { namespace = '', name } }: KubeObject): string[] {
-  return [`Service ${keyOf({ namespace, name: derivedName({ namespace, name }) })}`];
+function derivedServicesOf(object: KubeObject): string[] {
+  const { namespace = '', name } = object.metadata;
+  const services = [{ namespace, name }, labelledService(object) ?? []].flat();
+  const names = services.flatMap((service) => [derivedName(service), headlessName(service)]);
+  return names.map((each) => `Service ${keyOf({ namespace, name: each })}`);
+}
+
+/** The key of the service that an object was imported for, by its labels. */
+function importedFor(object: KubeObject): string[] {
+  const service = labelledService(object);
+  return service ? [keyOf(service)] : [];
 }
 
 /** The only thing about namespaces that matters here. */

@@ -7,7 +7,17 @@ import type { ControlPlane } from '../../support/control-plane.ts';
 import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { clusterProperty, clusterPropertyCrd } from './cluster-property.ts';
-import { apply, endpointSlice, exportOf, installKinds, remove, service, startSite } from './site.ts';
+import {
+  apply,
+  endpointSlice,
+  expectEvent,
+  expectMetric,
+  exportOf,
+  installKinds,
+  remove,
+  service,
+  startSite,
+} from './site.ts';
 import type { Site } from './site.ts';
 
 interface Imported {
@@ -32,8 +42,10 @@ suite('imports', () => {
   before(async () => {
     [west, east] = await Promise.all([startControlPlane(), startControlPlane()]);
     await Promise.all([installKinds(west), installKinds(east)]);
+    // Our own Service, on which the western one says what it lacks.
+    await apply(west, service('isthmus-dns', undefined));
     sites = await Promise.all([
-      startSite({ west, east }, { imports: true }),
+      startSite({ west, east }, { imports: true, namespace: 'default' }),
       startSite({ east, west }, { imports: true }),
     ]);
   });
@@ -90,18 +102,18 @@ suite('imports', () => {
     };
     await waitFor(
       'conditions',
-      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+      async () => (await conditions(east)) === 'Conflict=False NamespaceExists=True Ready=True Valid=True',
     );
     await apply(west, service('foo', undefined, { clusterIP: 'None' }), exportOf('foo'));
     for (const plane of [west, east])
       await waitFor(
         'a conflict',
-        async () => (await conditions(plane)) === 'Conflict=True Ready=True Valid=True',
+        async () => (await conditions(plane)) === 'Conflict=True NamespaceExists=True Ready=True Valid=True',
       );
     await remove(west, 'serviceexport/foo', 'service/foo');
     await waitFor(
       'the end of the conflict',
-      async () => (await conditions(east)) === 'Conflict=False Ready=True Valid=True',
+      async () => (await conditions(east)) === 'Conflict=False NamespaceExists=True Ready=True Valid=True',
     );
   });
 
@@ -151,23 +163,57 @@ suite('imports', () => {
     await remove(east, 'serviceexport/bare', 'service/bare');
   });
 
-  test('a service is imported when its namespace is made', async () => {
+  test('a headless service has its name in the other cluster too, by the endpoints that are ready', async () => {
+    const pet = (hostname: string, address: string, ready: boolean) => ({
+      addresses: [address],
+      hostname,
+      conditions: { ready },
+    });
+    const endpoints = (ready: boolean) => [pet('a', '10.1.0.21', true), pet('b', '10.1.0.22', ready)];
+    const named = (publishNotReadyAddresses: boolean) =>
+      service('herd', 'herd.xcc.test', { clusterIP: 'None', publishNotReadyAddresses });
+    await apply(east, named(false), exportOf('herd'));
+    await apply(east, endpointSlice('herd-1', endpoints(false), { of: 'herd' }));
+    await sites[0]!.expect('herd.xcc.test', ['10.1.0.21']);
+    await sites[0]!.expect('a.herd.xcc.test', ['10.1.0.21']);
+    assert.equal(await sites[0]!.ask('b.herd.xcc.test'), 'ENOTFOUND');
+    await apply(east, named(true));
+    await sites[0]!.expect('b.herd.xcc.test', ['10.1.0.22']);
+    await remove(east, 'serviceexport/herd', 'service/herd', 'endpointslice/herd-1');
+    await sites[0]!.expect('herd.xcc.test', 'ENOTFOUND');
+  });
+
+  test('exports that ask for different names are told so', async () => {
+    await apply(east, service('twin', 'twin.xcc.test'), exportOf('twin'));
+    await apply(west, service('twin', 'other.xcc.test'), exportOf('twin'));
+    const path = 'jsonpath={.status.conditions[?(@.type=="Conflict")].reason}';
+    for (const plane of [west, east])
+      await waitFor('the conflict', async () => {
+        return (await plane.kubectl(['get', 'serviceexport', 'twin', '-o', path])).stdout === 'FQDNConflict';
+      });
+    for (const plane of [west, east]) await remove(plane, 'serviceexport/twin', 'service/twin');
+  });
+
+  test('a missing namespace is said on both sides, and the service imported when it is made', async () => {
     const namespace = 'later';
     const placed = (object: object) => ({ ...object, metadata: { name: 'late', namespace } });
     const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
     await apply(east, made, placed(service('late', undefined)), placed(exportOf('late')));
-    await until('the export to be told', async () => {
-      const found = await get<{ status?: { conditions?: object[] } }>(
-        east,
-        'serviceexport',
-        'late',
-        '-n',
-        namespace,
-      );
-      return found?.status?.conditions;
-    });
+    const said = async (plane: ControlPlane, type: string, ...object: string[]) => {
+      const path = `jsonpath={.status.conditions[?(@.type=="${type}")].reason}`;
+      return (await plane.kubectl(['get', ...object, '-o', path])).stdout;
+    };
+    const exporting = () => said(east, 'NamespaceExists', 'serviceexport', 'late', '-n', namespace);
+    const importing = () => said(west, 'ImportNamespacesExist', 'service', 'isthmus-dns');
+    await waitFor('the exporter to be told', async () => (await exporting()) === 'NamespaceMissing');
+    await waitFor('the importer to be told', async () => (await importing()) === 'NamespaceMissing');
+    await expectEvent(east, 'late', 'NamespaceMissing');
+    await expectEvent(west, 'isthmus-dns', 'NamespaceMissing');
+    await expectMetric(sites[0]!, 'isthmus_dns_imports_without_namespace 1');
     await apply(west, made);
     await until('the import', () => get(west, 'serviceimport', 'late', '-n', namespace));
+    await waitFor('the exporter to be told', async () => (await exporting()) === 'NamespaceFound');
+    await waitFor('the importer to be told', async () => (await importing()) === 'NamespacesFound');
   });
 
   test('a cluster is called what it calls itself', async () => {

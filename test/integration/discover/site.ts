@@ -53,6 +53,9 @@ export async function startSite(
     records?: { name: string; type: string; data: string }[];
     /** Where grants of names are kept; they are not if left out. This site then writes them, as the leader does. */
     namespace?: string;
+    importNamespace?: string;
+    preferLocal?: boolean;
+    forgetAfterMs?: number;
     objectOf?: (cluster: string) => KubeObject | undefined;
   } = {},
 ): Promise<Site> {

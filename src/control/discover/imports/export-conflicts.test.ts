@@ -111,6 +111,26 @@ suite('exports that disagree', () => {
     assert.deepEqual(expectConflict(annotations, 'AnnotationsConflict').annotations, {});
   });
 
+  test('about their name: that of the oldest with one is used, and one without a name contradicts nobody', () => {
+    const named = (...names: (string | undefined)[]) => {
+      const [west, east] = pair({}, {});
+      const all = [west, east].map((one, i) => ({
+        ...one,
+        service: service(one.service?.spec, names[i] === undefined ? {} : { fqdn: names[i] }),
+      }));
+      return all as [Exported, Exported];
+    };
+    assert.equal(expectConflict(named('a.xcc.test', 'b.xcc.test'), 'FQDNConflict').fqdn, 'a.xcc.test');
+    for (const names of [
+      ['a.xcc.test', 'A.xcc.test.'],
+      [undefined, 'A.xcc.test.'],
+    ]) {
+      const all = named(...names);
+      assert.equal(conflictOf(all[0], all).status, 'False');
+      assert.equal(resolveExports(all)?.fqdn, names[0] ?? names[1]);
+    }
+  });
+
   test('about families, so that an address would lead to some of the clusters only', () => {
     const all = pair({ clusterIPs: ['10.0.0.1'] }, { clusterIPs: ['fd00::1'] });
     assert.deepEqual(expectConflict(all, 'IPFamilyConflict').ipFamilies, ['IPv4']);
@@ -143,7 +163,12 @@ test('an export of what cannot be exported says so, and nothing else', () => {
   assert.deepEqual(said(missing), ['Valid False NoService']);
   assert.deepEqual(said(alias), ['Valid False InvalidServiceType']);
   const fine = { ...missing, service: service({ clusterIP: '10.0.0.1' }) };
-  assert.deepEqual(said(fine), ['Valid True Valid', 'Ready True Exported', 'Conflict False NoConflicts']);
+  assert.deepEqual(said(fine), [
+    'Valid True Valid',
+    'Ready True Exported',
+    'Conflict False NoConflicts',
+    'NamespaceExists True NamespaceFound',
+  ]);
 });
 
 const exported = (cluster: string, since: string, spec: Service['spec']): Exported => ({

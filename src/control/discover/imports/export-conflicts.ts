@@ -1,5 +1,6 @@
 /** Resolves conflicts between exports of one service by several clusters (KEP-1645). */
 import { canonicalJson } from '../../../kube/json.ts';
+import { FQDN_ANNOTATION, readHostName } from '../names.ts';
 import { familiesOf, isHeadless } from '../objects.ts';
 import type { Service, ServiceExport, ServicePort } from '../objects.ts';
 
@@ -20,7 +21,8 @@ export type ConflictReason =
   | 'TrafficDistributionConflict'
   | 'IPFamilyConflict'
   | 'LabelsConflict'
-  | 'AnnotationsConflict';
+  | 'AnnotationsConflict'
+  | 'FQDNConflict';
 
 export interface Conflict {
   reason: ConflictReason;
@@ -40,6 +42,8 @@ export interface ResolvedExports {
   ipFamilies: string[];
   labels: Record<string, string>;
   annotations: Record<string, string>;
+  /** The name that the oldest export with one asks for, as it is written there. */
+  fqdn: string | undefined;
   /** The clusters whose endpoints are used, the oldest export first. */
   clusters: string[];
   conflicts: Conflict[];
@@ -89,9 +93,15 @@ export function resolveExports(all: readonly Exported[]): ResolvedExports | unde
   const families = commonFamilies(participating);
   const differing = ({ of }: (typeof PROPERTIES)[number]) =>
     participating.filter((one) => canonicalJson(of(one)) !== canonicalJson(of(oldest)));
-  const conflict = (reason: ConflictReason, name: string, others: readonly Exported[]): Conflict[] => {
+  const names = differingNames(participating);
+  const conflict = (
+    reason: ConflictReason,
+    name: string,
+    others: readonly Exported[],
+    used = oldest,
+  ): Conflict[] => {
     const clusters = others.map(({ cluster }) => cluster);
-    const message = `${name}: the oldest export, of cluster ${oldest.cluster}, is used; different in ${clusters.join(', ')}`;
+    const message = `${name}: the oldest export, of cluster ${used.cluster}, is used; different in ${clusters.join(', ')}`;
     return clusters.length === 0 ? [] : [{ reason, clusters, message }];
   };
   const others = valid.filter((one) => !participating.includes(one));
@@ -105,12 +115,14 @@ export function resolveExports(all: readonly Exported[]): ResolvedExports | unde
     ipFamilies: families.common,
     labels: labelsOf(oldest),
     annotations: annotationsOf(oldest),
+    fqdn: names.used && fqdnOf(names.used),
     clusters: participating.map(({ cluster }) => cluster),
     conflicts: [
       ...conflict('TypeConflict', `type ${type}`, others),
       ...conflict('PortConflict', 'ports', ports.differing),
       ...conflict('IPFamilyConflict', 'address families', families.conflicting),
       ...PROPERTIES.flatMap((property) => conflict(property.reason, property.name, differing(property))),
+      ...conflict('FQDNConflict', 'DNS name', names.differing, names.used),
     ],
   };
 }
@@ -186,6 +198,27 @@ function labelsOf({ export: { spec } }: Exported): Record<string, string> {
 
 function annotationsOf({ export: { spec } }: Exported): Record<string, string> {
   return spec?.exportedAnnotations ?? {};
+}
+
+/** The name that an exported Service asks for, as it is written there. */
+export function fqdnOf({ service }: Exported): string | undefined {
+  return service?.metadata.annotations?.[FQDN_ANNOTATION];
+}
+
+/** The export whose DNS name is used, and those that ask for another. One without a name contradicts nobody. */
+function differingNames(participating: readonly Exported[]): {
+  used: Exported | undefined;
+  differing: Exported[];
+} {
+  const named = participating.filter((one) => fqdnOf(one) !== undefined);
+  /** The same name may be written in several ways. */
+  const hostNameOf = (one: Exported | undefined) => {
+    const fqdn = (one && fqdnOf(one)) ?? '';
+    const name = readHostName(fqdn);
+    return 'value' in name ? name.value : fqdn;
+  };
+  const [used] = named;
+  return { used, differing: named.filter((one) => hostNameOf(one) !== hostNameOf(used)) };
 }
 
 /** By age, then by cluster id, so that all clusters decide alike. */

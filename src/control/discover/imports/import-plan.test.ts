@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { ObservedService } from '../observe.ts';
 import { planImport } from './import-plan.ts';
 import { importStatus } from './status.ts';
-import { FQDN_ANNOTATION, derivedName } from '../names.ts';
+import { FQDN_ANNOTATION, derivedName, headlessName } from '../names.ts';
 import type { EndpointSlice, Service, ServiceImport } from '../objects.ts';
 import { nextStatus } from '../../kernel/status.ts';
 import { service, serviceExport, slice } from '../../../../test/support/discover/objects.ts';
@@ -126,11 +126,55 @@ suite('an imported service', () => {
     assert.deepEqual(objects[0]?.metadata.annotations, {});
   });
 
-  test('that is headless has slices that belong to no Service', () => {
+  test('that is headless and has a name has a headless Service for it, unless the local Service has one', () => {
+    const pets = (cluster: string, fqdn?: string) =>
+      exported(cluster, '2020', { clusterIP: 'None', ports }, [slice(endpoints)], fqdn);
+    const { objects } = planImport(web, seen(pets('east', 'pets.xcc.test')), undefined, settings);
+    assert.deepEqual(shapes(objects), ['Service', 'ServiceImport', 'EndpointSlice']);
+    const [derived, , copied] = objects as unknown as [Service, unknown, EndpointSlice];
+    assert.equal(derived.metadata.annotations?.[FQDN_ANNOTATION], 'pets.xcc.test');
+    assert.deepEqual(derived.spec, { type: 'ClusterIP', clusterIP: 'None', ports });
+    assert.equal(copied.metadata.labels?.['kubernetes.io/service-name'], derived.metadata.name);
+    assert.notEqual(derived.metadata.name, derivedName(web), 'it cannot become another sort of Service');
+    const local = seen(pets('west', 'own.xcc.test'), pets('east', 'pets.xcc.test'));
+    assert.ok(!shapes(planImport(web, local, undefined, settings).objects).includes('Service'));
+  });
+
+  test('that is headless and has no name has slices that belong to no Service', () => {
     const headless = exported('east', '2020', { clusterIP: 'None', ports }, [slice(endpoints)]);
     const { objects } = planImport(web, seen(headless), undefined, settings);
     assert.deepEqual(shapes(objects), ['ServiceImport', 'EndpointSlice']);
     assert.equal(objects[1]?.metadata.labels?.['kubernetes.io/service-name'], undefined);
+  });
+
+  test('has all its objects in the namespace for all imports, with the name that it has in its own', () => {
+    const placed = { ...settings, importNamespace: 'cross-cluster-connectivity' };
+    const { objects } = planImport(web, seen(east), undefined, placed);
+    for (const { metadata } of objects) {
+      assert.equal(metadata.namespace, 'cross-cluster-connectivity');
+      assert.equal(metadata.labels?.['multicluster.kubernetes.io/service-name'], 'web');
+    }
+    const other = planImport({ ...web, namespace: 'other' }, seen(east), undefined, placed).objects;
+    const names = [...objects, ...other].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    assert.equal(new Set(names).size, names.length);
+  });
+
+  test('leads to this cluster alone while it has a ready endpoint, if that is preferred', () => {
+    const sources = (preferLocal: boolean, ready: boolean) => {
+      const own = slice([{ addresses: ['10.2.0.1'], conditions: { ready } }]);
+      const here = exported('west', '2021', { clusterIP: '10.0.0.2', ports }, [own]);
+      const { objects, clusters } = planImport(web, seen(east, here), undefined, {
+        ...settings,
+        preferLocal,
+      });
+      assert.deepEqual(clusters, ['east', 'west'], 'both export it');
+      return objects.flatMap(
+        ({ metadata }) => metadata.labels?.['multicluster.kubernetes.io/source-cluster'] ?? [],
+      );
+    };
+    assert.deepEqual(sources(true, true), ['west']);
+    assert.deepEqual(sources(true, false).toSorted(), ['east', 'west']);
+    assert.deepEqual(sources(false, true).toSorted(), ['east', 'west']);
   });
 
   test('that nobody exports any more leaves nothing', () => {
@@ -176,6 +220,7 @@ suite('an imported service', () => {
   test('has a name that fits, however long its own is, and another in each namespace', () => {
     const long = { namespace: 'default', name: 'a'.repeat(63) };
     assert.ok(derivedName(long).length <= 63);
+    assert.ok(headlessName(long).length <= 63);
     assert.notEqual(derivedName(web), derivedName({ ...web, namespace: 'other' }));
   });
 });

@@ -1,26 +1,31 @@
 /**
- * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and,
- * unless the service is headless, the derived Service: one without selector, whose cluster IP is the clusterset IP here.
+ * Plans the objects of one imported service in the local cluster: a ServiceImport, EndpointSlices with the exporters' endpoints, and
+ * the derived Service: one without selector, whose cluster IP is the clusterset IP here. That of a headless service has none, and is
+ * made only where the exporter gave it a name, for it to be found by.
  */
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { MANAGED_BY } from '../../kernel/field-manager.ts';
 import type { ObservedExport, ObservedService } from '../observe.ts';
-import { resolveExports } from './export-conflicts.ts';
+import { fqdnOf, resolveExports } from './export-conflicts.ts';
 import type { ResolvedExports } from './export-conflicts.ts';
 import {
   FQDN_ANNOTATION,
   IMPORTED_LABEL,
+  IMPORTED_NAMESPACE_LABEL,
   IMPORTED_SERVICE_LABEL,
   SERVICE_NAME_LABEL,
   SOURCE_CLUSTER_LABEL,
   derivedName,
+  headlessName,
   shortHash,
 } from '../names.ts';
 import { nodePortSlices } from './node-ports.ts';
 import type { SliceContents } from './node-ports.ts';
-import { familyOf, familySpec, publishedEndpoints } from '../objects.ts';
+import { familyOf, familySpec, hasPublishedEndpoints, publishedEndpoints } from '../objects.ts';
 import type { Endpoint, Service, ServiceImport, ServiceName } from '../objects.ts';
+import { placeOf } from '../placement.ts';
+import type { ImportNamespace } from '../placement.ts';
 import { importCondition, pending } from './status.ts';
 
 export interface ImportSettings {
@@ -28,6 +33,9 @@ export interface ImportSettings {
   local: string;
   /** The API version of ServiceImport here. */
   apiVersion: string;
+  importNamespace?: ImportNamespace;
+  /** Whether clients here are led to this cluster alone where it has ready endpoints. */
+  preferLocal?: boolean;
 }
 
 /** The objects in the local cluster; none if no cluster exports the service. */
@@ -39,8 +47,12 @@ export interface ImportPlan {
 }
 
 /** The labels of all objects of one import. */
-export function ownerLabels({ name }: ServiceName): Record<string, string> {
-  return { [IMPORTED_LABEL]: name, ...MANAGED_BY };
+export function ownerLabels(
+  { namespace, name }: ServiceName,
+  importNamespace?: ImportNamespace,
+): Record<string, string> {
+  const from = importNamespace === undefined ? {} : { [IMPORTED_NAMESPACE_LABEL]: namespace };
+  return { [IMPORTED_LABEL]: name, ...from, ...MANAGED_BY };
 }
 
 /** Plans the objects of one service. `derived` is the derived Service as it is in the cluster. */
@@ -52,49 +64,52 @@ export function planImport(
 ): ImportPlan {
   const resolved = resolveExports(observed.exported);
   if (!resolved) return { objects: [], clusters: [], ready: pending('no cluster exports the service') };
+  const { namespace } = placeOf(service, settings.importNamespace);
+  const standIn = derivedService(service, observed, resolved, { ...settings, namespace });
   const participating = observed.exported.filter(({ cluster }) => resolved.clusters.includes(cluster));
   const found = participating.map((one) => ({ one, contents: contentsOf(one) }));
   const problems = found.flatMap(({ contents }) => (typeof contents === 'string' ? contents : []));
-  const slices = found.flatMap(({ one, contents }) =>
-    typeof contents === 'string'
-      ? []
-      : Object.entries(contents).map(([suffix, content]) => {
-          const isLocal = one.cluster === settings.local;
-          const endpoints = (content.endpoints ?? []).map((each) =>
-            importedEndpoint(each, resolved, isLocal),
-          );
-          const copy = { ...content, endpoints };
-          return importedSlice(service, one.cluster, suffix, copy, resolved, observed.imported);
-        }),
+  const here = participating.find(({ cluster }) => cluster === settings.local);
+  const isNear = settings.preferLocal && here !== undefined && hasPublishedEndpoints(here);
+  const used = isNear ? found.filter(({ one }) => one === here) : found;
+  const slices = used.flatMap(({ one, contents }) =>
+    Object.entries(typeof contents === 'string' ? {} : contents).map(([suffix, content]) => {
+      const isLocal = one.cluster === settings.local;
+      const endpoints = (content.endpoints ?? []).map((each) => importedEndpoint(each, resolved, isLocal));
+      const copy = { ...content, endpoints, cluster: one.cluster, suffix, namespace };
+      return importedSlice(service, copy, standIn, observed.imported);
+    }),
   );
-  const objects = [importOf(service, resolved, derived, settings), ...slices];
-  if (resolved.type === 'ClusterSetIP')
-    objects.unshift(derivedService(service, observed, resolved, settings.local));
   return {
-    objects,
+    objects: [...(standIn ? [standIn] : []), importOf(service, resolved, derived, settings), ...slices],
     clusters: resolved.clusters.toSorted(),
     ready: importCondition(resolved, derived, problems),
   };
 }
 
+/** The derived Service. It has the name that the exporters gave it, unless the local Service has one, and so the name already. */
 function derivedService(
   service: ServiceName,
-  observed: ObservedService,
+  { exported }: ObservedService,
   resolved: ResolvedExports,
-  local: string,
-): KubeObject {
-  const fqdn = fqdnOf(observed, resolved, local);
-  const { namespace } = service;
+  { local, namespace }: { local: string; namespace: string },
+): KubeObject | undefined {
+  const own = exported.find(({ cluster }) => cluster === local);
+  const fqdn = own && fqdnOf(own) !== undefined ? undefined : resolved.fqdn;
+  const isHeadless = resolved.type === 'Headless';
+  if (isHeadless && fqdn === undefined) return undefined;
+  const name = isHeadless ? headlessName(service) : derivedName(service);
   const labels = { [IMPORTED_SERVICE_LABEL]: service.name };
   const annotations = fqdn === undefined ? {} : { [FQDN_ANNOTATION]: fqdn };
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: derivedName(service), namespace, labels, annotations },
+    metadata: { name, namespace, labels, annotations },
     spec: {
       type: 'ClusterIP',
-      ...commonSpec(resolved),
-      ...familySpec(resolved.ipFamilies),
+      ...(isHeadless
+        ? { clusterIP: 'None', ports: resolved.ports }
+        : { ...commonSpec(resolved), ...familySpec(resolved.ipFamilies) }),
     },
   } as KubeObject;
 }
@@ -112,32 +127,23 @@ function commonSpec(resolved: ResolvedExports): object {
   };
 }
 
-/** The FQDN annotation of the oldest export that has one; none if the local Service has one, and so the name already. */
-function fqdnOf(
-  { exported }: ObservedService,
-  { clusters }: ResolvedExports,
-  local: string,
-): string | undefined {
-  const annotationOf = (cluster: string) =>
-    exported.find((one) => one.cluster === cluster)?.service?.metadata.annotations?.[FQDN_ANNOTATION];
-  if (annotationOf(local) !== undefined) return undefined;
-  return clusters.map(annotationOf).find((fqdn) => fqdn !== undefined);
-}
-
 function importOf(
-  { namespace, name }: ServiceName,
+  service: ServiceName,
   resolved: ResolvedExports,
   derived: Service | undefined,
-  { apiVersion }: ImportSettings,
+  { apiVersion, importNamespace }: ImportSettings,
 ): KubeObject {
-  const { type, labels, annotations } = resolved;
+  const { type, annotations } = resolved;
+  // By its name nobody could tell which service it is, where that is not its own.
+  const named = importNamespace === undefined ? {} : { [IMPORTED_SERVICE_LABEL]: service.name };
   const ips = type === 'ClusterSetIP' ? addressesOf(derived) : [];
   const spec = {
     type,
     ...commonSpec(resolved),
     ...(ips.length > 0 && { ips, ipFamilies: ips.map(familyOf) }),
   };
-  const metadata = { name, namespace, labels, annotations };
+  const labels = { ...resolved.labels, ...named };
+  const metadata = { ...placeOf(service, importNamespace), labels, annotations };
   return { apiVersion, kind: 'ServiceImport', metadata, spec } as KubeObject;
 }
 
@@ -162,27 +168,30 @@ function contentsOf(one: ObservedExport): Record<string, SliceContents> | string
   return Object.fromEntries(copies);
 }
 
-/** The slices of a headless service have no derived Service. */
+/** Where a slice came from, and where its copy goes. */
+interface SlicePlace {
+  cluster: string;
+  suffix: string;
+  namespace: string;
+}
+
 function importedSlice(
   service: ServiceName,
-  cluster: string,
-  suffix: string,
-  { addressType, endpoints, ports }: SliceContents,
-  { type }: ResolvedExports,
+  { addressType, endpoints, ports, cluster, suffix, namespace }: SliceContents & SlicePlace,
+  standIn: KubeObject | undefined,
   imported: ServiceImport | undefined,
 ): KubeObject {
-  const derived = derivedName(service);
   const labels = {
     [IMPORTED_SERVICE_LABEL]: service.name,
     [SOURCE_CLUSTER_LABEL]: cluster,
     'endpointslice.kubernetes.io/managed-by': 'isthmus',
-    ...(type === 'ClusterSetIP' && { [SERVICE_NAME_LABEL]: derived }),
+    ...(standIn && { [SERVICE_NAME_LABEL]: standIn.metadata.name }),
   };
-  const name = `${derived}-${cluster}-${shortHash(suffix)}`;
+  const name = `${derivedName(service)}-${cluster}-${shortHash(suffix)}`;
   return {
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
-    metadata: { name, namespace: service.namespace, labels, ...ownedBy(imported) },
+    metadata: { name, namespace, labels, ...ownedBy(imported) },
     addressType,
     endpoints,
     ports: ports ?? [],

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../../kube/object.ts';
 import type { ObservedExport } from '../observe.ts';
 import { NODE_PORTS_LABEL } from '../names.ts';
-import { familiesOf, familyOf, familySpec, isHeadless, publishedEndpoints } from '../objects.ts';
+import { familiesOf, familyOf, familySpec, hasPublishedEndpoints, isHeadless } from '../objects.ts';
 import type { EndpointPort, EndpointSlice, Service, ServiceExport, ServicePort } from '../objects.ts';
 
 /** How a service is reached by node ports. */
@@ -61,7 +61,7 @@ export type SliceContents = Pick<EndpointSlice, 'addressType' | 'endpoints' | 'p
 
 /** The slices of a service that is reached by node ports; or why there are none. */
 export function nodePortSlices(one: ObservedExport, access: NodePortAccess): SliceContents[] | string {
-  const { cluster, service, slices } = one;
+  const { cluster, service } = one;
   if (!service || isHeadless(service))
     return `cluster ${cluster} is reached by node ports, but the service is headless`;
   const carrier = [service, access.nodePortService].find((each) => each && hasNodePorts(each));
@@ -71,7 +71,7 @@ export function nodePortSlices(one: ObservedExport, access: NodePortAccess): Sli
   const addresses = access.addresses.filter((address) => served.includes(familyOf(address) ?? ''));
   if (addresses.length === 0) return `cluster ${cluster} has no reachable node`;
   // Without ready pods a node would refuse or drop the connection.
-  const isServed = slices.some((slice) => publishedEndpoints(slice, service).length > 0);
+  const isServed = hasPublishedEndpoints(one);
   const ports = (service.spec?.ports ?? []).flatMap((port) => nodePort(port, carrier));
   const families = new Set(addresses.map(familyOf));
   return [...families].map((addressType) => ({

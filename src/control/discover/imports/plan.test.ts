@@ -23,6 +23,10 @@ function exportedBy(...clusters: string[]): ObservedImport {
     hasNodePortService: false,
     importVersion: 'v1beta1',
     localId: 'west',
+    hasNamespace: true,
+    lackNamespace: [],
+    installation: undefined,
+    preferLocal: false,
     reach: 'pods',
     isComplete: true,
     hasUnknownSource: false,
@@ -40,13 +44,17 @@ suite('the plan of an exported service', () => {
       statuses.map(({ kind, ownConditions }) => [kind, ...(ownConditions ?? [])]),
       [
         ['ServiceImport', 'Ready'],
-        ['ServiceExport', 'Valid', 'Ready', 'Conflict'],
+        ['ServiceExport', 'Valid', 'Ready', 'Conflict', 'NamespaceExists'],
       ],
     );
   });
 
-  test('leaves the import alone while a cluster that contributes to it has not been read, or the kind is not there', () => {
-    for (const lacking of [{ hasUnknownSource: true }, { importVersion: undefined }]) {
+  test('leaves the import alone while a cluster that contributes to it has not been read, or the kind or the namespace is not there', () => {
+    for (const lacking of [
+      { hasUnknownSource: true },
+      { importVersion: undefined },
+      { hasNamespace: false },
+    ]) {
       const { targets, statuses } = planService({ ...exportedBy('west'), ...lacking }, NOTHING_DENIED);
       assert.deepEqual(targets, []);
       assert.deepEqual(
@@ -75,6 +83,33 @@ suite('the plan of an exported service', () => {
       planService(seen, new Map([[refused, message]])).statuses.map(({ status }) => JSON.stringify(status));
     assert.match(statusAfter('exceeded quota').join(), /"Pending".*exceeded quota/);
     assert.match(statusAfter('ipFamilies: IPv6').join(), /"IPFamilyNotSupported"/);
+  });
+
+  test('tells services of one name apart that are imported into one namespace', () => {
+    const labelsOf = (namespace: string) => {
+      const seen = { ...exportedBy('east'), service: { namespace, name: 'web' }, importNamespace: 'xcc' };
+      const [target] = planService(seen, NOTHING_DENIED).targets;
+      assert.deepEqual(target?.namespaces, ['xcc']);
+      return target?.labels;
+    };
+    assert.notDeepEqual(labelsOf('shop'), labelsOf('default'));
+  });
+
+  test('has objects that all say which installation made them', () => {
+    const seen = { ...exportedBy('west'), reach: 'nodes' as const, installation: 'isthmus-system' };
+    const objects = planService(seen, NOTHING_DENIED).targets.flatMap((target) => target.objects);
+    assert.equal(objects.length, 4);
+    for (const { metadata } of objects)
+      assert.equal(metadata.labels?.['connectivity.tanzu.vmware.com/installation'], 'isthmus-system');
+  });
+
+  test('says on the export which clusters lack its namespace', () => {
+    const seen = { ...exportedBy('west'), lackNamespace: ['north', 'east'] };
+    const [, status] = planService(seen, NOTHING_DENIED).statuses;
+    assert.match(
+      JSON.stringify(status),
+      /"NamespaceMissing","message":"namespace \\"default\\" .* in east, north:/,
+    );
   });
 
   test('has the NodePort Service where the cluster is reached by nodes, and removes it where it is not', () => {

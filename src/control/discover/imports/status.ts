@@ -1,19 +1,31 @@
 /** The conditions of ServiceExports and ServiceImports, and when each holds. */
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
 import { canonicalJson } from '../../../kube/json.ts';
+import type { EventRules } from '../../kernel/events.ts';
 import type { PlannedStatus } from '../../kernel/plan.ts';
 import type { Service, ServiceImport } from '../objects.ts';
 import { invalidExport, resolveExports } from './export-conflicts.ts';
 import type { Exported, ResolvedExports } from './export-conflicts.ts';
 import type { NodePortPlan } from './node-ports.ts';
 
-const EXPORT_CONDITIONS = ['Valid', 'Ready', 'Conflict'];
+const NAMESPACE_EXISTS = 'NamespaceExists';
+const EXPORT_CONDITIONS = ['Valid', 'Ready', 'Conflict', NAMESPACE_EXISTS];
+
+/** Which changes of these conditions are worth an event. */
+export const IMPORT_EVENTS: EventRules = {
+  types: [NAMESPACE_EXISTS],
+  routine: new Set(['Pending']),
+  waiting: new Set(),
+  onlyOf: {},
+  announced: {},
+};
 
 /** A conflict is reported on every export of the service (KEP-1645), all its reasons in one condition. */
 export function exportConditions(
   one: Exported,
   all: readonly Exported[],
   nodePorts: NodePortPlan = { nodePortService: undefined },
+  lacking: readonly string[] = [],
 ): PlannedCondition[] {
   const invalid = invalidExport(one);
   if (invalid) return [{ type: 'Valid', status: 'False', ...invalid }];
@@ -28,7 +40,19 @@ export function exportConditions(
     conflicts.length > 0
       ? { type: 'Conflict', status: 'True', reason, message }
       : { type: 'Conflict', status: 'False', reason: 'NoConflicts', message: 'the exports do not conflict' },
+    namespaceCondition(one.export.metadata.namespace ?? '', lacking),
   ];
+}
+
+/** Whether other clusters have the namespace of an export. One that imports into a namespace of its own does not need it. */
+function namespaceCondition(namespace: string, lacking: readonly string[]): PlannedCondition {
+  const type = NAMESPACE_EXISTS;
+  if (lacking.length === 0) {
+    const message = 'no joined cluster is known to lack the namespace';
+    return { type, status: 'True', reason: 'NamespaceFound', message };
+  }
+  const message = `namespace "${namespace}" does not exist in ${lacking.toSorted().join(', ')}: the service is imported there when it does, or where importNamespace is set`;
+  return { type, status: 'False', reason: 'NamespaceMissing', message };
 }
 
 /** The status of an export, and which of its conditions are ours: those of other controllers stay. */
@@ -36,8 +60,10 @@ export function exportStatus(
   one: Exported,
   all: readonly Exported[],
   nodePorts: NodePortPlan,
+  lacking: readonly string[],
 ): Pick<PlannedStatus, 'status' | 'ownConditions'> {
-  return { status: { conditions: exportConditions(one, all, nodePorts) }, ownConditions: EXPORT_CONDITIONS };
+  const conditions = exportConditions(one, all, nodePorts, lacking);
+  return { status: { conditions }, ownConditions: EXPORT_CONDITIONS };
 }
 
 /** The condition Ready of an import. `problems` says why slices of some clusters are missing. */

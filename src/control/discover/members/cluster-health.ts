@@ -1,4 +1,7 @@
-/** Reports which clusters can be watched, and how old the data of each are: their last known names stay served. */
+/**
+ * Reports which clusters can be watched, and how old the data of each are: their last known names stay served, for as long as they are
+ * to be kept.
+ */
 import type { Clock } from '../../../kube/clock.ts';
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -8,8 +11,14 @@ import type { Member } from './member.ts';
 
 export interface ClusterHealthOptions {
   members: ReadonlyMap<string, Member>;
+  /** The name of the local cluster, which is never forgotten. */
+  local: string;
   /** The Secret of a joined cluster, which gets the events about it. */
   objectOf: (cluster: string) => KubeObject | undefined;
+  /** How long the names of a cluster that cannot be read are kept; for ever if undefined. */
+  forgetAfterMs?: number | undefined;
+  /** Takes a cluster for one without exports, or no longer. */
+  forget: (cluster: string, isForgotten: boolean) => void;
   events: EventRecorder;
   log: Log;
   metrics: Metrics;
@@ -21,8 +30,17 @@ const ACTION = 'WatchCluster';
 
 /** Checks the members until the signal is aborted. */
 export async function watchClusterHealth(options: ClusterHealthOptions, signal: AbortSignal): Promise<void> {
-  const { members, clock } = options;
+  const { members, clock, forgetAfterMs = Infinity } = options;
   measureAges(options);
+  /** Since when each cluster has not been readable. */
+  const failingSince = new Map<string, number>();
+  const overdue = (member: Member, name: string) => {
+    const problem = name === options.local ? undefined : member.problem();
+    const since = failingSince.get(name) ?? clock.now();
+    if (problem === undefined) failingSince.delete(name);
+    else failingSince.set(name, since);
+    return problem !== undefined && clock.now() - since >= forgetAfterMs ? problem : undefined;
+  };
   const checks = [
     onChange(
       members,
@@ -34,8 +52,10 @@ export async function watchClusterHealth(options: ClusterHealthOptions, signal: 
       (member) => member.idProblem(),
       (name, problem) => reportId(options, name, problem),
     ),
+    onChange(members, overdue, (name, problem) => forget(options, name, problem)),
   ];
   while (!signal.aborted) {
+    for (const name of failingSince.keys()) if (!members.has(name)) failingSince.delete(name);
     for (const check of checks) check();
     await clock.wait(CHECK_MS, signal);
   }
@@ -44,14 +64,14 @@ export async function watchClusterHealth(options: ClusterHealthOptions, signal: 
 /** Reports when a member gets a problem of one sort, and when that is over. */
 function onChange(
   members: ClusterHealthOptions['members'],
-  problemOf: (member: Member) => string | undefined,
+  problemOf: (member: Member, name: string) => string | undefined,
   report: (name: string, problem: string | undefined) => void,
 ): () => void {
   const failing = new Set<string>();
   return () => {
     for (const name of failing) if (!members.has(name)) failing.delete(name);
     for (const [name, member] of members) {
-      const problem = problemOf(member);
+      const problem = problemOf(member, name);
       if ((problem !== undefined) === failing.has(name)) continue;
       if (problem === undefined) failing.delete(name);
       else failing.add(name);
@@ -76,6 +96,16 @@ function reportReachability(
   log.warn({ cluster, problem }, 'cluster unreachable; its last known names stay served');
   const note = `cluster ${cluster} is unreachable, its last known names stay served: ${problem}`;
   if (object) events.record(object, { type: 'Warning', reason: 'ClusterUnreachable', action, note });
+}
+
+function forget(options: ClusterHealthOptions, cluster: string, problem: string | undefined): void {
+  const { objectOf, events, log } = options;
+  options.forget(cluster, problem !== undefined);
+  if (problem === undefined) return log.info({ cluster }, 'exports of the cluster count again');
+  log.warn({ cluster, problem }, 'cluster unreachable for too long; its names are not served any more');
+  const object = objectOf(cluster);
+  const note = `cluster ${cluster} has been unreachable for too long, its names are not served any more: ${problem}`;
+  if (object) events.record(object, { type: 'Warning', reason: 'ClusterForgotten', action: ACTION, note });
 }
 
 function reportId(

@@ -1,7 +1,7 @@
 /** The clusters that share services: the local one, and those that it has been joined with. */
 import type { Cluster } from '../../../kube/cluster.ts';
 import type { Clusters } from '../../../kube/clusters.ts';
-import { keyOf } from '../../../kube/object.ts';
+import { keyOf, nameOfKey } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import { namePolicy } from '../../../resources/isthmus/name-policy.ts';
@@ -10,7 +10,9 @@ import { read } from '../../kernel/read.ts';
 import { openWatches, wakeOnChange } from '../../kernel/watches.ts';
 import type { Wake } from '../../kernel/watches.ts';
 import { idAmong } from '../names.ts';
-import type { DnsEndpoint, ServiceImport } from '../objects.ts';
+import type { DnsEndpoint, EndpointSlice, ServiceImport } from '../objects.ts';
+import { placeOf, serviceOfImport } from '../placement.ts';
+import type { ImportNamespace } from '../placement.ts';
 import { LOCAL_WATCHES } from '../watches.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
@@ -27,6 +29,7 @@ export interface ClusterSetOptions {
   local: Cluster;
   clusters: Clusters;
   reachModes: ReachModes;
+  importNamespace?: ImportNamespace;
   /** Gets the key of each exported service of which something changed. */
   wakeExported: Wake;
   /** Gets `<kind> <key>` of each local object that has a name of its own. */
@@ -42,22 +45,35 @@ export interface ClusterSet {
   readonly local: Member;
   /** By the name under which each cluster was joined. */
   readonly members: ReadonlyMap<string, Member>;
-  /** The members that have been read, by cluster id. */
+  /** The members that have been read and are not forgotten, by cluster id. */
   syncedMembers(): ReadonlyMap<string, Member>;
   /** All services that are exported or imported. */
   keys(): Iterable<string>;
   /** The version of ServiceImport in the local cluster; undefined if it does not have the kind. */
   importVersion(): string | undefined;
+  /** The namespace of all imports, if they have one. */
+  readonly importNamespace: ImportNamespace;
+  /** The ServiceImport of a service; and the one with a key of its own. */
   importOf(key: string): ServiceImport | undefined;
+  importAt(key: string): ServiceImport | undefined;
+  /** The slices that were imported for a service, from any cluster. */
+  importedSlicesOf(key: string): EndpointSlice[];
   dnsEndpointOf(key: string): DnsEndpoint | undefined;
   /** The NamePolicies that can be read. */
   policies(): NamePolicy[];
   /** The labels of a namespace of the local cluster. */
   labelsOf(namespace: string): Readonly<Record<string, string>> | undefined;
+  hasNamespace(name: string): boolean;
+  /** The ids of other clusters that do not have a namespace. */
+  lackNamespace(name: string): string[];
   /** The id of the local cluster. */
   readonly localId: string;
-  /** Whether every cluster of the set has been read. */
+  /** Whether every cluster of the set has been read, or is forgotten. */
   readonly isComplete: boolean;
+  /** Takes a cluster for one that exports nothing, or no longer; by the name under which it was joined. */
+  readonly forget: (cluster: string, isForgotten: boolean) => void;
+  /** The ids of clusters that are forgotten. */
+  forgotten(): ReadonlySet<string>;
   /** Those of some cluster ids that may be in the set, but have not been read. */
   unknown(ids: Iterable<string>): string[];
   /** Resolves when the local cluster has been read. */
@@ -66,17 +82,28 @@ export interface ClusterSet {
 }
 
 export function openClusterSet(options: ClusterSetOptions): ClusterSet {
-  const { local, clusters, reachModes, wakeExported, wakeNamed, wakePolicies, wakeNamespace, log } = options;
+  const { local, clusters, reachModes, importNamespace, wakeExported, wakeNamed, log } = options;
   const members = new Map<string, Member>();
+  const forgotten = new Set<string>();
   let isClosed = false;
   const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
   const imports = () => localWatches.views.imports;
+  const placeOfKey = (key: string) => {
+    const { namespace = '', name } = nameOfKey(key);
+    return placeOf({ namespace, name }, importNamespace);
+  };
 
   function follow(cluster: Cluster): Member {
     const isLocal = cluster === local;
     const reach = isLocal ? 'pods' : reachModes.of(cluster.name);
-    const wakes = { exported: wakeExported, all: () => wakeAll(), named: isLocal ? wakeNamed : undefined };
-    const member = openMember({ cluster, log, reach, wakes });
+    const wakes = {
+      exported: wakeExported,
+      all: () => wakeAll(),
+      // Before it has been read, each of its namespaces comes.
+      namespaces: (name: string) => member.isSettled && wakeExportsIn(name),
+      named: isLocal ? wakeNamed : undefined,
+    };
+    const member: Member = openMember({ cluster, log, reach, wakes });
     members.set(cluster.name, member);
     void member.settled.then(() => wakeAll());
     return member;
@@ -86,8 +113,8 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   wakeOnChange(LOCAL_WATCHES, localWatches, {
     exported: wakeExported,
     named: wakeNamed,
-    policies: wakePolicies,
-    namespaces: wakeNamespace,
+    policies: options.wakePolicies,
+    namespaces: options.wakeNamespace,
   });
   localWatches.onOpen((name) => {
     // Services that were exported before the kind was installed can be imported now.
@@ -103,8 +130,9 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
 
   function keys(): Set<string> {
     const exports = [...members.values()].flatMap((member) => member.exports?.list() ?? []);
-    const objects = [...exports, ...(imports()?.list() ?? [])];
-    return new Set(objects.map(({ metadata }) => keyOf(metadata)));
+    const imported = imports()?.list() ?? [];
+    const services = imported.flatMap((one) => serviceOfImport(one, importNamespace) ?? []);
+    return new Set([...exports.map(({ metadata }) => metadata), ...services].map(keyOf));
   }
 
   /** A cluster that has been read or removed may affect every exported service. */
@@ -112,10 +140,17 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     if (!isClosed) for (const key of known) wakeExported(key);
   }
 
+  function wakeExportsIn(namespace: string): void {
+    const isThere = (key: string) =>
+      [nameOfKey(key), placeOfKey(key)].some((one) => one.namespace === namespace);
+    wakeAll(new Set([...keys()].filter(isThere)));
+  }
+
   function update(name: string): void {
     if (name === local.name) return;
     if (!clusters.names().includes(name)) {
       const known = keys(); // while its exports are still among them
+      forgotten.delete(name);
       members.get(name)?.close();
       if (members.delete(name)) wakeAll(known);
     } else if (!members.has(name)) {
@@ -135,11 +170,14 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   }
 
   function syncedMembers(): Map<string, Member> {
-    const synced = [...members.values()].filter(({ isSettled }) => isSettled);
-    return new Map(synced.map((member) => [idOf(member), member]));
+    const synced = [...members].filter(([name, { isSettled }]) => isSettled && !forgotten.has(name));
+    return new Map(synced.map(([, member]) => [idOf(member), member]));
   }
 
-  const isComplete = () => clusters.names().every((name) => members.get(name)?.isSettled);
+  const forgottenIds = () =>
+    new Set([...members].flatMap(([name, member]) => (forgotten.has(name) ? idOf(member) : [])));
+  const isComplete = () =>
+    clusters.names().every((name) => forgotten.has(name) || members.get(name)?.isSettled);
 
   return {
     local: localMember,
@@ -147,7 +185,14 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     syncedMembers,
     keys,
     importVersion: () => localWatches.versionOf('imports'),
-    importOf: (key) => imports()?.get(key),
+    importNamespace,
+    importOf: (key) => imports()?.get(keyOf(placeOfKey(key))),
+    importAt: (key) => imports()?.get(key),
+    importedSlicesOf(key) {
+      const { namespace } = placeOfKey(key);
+      const labelled = localMember.slices.find('imported', key);
+      return labelled.filter(({ metadata }) => metadata.namespace === namespace);
+    },
     policies() {
       const all = (localWatches.views.policies?.list() ?? []).map((object) => read(namePolicy, object));
       return all.flatMap(({ resource, problem }) => {
@@ -156,6 +201,11 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       });
     },
     labelsOf: (namespace) => localWatches.views.namespaces.get(namespace)?.metadata.labels,
+    hasNamespace: (name) => localWatches.views.namespaces.get(name) !== undefined,
+    lackNamespace(name) {
+      const others = [...syncedMembers()].filter(([, member]) => member !== localMember);
+      return others.flatMap(([id, member]) => (member.hasNamespace(name) === false ? [id] : []));
+    },
     dnsEndpointOf: (key) => localWatches.views.dnsEndpoints?.get(key),
     get localId() {
       return idOf(localMember);
@@ -163,9 +213,15 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     get isComplete() {
       return isComplete();
     },
+    forget(cluster, isForgotten) {
+      if (isForgotten) forgotten.add(cluster);
+      else forgotten.delete(cluster);
+      wakeAll();
+    },
+    forgotten: forgottenIds,
     unknown(ids) {
-      const synced = syncedMembers();
-      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id));
+      const [synced, gone] = [syncedMembers(), forgottenIds()];
+      return isComplete() ? [] : [...ids].filter((id) => !synced.has(id) && !gone.has(id));
     },
     settled: Promise.all([localMember.settled, localWatches.discovered]),
     close() {

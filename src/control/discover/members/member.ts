@@ -41,8 +41,8 @@ export interface Member {
   nodePortServicesOf(key: string): Service[];
   /** The slices of a Service. */
   slicesOf(key: string): EndpointSlice[];
-  /** The slices that were imported for a service, from any cluster. */
-  importedSlicesOf(key: string): EndpointSlice[];
+  /** Whether the cluster has this namespace; undefined if that is not known. */
+  hasNamespace(name: string): boolean | undefined;
   close(): void;
 }
 
@@ -50,6 +50,8 @@ export interface Member {
 export interface MemberWakes {
   exported: Wake;
   all: () => void;
+  /** Gets the names of namespaces that come and go. */
+  namespaces: Wake;
   /** For the local cluster only. */
   named?: Wake | undefined;
 }
@@ -66,8 +68,8 @@ export interface MemberOptions {
 export function openMember({ cluster, log: parent, reach: first, wakes }: MemberOptions): Member {
   const log = parent.child({ cluster: cluster.name });
   const watched = openWatches(MEMBER_WATCHES, { cluster, log });
-  const { exported, all, named } = wakes;
-  wakeOnChange(MEMBER_WATCHES, watched, { exported, all, ...(named && { named }) });
+  const { exported, all, namespaces, named } = wakes;
+  wakeOnChange(MEMBER_WATCHES, watched, { exported, all, namespaces, ...(named && { named }) });
   const views = () => typed(watched);
   const { services, slices } = views();
   let reach: ReachMode = 'pods';
@@ -93,7 +95,9 @@ export function openMember({ cluster, log: parent, reach: first, wakes }: Member
   const properties = () => watched.caches().get('properties');
   /** A kind that may not be read is no problem if it is dispensable. */
   const followed = () => {
-    const caches = [...watched.caches()].filter(([name, one]) => name !== 'properties' || !one.isForbidden);
+    const isMissed = ([name, { isForbidden }]: [keyof MemberViews, Cache]) =>
+      !isForbidden || !MEMBER_WATCHES[name].dispensable;
+    const caches = [...watched.caches()].filter(isMissed);
     return [...caches.map(([, one]) => one), ...nodeCaches()];
   };
   return {
@@ -130,7 +134,10 @@ export function openMember({ cluster, log: parent, reach: first, wakes }: Member
     },
     nodePortServicesOf: (key) => services.find('nodePortsOf', key),
     slicesOf: (key) => slices.find('service', key),
-    importedSlicesOf: (key) => slices.find('imported', key),
+    hasNamespace(name) {
+      const cache = watched.caches().get('namespaces');
+      return cache?.isSynced ? cache.get(name) !== undefined : undefined;
+    },
     close() {
       watched.stop();
       nodes?.stop();

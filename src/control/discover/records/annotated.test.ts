@@ -53,7 +53,7 @@ suite('an annotated Service', () => {
           [],
         ).records,
       );
-    assert.deepEqual(balanced([]), []);
+    assert.deepEqual(balanced([]), ['foo.xcc.test A 10.0.0.7'], 'until then, as in its own cluster');
     assert.deepEqual(balanced([{ ip: '192.0.2.1' }, { ip: '2001:db8::1' }]), [
       'foo.xcc.test A 192.0.2.1',
       'foo.xcc.test AAAA 2001:db8::1',

@@ -19,13 +19,15 @@ export function serviceRecords(service: Service, slices: readonly EndpointSlice[
 function serviceTargets(name: string, service: Service, slices: readonly EndpointSlice[]): DnsRecord[] {
   const { type, externalName, clusterIP, clusterIPs } = service.spec ?? {};
   if (type === 'ExternalName') return aliasRecord(name, externalName ? [externalName] : []);
-  if (type === 'LoadBalancer') return loadBalancerRecords(name, service);
+  // Until there is one, clients in the cluster can use the cluster IPs all the same.
+  const balanced = type === 'LoadBalancer' ? loadBalancerRecords(name, service) : [];
+  if (balanced.length > 0) return balanced;
   if (isHeadless(service)) return slices.flatMap((slice) => endpointRecords(name, slice, service));
   const addresses = clusterIPs ?? (clusterIP === undefined ? [] : [clusterIP]);
   return addresses.flatMap((address) => addressRecord(name, address));
 }
 
-/** A load balancer has addresses or a host name; if it has both, the addresses, since a CNAME cannot stand beside them. */
+/** A load balancer has addresses or a host name, once it has been set up; if both, the addresses: a CNAME cannot stand beside them. */
 function loadBalancerRecords(name: string, { status }: Service): DnsRecord[] {
   const ingress = status?.loadBalancer?.ingress ?? [];
   const addresses = ingress.flatMap(({ ip }) => (ip === undefined ? [] : addressRecord(name, ip)));

@@ -2,6 +2,7 @@
 import { conflictsAgainst, invalidExport, resolveExports } from '../imports/export-conflicts.ts';
 import type { Exported } from '../imports/export-conflicts.ts';
 import { SOURCE_CLUSTER_LABEL } from '../names.ts';
+import { hasPublishedEndpoints } from '../objects.ts';
 import type { EndpointSlice, ServiceName } from '../objects.ts';
 import type { ObservedExport, ObservedService } from '../observe.ts';
 import type { RecordOwner } from './admission.ts';
@@ -10,11 +11,18 @@ import type { RecordResult } from './dns-record.ts';
 import { clusterSetIpRecords, headlessRecords } from './mcs-records.ts';
 import type { ObjectRecords } from './publisher.ts';
 
-/** The records of a service; only objects of the cluster `localId` get events. */
+export interface ExportRecordOptions {
+  /** The id of the local cluster, whose objects get events. */
+  local: string;
+  /** Whether a headless service leads to this cluster alone where it has ready endpoints. */
+  preferLocal?: boolean;
+}
+
+/** The records of a service. */
 export function exportRecords(
   service: ServiceName,
   { exported, imported, importedSlices }: ObservedService,
-  localId: string,
+  { local: localId, preferLocal = false }: ExportRecordOptions,
 ): ObjectRecords[] {
   const resolved = resolveExports(exported);
   const isHeadless = (resolved?.type ?? imported?.spec?.type) === 'Headless';
@@ -30,10 +38,14 @@ export function exportRecords(
     const owner = ownerOf(service, clusters, localId);
     return { source, claimGroup: `exported ${key}`, object, owner, since, result, reason: 'ExportConflict' };
   };
+  const here = exported.find(({ cluster }) => cluster === localId && resolved?.clusters.includes(cluster));
+  const isNear = preferLocal && here !== undefined && hasPublishedEndpoints(here);
   const recordsOf = (one: ObservedExport): RecordResult => {
     // Pod addresses that cannot be reached from here must not be served.
     const isServed = isHeadless && resolved?.clusters.includes(one.cluster) && !one.nodePorts;
-    return isServed ? headlessRecords(service, one.cluster, one.slices, one.service) : NO_RECORDS;
+    const { cluster, slices, service: from } = one;
+    const endpoints = { cluster, slices, exported: from, hostsOnly: isNear && one !== here };
+    return isServed ? headlessRecords(service, endpoints) : NO_RECORDS;
   };
   const entries = exported.map((one) => {
     const { records, problems } = recordsOf(one);
@@ -48,7 +60,7 @@ export function exportRecords(
           `ServiceImport ${cluster}/${key}`,
           undefined,
           [cluster],
-          headlessRecords(service, cluster, slices),
+          headlessRecords(service, { cluster, slices, hostsOnly: isNear }),
         ),
       );
   else if (imported)

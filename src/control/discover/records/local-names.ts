@@ -3,6 +3,7 @@ import { keyOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { ClusterSet } from '../members/cluster-set.ts';
 import { HOSTNAME_ANNOTATION, IMPORTED_SERVICE_LABEL } from '../names.ts';
+import { importedService } from '../placement.ts';
 import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
 import type { RecordResult } from './dns-record.ts';
 import type { ObjectRecords } from './publisher.ts';
@@ -47,13 +48,13 @@ function objectRecords(object: KubeObject, result: RecordResult): ObjectRecords 
   return { source, claimGroup: source, object, owner: { namespace }, since, result, reason: 'NameInvalid' };
 }
 
-/** The name of an imported Service is that of the clusters that export it, too. */
-function ownerOf(
-  { metadata: { namespace = '', labels } }: KubeObject,
-  set: ClusterSet,
-): Pick<ObjectRecords, 'owner'> {
-  const imported = labels?.[IMPORTED_SERVICE_LABEL];
-  if (imported === undefined) return {};
-  const clusters = set.importOf(keyOf({ namespace, name: imported }))?.status?.clusters ?? [];
-  return { owner: { namespace, clusters: clusters.map(({ cluster }) => cluster) } };
+/** The name of an imported Service is that of the clusters that export it, too, and of the namespace that it has there. */
+function ownerOf(object: KubeObject, set: ClusterSet): Pick<ObjectRecords, 'owner'> {
+  const { namespace: place = '', labels } = object.metadata;
+  if (labels?.[IMPORTED_SERVICE_LABEL] === undefined) return {};
+  const service = importedService(object, set.importNamespace);
+  const clusters = (service && set.importOf(keyOf(service))?.status?.clusters) ?? [];
+  return {
+    owner: { namespace: service?.namespace ?? place, clusters: clusters.map(({ cluster }) => cluster) },
+  };
 }

@@ -55,11 +55,14 @@ suite('2.4: a headless service', () => {
       { addresses: ['10.3.0.1'], hostname: 'pet-1', conditions: { ready: true } },
       { addresses: ['10.3.0.2'], hostname: 'pet-2', conditions: { ready: false } },
     ];
-    assert.deepEqual(lines(headlessRecords(web, 'east', [slice(endpoints, { ports })]).records), [
-      `${name} A 10.3.0.1`,
-      `pet-1.east.${name} A 10.3.0.1`,
-      `_client._tcp.${name} SRV 0 100 9092 pet-1.east.${name}`,
-    ]);
+    assert.deepEqual(
+      lines(headlessRecords(web, { cluster: 'east', slices: [slice(endpoints, { ports })] }).records),
+      [
+        `${name} A 10.3.0.1`,
+        `pet-1.east.${name} A 10.3.0.1`,
+        `_client._tcp.${name} SRV 0 100 9092 pet-1.east.${name}`,
+      ],
+    );
   });
 
   test('both families of one host', () => {
@@ -67,7 +70,7 @@ suite('2.4: a headless service', () => {
       slice([{ addresses: ['10.3.0.1'], hostname: 'pet-1' }]),
       slice([{ addresses: ['fd00::1'], hostname: 'pet-1' }], { addressType: 'IPv6' }),
     ];
-    assert.deepEqual(lines(headlessRecords(web, 'east', slices).records), [
+    assert.deepEqual(lines(headlessRecords(web, { cluster: 'east', slices }).records), [
       `${name} A 10.3.0.1`,
       `pet-1.east.${name} A 10.3.0.1`,
       `${name} AAAA fd00::1`,
@@ -76,21 +79,32 @@ suite('2.4: a headless service', () => {
   });
 
   test('an endpoint without a host name is called by its address', () => {
-    const { records } = headlessRecords(web, 'east', [slice([{ addresses: ['10.3.0.1'] }])]);
+    const { records } = headlessRecords(web, {
+      cluster: 'east',
+      slices: [slice([{ addresses: ['10.3.0.1'] }])],
+    });
     assert.ok(lines(records).includes(`10-3-0-1.east.${name} A 10.3.0.1`));
   });
 
   test('no endpoint ready: no record at all, unless the Service publishes them anyway', () => {
     const unready = [slice([{ addresses: ['10.3.0.1'], conditions: { ready: false } }], { ports })];
-    assert.deepEqual(headlessRecords(web, 'east', unready).records, []);
+    assert.deepEqual(headlessRecords(web, { cluster: 'east', slices: unready }).records, []);
     const anyway = service({ clusterIP: 'None', publishNotReadyAddresses: true });
-    assert.equal(headlessRecords(web, 'east', unready, anyway).records.length, 3);
+    assert.equal(
+      headlessRecords(web, { cluster: 'east', slices: unready, exported: anyway }).records.length,
+      3,
+    );
   });
 
   test('2.4.4: there is no name for one cluster as a whole', () => {
-    const { records } = headlessRecords(web, 'east', [
-      slice([{ addresses: ['10.3.0.1'], hostname: 'a' }], { ports }),
-    ]);
+    const slices = [slice([{ addresses: ['10.3.0.1'], hostname: 'a' }], { ports })];
+    const { records } = headlessRecords(web, { cluster: 'east', slices });
     assert.ok(records.every((record) => record.name !== `east.${name}`));
+  });
+
+  test('where another cluster is preferred, endpoints have their names, and the service leads to none of them', () => {
+    const slices = [slice([{ addresses: ['10.3.0.1'], hostname: 'a' }], { ports })];
+    const { records } = headlessRecords(web, { cluster: 'east', slices, hostsOnly: true });
+    assert.deepEqual(lines(records), [`a.east.${name} A 10.3.0.1`]);
   });
 });

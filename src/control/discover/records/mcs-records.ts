@@ -42,21 +42,27 @@ export function clusterSetIpRecords(service: ServiceName, imported: ServiceImpor
   });
 }
 
-/** The endpoints of a headless service in one cluster; if no cluster has a ready endpoint, the name is NXDOMAIN. */
-export function headlessRecords(
-  service: ServiceName,
-  cluster: string,
-  slices: readonly EndpointSlice[],
-  exported?: Service,
-): RecordResult {
+/** The endpoints of a headless service in one cluster. */
+export interface HeadlessEndpoints {
+  cluster: string;
+  slices: readonly EndpointSlice[];
+  /** The exported Service, as far as it is known. */
+  exported?: Service | undefined;
+  /** Whether only the endpoints have names, and the service as a whole leads to another cluster. */
+  hostsOnly?: boolean;
+}
+
+/** The records of a headless service in one cluster; if no cluster has a ready endpoint, the name is NXDOMAIN. */
+export function headlessRecords(service: ServiceName, endpoints: HeadlessEndpoints): RecordResult {
+  const { cluster, slices, exported, hostsOnly = false } = endpoints;
   const name = clustersetName(service);
   const records = slices.flatMap((slice) =>
     publishedEndpoints(slice, exported).flatMap((endpoint) => {
       const host = `${hostOf(endpoint)}.${cluster}.${name}`;
-      const addresses = [name, host].flatMap((each) =>
+      const addresses = (hostsOnly ? [host] : [name, host]).flatMap((each) =>
         endpoint.addresses.flatMap((address) => addressRecord(each, address)),
       );
-      const ports = addresses.length > 0 ? (slice.ports ?? []) : [];
+      const ports = addresses.length > 0 && !hostsOnly ? (slice.ports ?? []) : [];
       return [...addresses, ...ports.flatMap((port) => srvRecord(name, port, port.port, host))];
     }),
   );

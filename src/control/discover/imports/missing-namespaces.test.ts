@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { missingNamespaces, namespaceNews } from './missing-namespaces.ts';
+
+const keys = () => ['shop/web', 'shop/api', 'default/db'];
+
+suite('namespaces that are missing for imports', () => {
+  test('are those of the services, or the one that all are imported into', () => {
+    const hasNamespace = (name: string) => name === 'default';
+    assert.deepEqual(missingNamespaces({ keys, hasNamespace, importNamespace: undefined }), [
+      { namespace: 'shop', services: ['api', 'web'] },
+    ]);
+    const importNamespace = 'cross-cluster-connectivity';
+    assert.deepEqual(missingNamespaces({ keys, hasNamespace, importNamespace }), [
+      { namespace: importNamespace, services: ['api', 'db', 'web'] },
+    ]);
+    assert.deepEqual(missingNamespaces({ keys, hasNamespace: () => true, importNamespace }), []);
+  });
+
+  test('are told of once each, and again only after they were there', () => {
+    const [shop, stock] = ['shop', 'stock'].map((namespace) => ({ namespace, services: ['web'] }));
+    const first = namespaceNews([shop!], undefined);
+    assert.equal(first.condition.status, 'False');
+    assert.match(first.notes.join(), /^namespace "shop" does not exist, .*: web$/);
+    const second = namespaceNews([shop!, stock!], first.condition);
+    assert.match(second.notes.join(), /^namespace "stock" /);
+    const found = namespaceNews([], second.condition);
+    assert.deepEqual([found.condition.status, found.notes], ['True', []]);
+    assert.equal(namespaceNews([shop!], found.condition).notes.length, 1);
+  });
+
+  test('make a message of bounded length, however many there are', () => {
+    const services = Array.from({ length: 1000 }, (_, i) => `service-${i}`);
+    const many = Array.from({ length: 1000 }, (_, i) => ({ namespace: `n-${i}`, services }));
+    const { condition, notes } = namespaceNews(many, undefined);
+    assert.equal(notes.length, 20);
+    assert.ok(condition.message.length < 32_768, 'the longest that a condition may have');
+    assert.match(condition.message, /and 980 more namespaces$/);
+  });
+});
