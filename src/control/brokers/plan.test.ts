@@ -135,6 +135,28 @@ suite('plans of Kafka clusters', () => {
     assert.equal(namesOf(memory, 'Pod').length, 3);
   });
 
+  test('the set of a pool without nodes is empty, so that its last pod goes, and one of a pool that is gone goes', async () => {
+    const memory = await settled();
+    memory.put({
+      ...pool({ roles: ['broker'], replicas: 1 }),
+      metadata: { ...pool().metadata, name: 'extra', uid: 'uid-extra' },
+    });
+    await memory.settle();
+    assert.ok(namesOf(memory, 'Pod').includes('events-extra-3'));
+    memory.put({
+      ...pool({ roles: ['broker'], replicas: 0 }),
+      metadata: { ...pool().metadata, name: 'extra', uid: 'uid-extra' },
+    });
+    await memory.settle();
+    assert.ok(namesOf(memory, 'Pod').includes('events-extra-3'), 'not before it is empty');
+    memory.drained = [3];
+    await memory.settle();
+    assert.ok(!namesOf(memory, 'Pod').includes('events-extra-3'));
+    memory.delete('KafkaNodePool', 'extra');
+    await memory.settle();
+    assert.deepEqual(namesOf(memory, 'StrimziPodSet'), ['events-dual']);
+  });
+
   test('no key is in anything but a Secret', async () => {
     const memory = await settled();
     for (const kind of ['ConfigMap', 'StrimziPodSet', 'KafkaAnchor', 'Kafka', 'KafkaNodePool'])

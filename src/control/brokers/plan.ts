@@ -1,14 +1,13 @@
 /** Decides all that has to exist for one Kafka cluster, and what to say about it. Pure: no clock, no network, no cluster. */
 import { canonicalJson } from '../../kube/json.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { referenceOf } from '../../kube/write/apply-decision.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
-import type { Plan, Target } from '../kernel/plan.ts';
+import type { Plan } from '../kernel/plan.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Action } from './act.ts';
 import { adopt, anchorOf, charterOf } from './anchor.ts';
-import { AUTHORITY_LABEL, certificatesOf } from './certificates/authorities.ts';
+import { certificatesOf } from './certificates/authorities.ts';
 import type { Certificates } from './certificates/authorities.ts';
 import { policiesOf } from './certificates/policy.ts';
 import { propertiesOf } from './config/properties.ts';
@@ -25,24 +24,13 @@ import {
   VERSION_ANNOTATION,
   STORAGE_ANNOTATION,
   VOLUMES_ANNOTATION,
-  ownerLabels,
   podName,
   podSetName,
 } from './model/names.ts';
 import type { Observed } from './observe.ts';
-import { nodeConfigMap } from './objects/node-files.ts';
-import { podSet } from './objects/pod-sets.ts';
-import { secretsOf } from './objects/secrets.ts';
-import {
-  bootstrapService,
-  headlessService,
-  networkPolicy,
-  podDisruptionBudget,
-  serviceAccount,
-} from './objects/services.ts';
 import type { OperatorPods } from './objects/services.ts';
-import { claimsOf } from './objects/volumes.ts';
 import { isPodReady, statusesOf } from './status.ts';
+import { podSetsOf, podsIn, targetOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
   /** Who writes anchors. */
@@ -179,7 +167,9 @@ function clusterPlan(
   return {
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
     persist: [],
-    targets: wanted.paused ? [] : [targetOf(observed, cluster, certificates, sets, settings, learned)],
+    targets: wanted.paused
+      ? []
+      : [targetOf({ cluster, charter, certificates, sets, pods: observed.pods }, settings.operator, learned)],
     actions: [
       ...(requests.length > 0 ? [{ do: 'mint' as const, cluster: cluster.name, requests }] : []),
       // What was just written has another version, so nothing more can be written down before it is seen.
@@ -211,8 +201,6 @@ function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): M
   };
 }
 
-const podsIn = (set: AnyObject): AnyObject[] => (set['spec'] as { pods: AnyObject[] }).pods;
-
 function propertiesByPod(cluster: BrokerCluster): Map<string, Record<string, string>> {
   return new Map(
     nodesOf(cluster).map(({ pool, node }) => [
@@ -220,69 +208,6 @@ function propertiesByPod(cluster: BrokerCluster): Map<string, Record<string, str
       Object.fromEntries(propertiesOf(cluster, pool, node)),
     ]),
   );
-}
-
-/**
- * Only nodes that have a certificate: without one a pod could not even be made. The set of one that runs and has lost its certificate
- * stays as it is until it has a new one: a pod that is not listed is deleted.
- */
-function podSetsOf(
-  cluster: BrokerCluster,
-  charter: Charter,
-  { annotations }: Certificates,
-  live: readonly AnyObject[],
-): AnyObject[] {
-  const lacking = new Set(live.flatMap(({ metadata: { name } }) => (annotations.has(name) ? [] : [name])));
-  return cluster.pools.flatMap((pool) => {
-    if (pool.nodes.some(({ id }) => lacking.has(podName(cluster.name, pool.name, id)))) return [];
-    const nodes = pool.nodes.filter(({ id }) => annotations.has(podName(cluster.name, pool.name, id)));
-    return nodes.length === 0 ? [] : [podSet(cluster, { ...pool, nodes }, charter.epoch, annotations)];
-  });
-}
-
-function targetOf(
-  observed: Observed,
-  cluster: BrokerCluster,
-  certificates: Certificates,
-  sets: readonly AnyObject[],
-  settings: KafkaSettings,
-  { taken }: Learned<never>,
-): Target {
-  const objects = [
-    ...secretsOf(cluster, certificates.secrets),
-    serviceAccount(cluster),
-    headlessService(cluster),
-    bootstrapService(cluster),
-    networkPolicy(cluster, settings.operator),
-    podDisruptionBudget(cluster),
-    ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(cluster, pool, node)),
-    ...claimsOf(cluster),
-    ...sets,
-  ];
-  return {
-    cluster: LOCAL,
-    labels: ownerLabels(cluster.name),
-    namespaces: [cluster.namespace],
-    objects: objects.filter((object) => !taken.has(referenceOf(object))),
-    // A pod that runs and is not listed would be deleted: nothing goes while something is missing.
-    prune: coversAll(observed.pods, sets),
-    kinds: PRUNED,
-    // An authority that its owner takes over was ours, and is what everybody trusts.
-    keeps: (['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
-  };
-}
-
-/** Data stays: claims are not among them. */
-const PRUNED = [
-  { group: '', version: 'v1', kind: 'Secret' },
-  { group: '', version: 'v1', kind: 'ConfigMap' },
-  { group: '', version: 'v1', kind: 'Service' },
-  { group: 'core.strimzi.io', version: 'v1', kind: 'StrimziPodSet' },
-];
-
-function coversAll(pods: readonly AnyObject[], sets: readonly AnyObject[]): boolean {
-  const listed = new Set(sets.flatMap(podsIn).map(({ metadata }) => metadata.name));
-  return pods.every(({ metadata }) => listed.has(metadata.name));
 }
 
 function lookAgainInMs({ acted, pods }: Observed, { requests, steps }: Certificates): number {

@@ -30,6 +30,8 @@ const NAME = { namespace: 'kafka', name: 'events' };
 
 export interface MemoryKafka {
   now: number;
+  /** Brokers that are empty. */
+  drained: readonly number[];
   put(object: AnyObject): void;
   get(kind: string, name: string): AnyObject | undefined;
   list(kind: string): AnyObject[];
@@ -84,7 +86,7 @@ export function createMemoryKafka(): MemoryKafka {
   function applyTargets({ targets }: KafkaPlan): number {
     let writes = 0;
     for (const { objects, labels, prune, kinds = [] } of targets) {
-      for (const object of objects) writes += write(object);
+      for (const object of objects) writes += write(labelled(object, labels));
       const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
       for (const { kind } of prune ? kinds : [])
         for (const live of Array.from(storeOf(kind).values()))
@@ -111,12 +113,22 @@ export function createMemoryKafka(): MemoryKafka {
 
   const memory: MemoryKafka = {
     now: Date.UTC(2026, 10, 1),
+    drained: [],
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
     list: (kind) => [...storeOf(kind).values()],
     delete: (kind, name) => void storeOf(kind).delete(keyOf({ ...NAME, name })),
     plan() {
-      const ids = { acted, newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg', now: memory.now };
+      const moved = {
+        drained: memory.drained,
+        toDrain: 0,
+        underWay: 0,
+        noPlace: undefined,
+        waiting: undefined,
+        done: true,
+      };
+      const known = acted ?? { minted: [], facts: undefined, decision: undefined, refused: new Map() };
+      const ids = { acted: { ...known, moved }, newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg', now: memory.now };
       return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, NOTHING_LEARNED);
     },
     async step() {
@@ -153,6 +165,12 @@ export function createMemoryKafka(): MemoryKafka {
   };
   return memory;
 }
+
+/** As the writer puts them on everything. */
+const labelled = (object: AnyObject, labels: Readonly<Record<string, string>>): AnyObject => ({
+  ...object,
+  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
+});
 
 const contentOf = ({ metadata, status: _, ...object }: AnyObject): string =>
   canonicalJson({
