@@ -150,7 +150,7 @@ export function topicCalls(send: Send, { timeoutMs }: { timeoutMs: number }) {
       wanted: readonly { name: string; count: number }[],
       { validateOnly = false } = {},
     ): Promise<TopicResult[]> {
-      const topics = wanted.map(({ name, count }) => ({ name, count }));
+      const topics = wanted.map(({ name, count }) => ({ name, count, assignments: null }));
       const { value, error } = await send('CreatePartitions', { topics, timeoutMs, validateOnly });
       if (error) return wanted.map(({ name }) => ({ name, error }));
       return value.results.map(({ name, errorCode, errorMessage }) => ({

@@ -26,6 +26,11 @@ export interface ScramChange {
   iterations?: number;
 }
 
+export interface ScramResult extends ItemResult {
+  user: string;
+  mechanism: ScramMechanism;
+}
+
 /** Whom a quota is for; null is the default of that kind. A combination is one entity. */
 export interface QuotaEntity {
   user?: string | null;
@@ -69,6 +74,22 @@ async function upsertionOf({ user, mechanism, iterations = ITERATIONS }: ScramCh
 
 /** Calls about passwords that Kafka keeps, and about quotas. */
 export function userCalls(send: Send) {
+  /** No user may come twice. */
+  async function alterOnce(changes: readonly ScramChange[]): Promise<ScramResult[]> {
+    const deletions = changes
+      .filter(({ password }) => password === undefined)
+      .map(({ user, mechanism }) => ({ name: user, mechanism: MECHANISMS.indexOf(mechanism) }));
+    const upsertions = [];
+    for (const change of changes)
+      if (change.password !== undefined) upsertions.push(await upsertionOf(change, change.password));
+    const { value, error } = await send('AlterUserScramCredentials', { deletions, upsertions });
+    const answered = new Map(value?.results.map((result) => [result.user, result]));
+    return changes.map(({ user, mechanism }) => {
+      const result = answered.get(user);
+      return { user, mechanism, error: error ?? (result && faultOf(result.errorCode, result.errorMessage)) };
+    });
+  }
+
   return {
     /** All users with a password, or those named; a user without one is RESOURCE_NOT_FOUND. */
     async scramUsers(names?: readonly string[]): Promise<Answer<ScramUser[]>> {
@@ -88,20 +109,13 @@ export function userCalls(send: Send) {
       );
     },
 
-    /** One result a user: Kafka changes all of a user's credentials or none. */
-    async alterScramUsers(changes: readonly ScramChange[]): Promise<(ItemResult & { user: string })[]> {
-      const deletions = changes
-        .filter(({ password }) => password === undefined)
-        .map(({ user, mechanism }) => ({ name: user, mechanism: MECHANISMS.indexOf(mechanism) }));
-      const upsertions = [];
-      for (const change of changes)
-        if (change.password !== undefined) upsertions.push(await upsertionOf(change, change.password));
-      const { value, error } = await send('AlterUserScramCredentials', { deletions, upsertions });
-      if (error) return changes.map(({ user }) => ({ user, error }));
-      return value.results.map(({ user, errorCode, errorMessage }) => ({
-        user,
-        error: faultOf(errorCode, errorMessage),
-      }));
+    /** One result a change. Kafka takes one credential of a user at a time, so that more of a user need more requests. */
+    async alterScramUsers(changes: readonly ScramChange[]): Promise<ScramResult[]> {
+      const byUser = [...Map.groupBy(changes, ({ user }) => user).values()];
+      const results: ScramResult[] = [];
+      for (let round = 0; byUser.some(({ length }) => length > round); round++)
+        results.push(...(await alterOnce(byUser.flatMap((its) => its.slice(round, round + 1)))));
+      return results;
     },
 
     async quotas(filter: QuotaFilter = {}, { strict = false } = {}): Promise<Answer<Quota[]>> {

@@ -8,7 +8,8 @@ import { evenOut } from './rebalance.ts';
 /**
  * Which partitions to reassign next, so that brokers that go become empty and, where that is wanted, new ones get their
  * share. It remembers nothing: it looks at the partitions and at the reassignments under way, whoever began them, and a
- * later call goes on from there. The same input has the same answer.
+ * later call goes on from there. The same input has the same answer. `begin` never changes a number of replicas on purpose;
+ * have Kafka refuse it (`allowReplicationFactorChange` false), because partitions may be known less well than reassignments.
  */
 
 export interface MoveOptions {
@@ -33,7 +34,10 @@ export interface Moves {
   underWay: number;
   /** Partitions with a replica on a broker that has to be empty, until they are gone from it. */
   toDrain: number;
-  /** They have more replicas than brokers would stay: nothing is begun. */
+  /**
+   * They have more replicas than brokers would stay: nothing is begun. Believe it when it is seen twice: brokers hear of
+   * the end of a move later than the controller, and then a partition seems to have all replicas of before and after.
+   */
   noPlace: SomePartitions | undefined;
   /** They wait until one of the brokers that stay is available. */
   waiting: SomePartitions | undefined;
