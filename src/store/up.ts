@@ -79,7 +79,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
       problems.map((message) => ({
         reason: 'NotSupported' as const,
         path: [],
-        virtualCluster: name,
+        kind: 'VirtualKafkaCluster' as const,
+        name,
         message,
       })),
     );
