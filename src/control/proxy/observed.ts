@@ -7,6 +7,7 @@ import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { ManagementTokens } from './pods/management-tokens.ts';
 import type { PodProblem } from './pods/pod-client.ts';
+import type { HostGrant } from './evaluate/host-grants.ts';
 import type { HostIndex } from './evaluate/host-index.ts';
 import type { RowName } from '../kernel/watches.ts';
 import type { ProxyViews } from './watches.ts';
@@ -39,6 +40,8 @@ export interface Live {
   /** Which namespaces may have which host names, and the labels of this one. */
   namePolicies: readonly NamePolicy[];
   namespaceLabels: Readonly<Record<string, string>>;
+  /** The host names of the other proxies of this namespace. */
+  grantsBeside: readonly HostGrant[];
   /** Each virtual cluster's part of the configuration that was written last. */
   configParts: ReadonlyMap<string, ConfigPart>;
   replicas: number;

@@ -170,7 +170,7 @@ function lookAgainInMs(
 /** Perhaps by another proxy, about which nobody tells this one. */
 function isHostTaken({ clusters }: Evaluation): boolean {
   const faults = clusters.flatMap(({ ingresses }) => ingresses.flatMap((one) => one.faults));
-  return faults.some(({ reason }) => reason === 'HostNameTaken');
+  return faults.some(({ reason }) => reason === 'HostNameTaken' || reason === 'HostNameLimitReached');
 }
 
 function objectsOf(
