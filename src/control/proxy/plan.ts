@@ -231,7 +231,7 @@ function objectsOfIngress(
   kinds: ServedKinds,
 ): AnyObject[] {
   // Routes come before there is an address: they are what it comes from.
-  if (model?.by === 'route') return routes(served);
+  if (model?.by === 'route') return routes(served, model.labels);
   if (!address) return [];
   if (address.by === 'port') return [clusterService(served, address)];
   const records = kinds.dnsEndpoint && points.length > 0 ? [dnsEndpoint(served, address, points)] : [];
