@@ -21,7 +21,7 @@ import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
-import type { TokensOf } from './pods/management-tokens.ts';
+import type { ManagementAccesses } from './pods/management-access.ts';
 import { grantsIn, hostsElsewhere } from './evaluate/other-proxies.ts';
 import { keysOfKind, refsOfProxy } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
@@ -46,7 +46,7 @@ export function observeProxy(
   caches: ProxyCaches,
   { namespace, name }: { namespace: string; name: string },
   now: number,
-  tokensOf: TokensOf,
+  accessOf: ManagementAccesses['of'],
   known: PodKnowledge = { answers: new Map(), since: now },
 ): Observed {
   const { views } = caches;
@@ -99,13 +99,13 @@ export function observeProxy(
       known.answers,
       ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
-    managementTokens: tokensOf(key, managementSecretOf(views, { namespace, name })),
+    managementAccess: accessOf(key, managementSecretOf(views, { namespace, name })),
     now,
     podsSince: known.since,
   };
 }
 
-/** The Secret with the tokens of a proxy's management port. */
+/** The Secret with what it takes to ask a proxy's pods. */
 export const managementSecretOf = (
   { configSecrets }: ProxyViews,
   { namespace, name }: { namespace: string; name: string },

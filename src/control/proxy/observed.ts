@@ -5,7 +5,7 @@ import type { ConfigPart } from './config/planned-config.ts';
 import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
-import type { ManagementTokens } from './pods/management-tokens.ts';
+import type { ManagementAccess } from './pods/management-access.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
 import type { HostIndex } from './evaluate/host-index.ts';
@@ -22,7 +22,7 @@ export interface Observed {
   unreadable: readonly Unreadable[];
   live: Live;
   /** What the management port of the pods takes: as it is in the Secret, or to be put into one. */
-  managementTokens: ManagementTokens;
+  managementAccess: ManagementAccess;
   /** Milliseconds since 1970. */
   now: number;
   /** Since when nothing about the pods has changed, nor about what they should serve. */

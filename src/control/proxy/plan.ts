@@ -176,7 +176,7 @@ function isHostTaken({ clusters }: Evaluation): boolean {
 function objectsOf(
   proxy: KafkaProxy,
   { ingresses, clusters, allocated, config }: Evaluation,
-  { live, managementTokens }: Observed,
+  { live, managementAccess }: Observed,
   { image, operator }: PlanSettings,
 ): AnyObject[] {
   const { held } = allocated.allocation;
@@ -188,7 +188,7 @@ function objectsOf(
   return [
     serviceAccount(proxy),
     configSecret(proxy, config.text),
-    managementSecret(proxy, managementTokens),
+    managementSecret(proxy, managementAccess),
     deployment(proxy, image),
     podDisruptionBudget(proxy),
     networkPolicy(proxy, servedBlocks(config, held), operator),

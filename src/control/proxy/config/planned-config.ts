@@ -6,7 +6,14 @@ import { moduleOf } from '../../../ops/filter-module.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { pemNamesIn, proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
-import { MANAGEMENT_DIRECTORY, MANAGEMENT_PORT, METRICS_TOKEN_KEY, TOKEN_KEY } from '../names.ts';
+import {
+  CERTIFICATE_KEY,
+  MANAGEMENT_DIRECTORY,
+  MANAGEMENT_PORT,
+  METRICS_TOKEN_KEY,
+  PRIVATE_KEY_KEY,
+  TOKEN_KEY,
+} from '../names.ts';
 import { budgetOf, podResources, workersOf } from '../pod-resources.ts';
 
 export interface PlannedConfig {
@@ -76,6 +83,10 @@ const MANAGEMENT = {
   port: MANAGEMENT_PORT,
   tokenFile: `${MANAGEMENT_DIRECTORY}/${TOKEN_KEY}`,
   metricsTokenFile: `${MANAGEMENT_DIRECTORY}/${METRICS_TOKEN_KEY}`,
+  tls: {
+    certificateFile: `${MANAGEMENT_DIRECTORY}/${CERTIFICATE_KEY}`,
+    keyFile: `${MANAGEMENT_DIRECTORY}/${PRIVATE_KEY_KEY}`,
+  },
 };
 
 /** What a KafkaProxy says of its limits, as the configuration has it. */
