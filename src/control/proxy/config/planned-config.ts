@@ -34,29 +34,29 @@ export function plannedConfig(settings: ProxySettings, served: readonly ServedCl
   const document = proxyConfig(served, settings);
   const text = `${JSON.stringify(document)}\n`;
   const hash = textHash(text);
-  return { text, hash, parts: remembered(hash, () => partsOf(document)) };
+  return { text, hash, parts: partsOfText(text, hash) };
 }
 
 const textHash = (text: string) => createHash('sha256').update(text).digest('hex');
 
-type Parts = ReadonlyMap<string, ConfigPart>;
-
-/** By hash of the whole. A configuration is planned several times before it changes, and is read back when it was written. */
-const parsed = new BoundedMap<string, WeakRef<Parts>>(10_000);
-
-function remembered(hash: string, parts: () => Parts): Parts {
-  const known = parsed.get(hash)?.deref() ?? parts();
-  parsed.set(hash, new WeakRef(known));
-  return known;
-}
-
 /** The parts of a configuration that was written before. */
 export function configPartsOf(text: string): Parts {
   try {
-    return remembered(textHash(text), () => partsOf(JSON.parse(text) as ProxyDocument));
+    return partsOfText(text, textHash(text));
   } catch {
     return new Map(); // written by hand, or by another version: then nothing of it is known
   }
+}
+
+type Parts = ReadonlyMap<string, ConfigPart>;
+
+/** By hash of the whole: a configuration is planned several times before it changes, and seen again when it was written. */
+const known = new BoundedMap<string, WeakRef<Parts>>(10_000);
+
+function partsOfText(text: string, hash: string): Parts {
+  const parts = known.get(hash)?.deref() ?? partsOf(JSON.parse(text) as ProxyDocument);
+  known.set(hash, new WeakRef(parts));
+  return parts;
 }
 
 function partsOf(document: ProxyDocument): Parts {
