@@ -35,7 +35,7 @@ const MINT: Mint = {
   async keyPair(host) {
     // Loaded when one is needed, which is seldom: it takes memory.
     const { selfSigned } = await import('../../pki/self-signed.ts');
-    return selfSigned(host, { now: Date.now(), validityMs: VALIDITY_MS });
+    return selfSigned(host, { now: new Date(), validityMs: VALIDITY_MS });
   },
 };
 

@@ -58,7 +58,7 @@ suite('asking a pod', () => {
     await using ports = await reserveBlock(1);
     const directory = workspace('token');
     const host = 'p-management.default';
-    const validity = { now: Date.now(), validityMs: 60 * 60 * 1000 };
+    const validity = { now: new Date(), validityMs: 60 * 60 * 1000 };
     const { certificate, privateKey } = await selfSigned(host, validity);
     const files = { tokenFile: 'the-token\n', certificateFile: certificate, keyFile: privateKey };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
@@ -99,7 +99,7 @@ suite('asking a pod', () => {
       heard += JSON.stringify(request.headers);
       response.end('{}');
     };
-    const { certificate } = await selfSigned('h', { now: Date.now(), validityMs: 60_000 });
+    const { certificate } = await selfSigned('h', { now: new Date(), validityMs: 60_000 });
     const access = { token: 'the-token', certificate, host: 'h' };
     assert.match(
       (await serving(listener, (port) => ask(port, access))).unreachable ?? '',

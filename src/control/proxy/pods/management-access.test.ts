@@ -11,7 +11,7 @@ const YEAR_MS = 365 * DAY_MS;
 
 const mint = {
   token: newToken,
-  keyPair: (host: string) => selfSigned(host, { now: NOW, validityMs: 10 * YEAR_MS }),
+  keyPair: (host: string) => selfSigned(host, { now: new Date(NOW), validityMs: 10 * YEAR_MS }),
 };
 
 function secretOf(access: Partial<ManagementAccess>): AnyObject {

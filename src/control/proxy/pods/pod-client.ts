@@ -1,6 +1,5 @@
 /** Asks a proxy pod, at its management port, what it serves and what it stumbles over. Its answer is not trusted. */
-import http from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isJsonObject } from '../../../kube/json.ts';
 import { rangesOf } from '../../../resources/common/node-ids.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
@@ -67,17 +66,18 @@ export const askAt =
   };
 
 /** On a connection of its own, so that none is kept to a pod that may have gone. */
-function get(where: http.RequestOptions, access: PodAccess | undefined): Promise<http.IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+function get(where: RequestOptions, access: PodAccess | undefined): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Not imported: that loads all that node:http offers, a whole HTTP client among it.
   const request = access
-    ? https.get({
+    ? process.getBuiltinModule('node:https').get({
         ...where,
         agent: false,
         ca: access.certificate,
         servername: access.host,
         headers: { authorization: `Bearer ${access.token}` },
       })
-    : http.get({ ...where, agent: false });
+    : process.getBuiltinModule('node:http').get({ ...where, agent: false });
   request.on('response', resolve).on('error', reject);
   return promise;
 }
