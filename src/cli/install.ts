@@ -53,13 +53,15 @@ export function installCommand(terminal: Terminal): Command {
       const { operatorManifests } = await import('../control/install/manifests.ts');
       const { personaManifests } = await import('../control/install/personas.ts');
       const { filterProtection } = await import('../control/install/protected-filters.ts');
+      const { infrastructurePolicy } = await import('../control/install/infrastructure-policy.ts');
       const { crdOf } = await import('../resources/crd.ts');
       const { kindsToInstall } = await import('../resources/registry.ts');
       const { ROADS } = await import('../resources/kind.ts');
       const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, crds);
       // Of the whole cluster, too, and about the kinds.
-      const personas = crds === 'none' ? [] : [...personaManifests(), ...filterProtection()];
-      const items = [...kinds.map(crdOf), ...personas, ...operatorManifests(options).filter(isOurs)];
+      const aboutKinds =
+        crds === 'none' ? [] : [...infrastructurePolicy(), ...personaManifests(), ...filterProtection()];
+      const items = [...kinds.map(crdOf), ...aboutKinds, ...operatorManifests(options).filter(isOurs)];
       if (output === 'json')
         terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
       else

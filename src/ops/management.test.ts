@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
+import { createAuthority } from '../../test/support/pki.ts';
 import { createHealth } from './health.ts';
 import { accessOf, readTokens } from './management-access.ts';
 import { serveManagement } from './management.ts';
@@ -73,6 +78,57 @@ suite('management', () => {
       writeFileSync(tokenFile, 'another');
       assert.equal((await get('/config', 'whole-token')).status, 401);
       assert.equal((await get('/config', 'another')).status, 200);
+    } finally {
+      await server.close();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test('with a certificate both HTTP and HTTPS are served, by the certificate that is there now', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'management-'));
+    const [certificateFile, keyFile] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+    const server = await serveManagement({
+      host: '127.0.0.1',
+      port: 0,
+      health: createHealth(),
+      metrics: async () => 'm 1\n',
+      tls: { certificateFile, keyFile },
+    });
+    const plain = async () => (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+    const secure = (ca: string) => {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const where = { host: '127.0.0.1', port: server.port, path: '/metrics', agent: false as const };
+      get({ ...where, ca, servername: 'pod' }, (response) => resolve(text(response))).on('error', reject);
+      return promise;
+    };
+    const replace = async () => {
+      const authority = await createAuthority('management');
+      const { certPem, keyPem } = await authority.issue({ commonName: 'pod', dns: ['pod'] });
+      writeFileSync(certificateFile, certPem);
+      writeFileSync(keyFile, keyPem);
+      return authority.certPem;
+    };
+    try {
+      await assert.rejects(secure(''), 'there is no certificate yet');
+      assert.equal(await plain(), 'm 1\n');
+      const first = await replace();
+      assert.equal(await secure(first), 'm 1\n');
+      const second = await replace();
+      assert.equal(await secure(second), 'm 1\n');
+      await assert.rejects(secure(first), /certificate/);
+      // Neither of the two, and one that says nothing more.
+      for (const bytes of [Buffer.from([0x16, 3, 1, 0]), Buffer.from([0]), Buffer.from('GET /')]) {
+        const socket = connect(server.port, '127.0.0.1');
+        await once(socket, 'connect');
+        socket.end(bytes);
+        await once(socket.resume(), 'close');
+      }
+      assert.deepEqual([await plain(), await secure(second)], ['m 1\n', 'm 1\n']);
+      // An open connection does not keep it from closing.
+      await once(
+        connect(server.port, '127.0.0.1').on('error', () => {}),
+        'connect',
+      );
     } finally {
       await server.close();
       rmSync(directory, { recursive: true });

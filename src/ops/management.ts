@@ -1,12 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { IsthmusError } from './errors.ts';
 import type { Health, Report } from './health.ts';
 import { accessOf, readTokens } from './management-access.ts';
 import type { Access, TokenFiles } from './management-access.ts';
+import { eitherServer } from './management-tls.ts';
+import type { KeyFiles } from './management-tls.ts';
 
 export interface ManagementOptions extends TokenFiles {
   host: string;
   port: number;
+  /** Whoever speaks TLS is answered by it; plain HTTP is served all the same, for probes. */
+  tls?: KeyFiles | undefined;
   health: Health;
   /** The text of /metrics. */
   metrics: () => Promise<string>;
@@ -21,9 +26,7 @@ export interface ManagementServer {
 
 /** Serves /livez and /readyz over HTTP, in a word; more of them, /metrics and /config for those who may see it (`management-access`). */
 export async function serveManagement(options: ManagementOptions): Promise<ManagementServer> {
-  // Not imported: that loads all that node:http offers, a whole HTTP client among it, into every process.
-  const { createServer } = process.getBuiltinModule('node:http');
-  const server = createServer((request, response) => {
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     const { authorization } = request.headers;
     const access = accessOf(authorization, request.socket.remoteAddress, readTokens(options));
     answer(options, access, request.method ?? '', request.url ?? '').then(
@@ -36,9 +39,8 @@ export async function serveManagement(options: ManagementOptions): Promise<Manag
           .end(body),
       () => response.writeHead(500, { 'content-type': 'text/plain' }).end('internal error\n'),
     );
-  });
-  server.requestTimeout = 10_000;
-  server.headersTimeout = 10_000;
+  };
+  const { server, closeConnections } = eitherServer(onRequest, options.tls);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
       reject(new IsthmusError('LISTEN_FAILED', `management: ${cause.message}`, { cause })),
@@ -52,7 +54,7 @@ export async function serveManagement(options: ManagementOptions): Promise<Manag
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        server.closeAllConnections();
+        closeConnections();
       }),
   };
 }

@@ -63,9 +63,9 @@ function readStandardInput(): FolderResources {
 
 /** The faults of a plan, each with the file and line that leads to it. */
 export function locateFaults(faults: LocalPlan['faults'], resources: FolderResources): Problem[] {
-  return faults.map(({ virtualCluster, namespace, path, message }) => {
-    const document = resources.documentOf('VirtualKafkaCluster', virtualCluster, namespace);
-    const text = `VirtualKafkaCluster "${virtualCluster}": ${message}`;
+  return faults.map(({ kind, name, namespace, path, message }) => {
+    const document = resources.documentOf(kind, name, namespace);
+    const text = `${kind} "${name}": ${message}`;
     return { file: document?.file ?? '', line: document?.lineOf(path) ?? 1, message: text };
   });
 }

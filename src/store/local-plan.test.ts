@@ -109,6 +109,34 @@ spec: { type: protocol-logger }`,
     );
   });
 
+  test('the limits and the target policy of a KafkaProxy hold, and another one that differs is told so', () => {
+    const limited = PROXY.replace(
+      'spec: {}',
+      'spec: { limits: { maxConnections: 3, drainTimeout: 2s }, targetPolicy: { allow: [10.0.0.0/8] } }',
+    );
+    const settingsOf = ({ config }: LocalPlan) => {
+      const document = JSON.parse(config.text) as { targetPolicy: object };
+      const { config: read } = checkProxyConfig(document, 'test');
+      return [read.limits.maxConnections, read.shutdownTimeoutMs, document.targetPolicy];
+    };
+    const policy = { allow: ['10.0.0.0/8'], bootstrap: 'named' };
+    const alone = plan({ 'p.yaml': limited, 'a.yaml': cluster('a') });
+    assert.deepEqual(alone.faults, []);
+    assert.deepEqual(settingsOf(alone), [3, 2000, policy]);
+    const second = '\napiVersion: kroxylicious.io/v1alpha1\nkind: KafkaProxy\nmetadata: { name: q }\nspec:\n';
+    const both = plan({ 'q.yaml': `${second}  limits: { maxConnections: 5 }\n` });
+    assert.deepEqual(settingsOf(both), [3, 2000, policy]);
+    const located = locateFaults(both.faults, readResources(folder));
+    assert.deepEqual(
+      located.map(({ file, line }) => [file.split('/').at(-1), line]),
+      [
+        ['q.yaml', 6],
+        ['q.yaml', 6],
+      ],
+    );
+    assert.match(located[0]!.message, /^KafkaProxy "q": .* the limits of KafkaProxy "p"/);
+  });
+
   test('two virtual clusters on one TCP ingress get blocks one after the other', () => {
     const { listings, faults } = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
     assert.deepEqual(faults, []);

@@ -1,4 +1,5 @@
 /** What the resources of a folder mean on this machine: the operator's evaluation, with this machine as its platform. */
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfigRejections } from '../control/proxy/config/checks.ts';
 import type { ServedCluster } from '../control/proxy/config/document.ts';
 import type { PlannedConfig } from '../control/proxy/config/planned-config.ts';
@@ -23,12 +24,19 @@ export interface Listing {
   filters: string[];
 }
 
+/** A fault, and whose. */
+export type LocalFault = Fault & {
+  kind: 'VirtualKafkaCluster' | 'KafkaProxy';
+  name: string;
+  namespace?: string;
+};
+
 export interface LocalPlan {
   clusters: ServedCluster[];
   config: PlannedConfig;
   listings: Listing[];
   /** What keeps something from being served. */
-  faults: (Fault & { virtualCluster: string; namespace?: string })[];
+  faults: LocalFault[];
   allocation: Allocation;
 }
 
@@ -40,27 +48,41 @@ export function planLocally(
   checked?: ConfigRejections,
 ): LocalPlan {
   const { distinct, faults } = distinctNames(snapshot.virtualClusters);
-  const none = { hostsElsewhere: createHostIndex(), namePolicies: [], namespaceLabels: {} };
+  const none = { hostsElsewhere: createHostIndex(), namePolicies: [], namespaceLabels: {}, grantsBeside: [] };
   const live = { ...none, tlsRoutes: [], configParts: new Map() };
   const input = { proxy: undefined, snapshot: { ...snapshot, virtualClusters: distinct }, live, now };
-  const evaluation = evaluate(input, machinePlatform(known), { ...NOTHING_LEARNED, checked });
+  const [proxy] = snapshot.proxies;
+  const evaluation = evaluate(input, machinePlatform(known, proxy), { ...NOTHING_LEARNED, checked });
   const clusters = evaluation.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
   return {
     clusters,
     config: evaluation.config,
     listings: clusters.flatMap(listingsOf),
-    faults: [...evaluation.clusters.flatMap(faultsOf), ...faults],
+    faults: [...evaluation.clusters.flatMap(faultsOf), ...faults, ...otherLimits(snapshot.proxies)],
     allocation: evaluation.allocated.allocation,
   };
+}
+
+/** All proxies of a folder are one process here, which has one set of limits. */
+function otherLimits([first, ...others]: ProxySnapshot['proxies']): LocalFault[] {
+  return others.flatMap(({ metadata: { name, namespace }, spec }) =>
+    (['limits', 'targetPolicy'] as const).flatMap((field): LocalFault[] => {
+      if (isDeepStrictEqual(spec[field], first!.spec[field])) return [];
+      const message = `on this machine one process serves all proxies, with the ${field} of KafkaProxy "${first!.metadata.name}", which comes first; write the same here`;
+      return [
+        { reason: 'NotSupported', path: ['spec', field], message, kind: 'KafkaProxy', name, namespace },
+      ];
+    }),
+  );
 }
 
 /** Here all namespaces are one, and a virtual cluster is known by its name. */
 function distinctNames(clusters: readonly VirtualKafkaCluster[]): {
   distinct: VirtualKafkaCluster[];
-  faults: LocalPlan['faults'];
+  faults: LocalFault[];
 } {
   const first = new Map<string, VirtualKafkaCluster>();
-  const faults: LocalPlan['faults'] = [];
+  const faults: LocalFault[] = [];
   for (const cluster of clusters) {
     const { name, namespace } = cluster.metadata;
     const other = first.get(name);
@@ -73,17 +95,19 @@ function distinctNames(clusters: readonly VirtualKafkaCluster[]): {
       reason: 'NotSupported',
       path: ['metadata', 'name'],
       message,
-      virtualCluster: name,
+      kind: 'VirtualKafkaCluster',
+      name,
       namespace,
     });
   }
   return { distinct: [...first.values()], faults };
 }
 
-function faultsOf({ cluster, faults, filters, ingresses }: EvaluatedCluster): LocalPlan['faults'] {
-  const { name: virtualCluster, namespace } = cluster.metadata;
+function faultsOf({ cluster, faults, filters, ingresses }: EvaluatedCluster): LocalFault[] {
+  const whose = { kind: 'VirtualKafkaCluster', name: cluster.metadata.name } as const;
+  const { namespace } = cluster.metadata;
   const all = [...faults, ...[...ingresses, ...filters].flatMap((part) => part.faults)];
-  return all.filter(preventsService).map((fault) => ({ ...fault, virtualCluster, namespace }));
+  return all.filter(preventsService).map((fault) => ({ ...fault, ...whose, namespace }));
 }
 
 function listingsOf({ name: virtualCluster, ingresses, filters }: ServedCluster): Listing[] {

@@ -1,16 +1,18 @@
 /** A proxy served on this machine: what a Service would do in a cluster, a local port does here. */
 import type { EvaluatedIngress, IngressModel, Platform } from '../control/proxy/evaluate/platform.ts';
-import type { GatewayAddress } from '../control/proxy/config/document.ts';
+import type { GatewayAddress, ProxySettings } from '../control/proxy/config/document.ts';
+import { limitSettings } from '../control/proxy/config/planned-config.ts';
 import { nodesServed } from '../control/proxy/evaluate/broker-ports.ts';
 import { blockOwner, namedPattern } from '../control/proxy/names.ts';
 import type { Allocation, NodePorts, PortRequest } from '../control/proxy/ports/ports.ts';
 import { nodeIdsOf } from '../resources/common/node-ids.ts';
+import type { KafkaProxy } from '../resources/kroxylicious/kafka-proxy.ts';
 import type { KafkaProxyIngress } from '../resources/kroxylicious/kafka-proxy-ingress.ts';
 
 const BIND_ADDRESS = '127.0.0.1';
 const PORTS = { first: 1, last: 65_535 };
 
-export function machinePlatform(knownPorts: Allocation): Platform {
+export function machinePlatform(knownPorts: Allocation, proxy: KafkaProxy | undefined): Platform {
   /** Plain addresses where there is no certificate that would have to name one. */
   const hosts = new Map<string, string>();
   return {
@@ -45,9 +47,15 @@ export function machinePlatform(knownPorts: Allocation): Platform {
       const host = hosts.get(ingress) ?? BIND_ADDRESS;
       return { ...nothing, address: portAddress(host, block.start, nodes), faults: without ?? [] };
     },
-    proxySettings: { workers: 1 },
+    proxySettings: { workers: 1, ...(proxy && { ...limitSettings(proxy.spec), ...targetSettings(proxy) }) },
     maxConfigBytes: Infinity,
   };
+}
+
+/** Whoever writes the folder names the bootstrap servers as well, and may mean those of this machine. */
+function targetSettings({ spec }: KafkaProxy): Pick<ProxySettings, 'targetPolicy'> {
+  const { allow } = spec.targetPolicy ?? {};
+  return allow ? { targetPolicy: { allow, bootstrap: 'named' } } : {};
 }
 
 function modelOf({ metadata, spec }: KafkaProxyIngress): IngressModel {

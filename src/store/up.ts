@@ -52,6 +52,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   const checker = createChecker(proxyChecks);
   let allocation = readAllocation(state);
   let kafka: EmbeddedKafka | undefined;
+  let drainMs = 0;
 
   /** Plans until the proxy's own checks find nothing more; who asks for an embedded Kafka gets the address of one. */
   async function plan(snapshot: ProxySnapshot): Promise<LocalPlan> {
@@ -75,11 +76,13 @@ export async function startUp(options: UpOptions): Promise<Up> {
     ({ allocation } = planned);
     const loaded = await loadDocument(JSON.parse(planned.config.text), folder);
     await proxy.apply({ ...loaded, hash: '' });
+    drainMs = loaded.config.shutdownTimeoutMs;
     const unbound = (proxy.status()?.virtualClusters ?? []).flatMap(({ name, problems }) =>
       problems.map((message) => ({
         reason: 'NotSupported' as const,
         path: [],
-        virtualCluster: name,
+        kind: 'VirtualKafkaCluster' as const,
+        name,
         message,
       })),
     );
@@ -102,7 +105,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   async function stop(): Promise<void> {
     watch.close();
     await following.catch(() => {});
-    await proxy.close(5000);
+    await proxy.close(drainMs);
     await kafka?.stop();
   }
   try {

@@ -5,8 +5,6 @@
  *     # expect: …                        the message of one of our rules, from both
  *     # expect from an API server: …     where Kubernetes words it
  *     # expect from a file: …            where the schemas here word it
- *
- * `(accepted)` is for what a CRD cannot express: the operator says it in a condition.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -69,6 +69,7 @@ export async function runRoad<V extends object>(
   const local: TargetCluster = {
     client,
     cacheOf: (type) => watched.cacheOf(type),
+    wrote: (object, before) => watched.wrote(object, before),
     isComplete: (type) => watched.isComplete(type),
     ownedTypes: () => watched.ownedTypes(),
   };

@@ -15,6 +15,8 @@ import type { Watched } from './watches.ts';
 /** One cluster that objects are made in. */
 export interface TargetCluster extends Pick<Watched<object>, 'cacheOf' | 'isComplete' | 'ownedTypes'> {
   client: () => Client;
+  /** See `Watched`. */
+  wrote?: Watched<object>['wrote'] | undefined;
 }
 
 /** An object that could not be applied; `object` is its reference. */
@@ -48,8 +50,8 @@ export function createTargets(clusterOf: (name: string) => TargetCluster, metric
     if (known) return known;
     clusterOf(name);
     const writer = createWriter(() => {
-      const { client, cacheOf } = clusterOf(name);
-      return { client: client(), cacheOf };
+      const { client, cacheOf, wrote } = clusterOf(name);
+      return { client: client(), cacheOf, wrote: (object, before) => wrote?.(object as AnyObject, before) };
     }, SIGNATURE);
     writers.set(name, writer);
     return writer;

@@ -106,6 +106,8 @@ export interface Watched<V> {
    * to be read, so that the controller may need something else by now.
    */
   load(holder: string, needs: Needs<V>, signal: AbortSignal): Promise<boolean>;
+  /** Takes what was written here into the views, where it would have to be read otherwise. See `Contents`. */
+  wrote(object: AnyObject, before: string | undefined): void;
   /** Calls for each kind that is followed, at once and when one comes; what it returns ends a subscription. */
   onOpen(notify: (name: RowName<V>, cache: Cache) => () => void): void;
   /** Resolves when all has been read, and of every optional kind it is known whether the cluster has it. */
@@ -212,6 +214,12 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
     async load(holder, needs, signal) {
       const loads = [...contents].map(([name, held]) => held.load(holder, needs[name] ?? [], signal));
       return (await Promise.all(loads)).includes(true);
+    },
+    wrote(object, before) {
+      for (const [name, held] of contents) {
+        const { owned, kind } = rows.get(name)!;
+        if (owned && kind.kind === object.kind) held.wrote(object, before);
+      }
     },
     onOpen(notify) {
       listeners.push(notify);

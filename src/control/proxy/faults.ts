@@ -25,6 +25,8 @@ const CONDITION_OF = {
   HostNameTaken: 'Accepted',
   /** By no NamePolicy, in a zone that has any. */
   HostNameNotAllowed: 'Accepted',
+  /** The namespace has as many as its NamePolicy lets it have. */
+  HostNameLimitReached: 'Accepted',
   NameTaken: 'Accepted',
   NoFreePorts: 'Accepted',
   ConfigTooLarge: 'Accepted',

@@ -79,7 +79,7 @@ suite('management of pods', () => {
     const secret = memory.get('Secret', 'default/p-management')!;
     const { token, 'metrics-token': metricsToken } = secret['data'] as Record<string, string>;
     assert.ok(token && metricsToken);
-    const mine = { token: 'bWluZQ==', 'metrics-token': 'dGhlaXJz' };
+    const mine = { ...(secret['data'] as object), token: 'bWluZQ==', 'metrics-token': 'dGhlaXJz' };
     memory.put({ ...secret, data: mine });
     memory.apply(memory.plan(PROXY, NOW), NOW);
     assert.deepEqual(memory.get('Secret', 'default/p-management')!['data'], mine);

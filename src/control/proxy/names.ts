@@ -19,6 +19,8 @@ export const MANAGEMENT_DIRECTORY = '/etc/isthmus-management';
 /** In the Secret of the management port. */
 export const TOKEN_KEY = 'token';
 export const METRICS_TOKEN_KEY = 'metrics-token';
+export const CERTIFICATE_KEY = 'tls.crt';
+export const PRIVATE_KEY_KEY = 'tls.key';
 
 const OURS = 'kroxylicious.io';
 export const PROXY_LABEL = `${OURS}/proxy`;
@@ -51,6 +53,9 @@ export const deploymentName = (proxy: string) => proxy;
 export const configSecretName = (proxy: string) => `${proxy}-config`;
 /** What it takes to be told more than health by the pods. */
 export const managementSecretName = (proxy: string) => `${proxy}-management`;
+/** What the certificate of the management port is for: pods come and go, and their addresses with them. */
+export const managementHost = (proxy: string, namespace: string) =>
+  `${managementSecretName(proxy)}.${namespace}`;
 /** Not the bare name: a proxy called `default` would meet the ServiceAccount that every namespace has. */
 export const serviceAccountName = (proxy: string) => `${proxy}-proxy`;
 /** The Service of a virtual cluster's clusterIP ingress; also the name of its DNS records. */

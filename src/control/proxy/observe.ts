@@ -21,8 +21,8 @@ import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
-import type { TokensOf } from './pods/management-tokens.ts';
-import { hostsElsewhere } from './evaluate/other-proxies.ts';
+import type { ManagementAccesses } from './pods/management-access.ts';
+import { grantsIn, hostsElsewhere } from './evaluate/other-proxies.ts';
 import { keysOfKind, refsOfProxy } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
 import type { View, Watched } from '../kernel/watches.ts';
@@ -46,7 +46,7 @@ export function observeProxy(
   caches: ProxyCaches,
   { namespace, name }: { namespace: string; name: string },
   now: number,
-  tokensOf: TokensOf,
+  accessOf: ManagementAccesses['of'],
   known: PodKnowledge = { answers: new Map(), since: now },
 ): Observed {
   const { views } = caches;
@@ -99,13 +99,13 @@ export function observeProxy(
       known.answers,
       ingresses.some(({ spec }) => spec.gateway ?? spec.loadBalancer),
     ),
-    managementTokens: tokensOf(key, managementSecretOf(views, { namespace, name })),
+    managementAccess: accessOf(key, managementSecretOf(views, { namespace, name })),
     now,
     podsSince: known.since,
   };
 }
 
-/** The Secret with the tokens of a proxy's management port. */
+/** The Secret with what it takes to ask a proxy's pods. */
 export const managementSecretOf = (
   { configSecrets }: ProxyViews,
   { namespace, name }: { namespace: string; name: string },
@@ -229,6 +229,9 @@ function liveOf(
     tlsRoutes: owned(tlsRoute, views.tlsRoutes),
     namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
     namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
+    grantsBeside: views.proxies
+      .list(namespace)
+      .flatMap((one) => (keyOf(one.metadata) === key ? [] : grantsIn(one))),
     hostsElsewhere: hasHosts ? hostsElsewhere(views, key) : createHostIndex(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,
@@ -246,10 +249,10 @@ function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKin
   };
 }
 
-const partsRead = new WeakMap<AnyObject, Map<string, ConfigPart>>();
+const partsRead = new WeakMap<AnyObject, ReadonlyMap<string, ConfigPart>>();
 
 /** Read once for each version of the Secret: it is by far the largest thing here. */
-function partsOfSecret(secret: AnyObject): Map<string, ConfigPart> {
+function partsOfSecret(secret: AnyObject): ReadonlyMap<string, ConfigPart> {
   const { [CONFIG_KEY]: text = '' } = (secret['data'] ?? {}) as Record<string, string>;
   const parts = partsRead.get(secret) ?? configPartsOf(fromBase64(text));
   partsRead.set(secret, parts);

@@ -5,8 +5,9 @@ import type { ConfigPart } from './config/planned-config.ts';
 import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
-import type { ManagementTokens } from './pods/management-tokens.ts';
+import type { ManagementAccess } from './pods/management-access.ts';
 import type { PodProblem } from './pods/pod-client.ts';
+import type { HostGrant } from './evaluate/host-grants.ts';
 import type { HostIndex } from './evaluate/host-index.ts';
 import type { RowName } from '../kernel/watches.ts';
 import type { ProxyViews } from './watches.ts';
@@ -21,7 +22,7 @@ export interface Observed {
   unreadable: readonly Unreadable[];
   live: Live;
   /** What the management port of the pods takes: as it is in the Secret, or to be put into one. */
-  managementTokens: ManagementTokens;
+  managementAccess: ManagementAccess;
   /** Milliseconds since 1970. */
   now: number;
   /** Since when nothing about the pods has changed, nor about what they should serve. */
@@ -39,6 +40,8 @@ export interface Live {
   /** Which namespaces may have which host names, and the labels of this one. */
   namePolicies: readonly NamePolicy[];
   namespaceLabels: Readonly<Record<string, string>>;
+  /** The host names of the other proxies of this namespace. */
+  grantsBeside: readonly HostGrant[];
   /** Each virtual cluster's part of the configuration that was written last. */
   configParts: ReadonlyMap<string, ConfigPart>;
   replicas: number;

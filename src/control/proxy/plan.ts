@@ -170,13 +170,13 @@ function lookAgainInMs(
 /** Perhaps by another proxy, about which nobody tells this one. */
 function isHostTaken({ clusters }: Evaluation): boolean {
   const faults = clusters.flatMap(({ ingresses }) => ingresses.flatMap((one) => one.faults));
-  return faults.some(({ reason }) => reason === 'HostNameTaken');
+  return faults.some(({ reason }) => reason === 'HostNameTaken' || reason === 'HostNameLimitReached');
 }
 
 function objectsOf(
   proxy: KafkaProxy,
   { ingresses, clusters, allocated, config }: Evaluation,
-  { live, managementTokens }: Observed,
+  { live, managementAccess }: Observed,
   { image, operator }: PlanSettings,
 ): AnyObject[] {
   const { held } = allocated.allocation;
@@ -188,7 +188,7 @@ function objectsOf(
   return [
     serviceAccount(proxy),
     configSecret(proxy, config.text),
-    managementSecret(proxy, managementTokens),
+    managementSecret(proxy, managementAccess),
     deployment(proxy, image),
     podDisruptionBudget(proxy),
     networkPolicy(proxy, servedBlocks(config, held), operator),
@@ -231,7 +231,7 @@ function objectsOfIngress(
   kinds: ServedKinds,
 ): AnyObject[] {
   // Routes come before there is an address: they are what it comes from.
-  if (model?.by === 'route') return routes(served);
+  if (model?.by === 'route') return routes(served, model.labels);
   if (!address) return [];
   if (address.by === 'port') return [clusterService(served, address)];
   const records = kinds.dnsEndpoint && points.length > 0 ? [dnsEndpoint(served, address, points)] : [];

@@ -10,8 +10,9 @@ import type { PodKnowledge, ProxyCaches } from './observe.ts';
 import type { Observed, PlanSettings } from './observed.ts';
 import { planProxy } from './plan.ts';
 import type { ProxyPlan } from './plan.ts';
-import { configSecretName, managementSecretName } from './names.ts';
-import { createTokens, tokensIn } from './pods/management-tokens.ts';
+import { configSecretName, managementHost, managementSecretName } from './names.ts';
+import { accessIn, createAccesses } from './pods/management-access.ts';
+import type { Mint } from './pods/management-access.ts';
 import { observePods } from './pods/poll-interval.ts';
 import type { PodObservation } from './pods/poll-interval.ts';
 import type { PodClient } from './pods/pods.ts';
@@ -24,6 +25,8 @@ export interface ProxyReconcilerOptions {
   pods: PodClient;
   settings: PlanSettings;
   metrics: RoadMetrics;
+  /** Makes tokens and certificates. */
+  mint: Mint;
 }
 
 /** What pods answered, and since when that is so. */
@@ -33,19 +36,25 @@ export function proxyReconciler(
   options: ProxyReconcilerOptions,
 ): Reconciler<Observed, ProxyPlan, ConfigRejections, Acted> {
   const { caches, checker, pods, settings, metrics } = options;
-  const tokensOf = createTokens();
+  const accesses = createAccesses(options.mint);
+  const secretOf = (key: string) => {
+    const { namespace = '', name } = nameOfKey(key);
+    return managementSecretOf(caches.views, { namespace, name });
+  };
 
   return {
-    load(key, signal) {
+    async load(key, signal) {
       const { namespace, name } = nameOfKey(key);
       const own = [configSecretName(name), managementSecretName(name)];
       const configSecrets = own.map((secret) => keyOf({ namespace, name: secret }));
       const needs = { ...textsAmong(refsOfProxy(caches.views, key)), configSecrets };
-      return caches.load(`proxy ${key}`, needs, signal);
+      const hasRead = await caches.load(`proxy ${key}`, needs, signal);
+      await accesses.prepare(key, secretOf(key));
+      return hasRead;
     },
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
-      return observeProxy(caches, { namespace, name }, now, tokensOf, acted);
+      return observeProxy(caches, { namespace, name }, now, accesses.of, acted);
     },
     plan: (observed, learned) => planProxy(observed, settings, learned),
     avoidsTaken: true,
@@ -55,8 +64,9 @@ export function proxyReconciler(
       const live: AnyObject[] = caches.views.pods.find('proxy', key);
       if (!action || live.length === 0) return { acted: undefined };
       const { namespace = '', name } = nameOfKey(key);
-      const tokens = tokensIn(managementSecretOf(caches.views, { namespace, name }));
-      const answers = await pods.ask(live, tokens?.token, signal);
+      const access = accessIn(secretOf(key));
+      const host = managementHost(name, namespace);
+      const answers = await pods.ask(live, access && { ...access, host }, signal);
       const { told, failure } = await pods.nudge(live, action.configVersion, answers, signal);
       metrics.wrote('pod', told);
       const observation = observePods({ ...action, pods: livePods(live, answers) }, before, now);

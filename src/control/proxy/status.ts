@@ -9,11 +9,11 @@ import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
 import type { Evaluation } from './evaluate/evaluate.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
 import { undeclaredFault } from './evaluate/undeclared-nodes.ts';
+import { NO_READY_POD, ingressConditions, ingressStatus, ingressesWithFaults } from './ingress-status.ts';
 import { MANAGEMENT_PORT, podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
 import type { PodProblem } from './pods/pod-client.ts';
-import type { EvaluatedIngress } from './evaluate/platform.ts';
 import { overruledLabels } from './evaluate/wishes.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
@@ -39,7 +39,7 @@ export function statusesOf(known: Known): Statuses {
   const { proxy } = evaluation;
   const statuses: PlannedStatus[] = [
     ...evaluation.clusters.map((cluster) => clusterStatus(cluster, known, isNewest)),
-    ...evaluation.ingresses.map(ingressStatus),
+    ...ingressesWithFaults(evaluation, live.pods).map(ingressStatus),
     ...observed.unreadable.map((one) => unreadableStatus(one, evaluation)),
     ...(proxy ? [proxyStatus(proxy.metadata.generation, known)] : []),
   ];
@@ -116,8 +116,7 @@ function pendingFault({ cluster }: EvaluatedCluster, known: Known, isNewest: boo
   const { observed, evaluation } = known;
   if (isNewest) return [];
   const { live } = observed;
-  if (!live.pods.some(({ ready }) => ready))
-    return [{ reason: 'PodsNotReady', path: [], message: 'no pod of the proxy is ready' }];
+  if (!live.pods.some(({ ready }) => ready)) return [NO_READY_POD];
   const { name } = cluster.metadata;
   const isUnchanged = live.configParts.get(name)?.hash === evaluation.config.parts.get(name)?.hash;
   const before = cluster.status?.conditions?.find(({ type }) => type === 'Ready');
@@ -183,17 +182,6 @@ function protocolOf({ resolved, ingress, address }: ClusterIngress): object {
   return ingress ? { protocol: ingress.spec.clusterIP?.protocol ?? 'TLS' } : {};
 }
 
-function ingressStatus({ ingress, faults }: EvaluatedIngress): PlannedStatus {
-  const { name, generation } = ingress.metadata;
-  const conditions = conditionsOf(faults, ['Accepted', 'ResolvedRefs', 'Ready'], generation);
-  return {
-    kind: 'KafkaProxyIngress',
-    namespace: ingress.metadata.namespace,
-    name,
-    status: { ...observedGeneration(generation), conditions },
-  };
-}
-
 function unreadableStatus(
   { object, problem }: Observed['unreadable'][number],
   { config }: Evaluation,
@@ -219,10 +207,12 @@ function proxyStatus(generation: number | undefined, known: Known): PlannedStatu
   const status = {
     ...observedGeneration(generation),
     conditions: [proxyReady(known, generation)],
-    ingresses: evaluation.ingresses.slice(0, MAX_INGRESSES).map(({ ingress, faults }) => ({
-      name: ingress.metadata.name,
-      conditions: conditionsOf(faults, ['Accepted', 'ResolvedRefs', 'Ready'], generation),
-    })),
+    ingresses: ingressesWithFaults(evaluation, live.pods)
+      .slice(0, MAX_INGRESSES)
+      .map(({ ingress, faults }) => ({
+        name: ingress.metadata.name,
+        conditions: ingressConditions(faults, generation),
+      })),
     replicas: live.replicas,
     labelSelector: selectorOf(podLabels(name)),
     configVersion: evaluation.config.hash,

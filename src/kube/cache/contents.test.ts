@@ -71,6 +71,24 @@ suite('contents', () => {
     assert.deepEqual(asked, ['x']);
   });
 
+  test('that were written here are not read back; what somebody else wrote after that is', async () => {
+    const { contents, asked, seen, put } = site();
+    put('x', '1', { k: 'one' });
+    await contents.load('p', ['a/x'], never);
+    contents.wrote(secret('x', '2', { k: 'two' }), '1');
+    contents.wrote(secret('y', '1', { k: 'nobody wants it' }), undefined);
+    for (const version of ['1', '2']) {
+      seen.set('a/x', secret('x', version));
+      assert.equal(await contents.load('p', ['a/x'], never), false);
+      assert.deepEqual(contents.get('a/x')?.['data'], { k: 'two' });
+    }
+    assert.deepEqual(asked, ['x']);
+    put('x', '4', { k: 'theirs' });
+    contents.wrote(secret('x', '3', { k: 'three' }), '2');
+    assert.equal(await contents.load('p', ['a/x'], never), true);
+    assert.deepEqual(contents.get('a/x')?.['data'], { k: 'theirs' });
+  });
+
   test('of an object that does not exist are not asked for; one that went is gone', async () => {
     const { contents, asked, seen, stored, put } = site();
     assert.equal(await contents.load('p', ['a/x'], never), false);

@@ -7,7 +7,7 @@ import { messageOf } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Client } from '../http/client.ts';
 import { hasStatus } from '../http/errors.ts';
-import { nameOfKey } from '../object.ts';
+import { keyOf, nameOfKey } from '../object.ts';
 import type { AnyObject } from '../object.ts';
 import type { Cache } from './cache.ts';
 
@@ -19,6 +19,8 @@ export interface Contents {
    * nobody wants any more. True if something was read: meanwhile the holder may have come to want something else.
    */
   load(holder: string, keys: Iterable<string>, signal: AbortSignal): Promise<boolean>;
+  /** Takes an object as a write has left it, so that it need not be read again. `before`: the version that was written over. */
+  wrote(object: AnyObject, before: string | undefined): void;
 }
 
 export interface ContentsContext {
@@ -103,6 +105,12 @@ export function createContents(
       await forEachLimit(stale, READS_AT_ONCE, readOnce, () => true);
       signal.throwIfAborted();
       return stale.some((key) => !isStale(key));
+    },
+    wrote(object, before) {
+      const key = keyOf(object.metadata);
+      // The version before stands for this one until the cache has heard of it; any other is somebody else's write.
+      const versions = new Set([before, object.metadata.resourceVersion]);
+      if (holders.has(key)) contents.set(key, { versions, object: trim(object) });
     },
   };
 }

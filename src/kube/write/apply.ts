@@ -46,6 +46,8 @@ export interface Target {
   client: Client;
   /** A cache that holds at least everything with an owner's labels, if there is one for this kind. */
   cacheOf?: (type: ResourceType) => Cache<KubeObject> | undefined;
+  /** Told of each object as a write has left it, and of the version that there was before. */
+  wrote?: (object: KubeObject, before: string | undefined) => void;
 }
 
 const MAX_REMEMBERED = 50_000;
@@ -103,6 +105,7 @@ export function createWriter(target: () => Target, signature: Signature): Writer
     if (!needsWrite(wanted, live, memory.get(reference), signature)) return 'unchanged';
     const result = await send(wanted, live !== undefined, signal);
     remember(reference, result.object);
+    target().wrote?.(result.object, live?.metadata.resourceVersion);
     if (result.created) return 'created';
     return result.object.metadata.resourceVersion === live?.metadata.resourceVersion
       ? 'unchanged'

@@ -1,4 +1,5 @@
 import type { TokenFiles } from '../../ops/management-access.ts';
+import type { KeyFiles } from '../../ops/management-tls.ts';
 
 /**
  * The configuration as the data plane uses it: defaults filled in, names resolved, the contents of key and trust
@@ -20,7 +21,7 @@ export interface Problem {
 }
 
 export interface ProxyConfig {
-  management: (Address & TokenFiles) | undefined;
+  management: (Address & TokenFiles & { tls?: KeyFiles }) | undefined;
   workers: number;
   proxyProtocol: ProxyProtocol;
   unknownApis: 'pass' | 'refuse';

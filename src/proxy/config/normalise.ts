@@ -105,12 +105,14 @@ function managementOf({
   port = 9190,
   tokenFile,
   metricsTokenFile,
+  tls,
 }: NonNullable<ConfigDocument['management']>): ProxyConfig['management'] {
   return {
     host: bindAddress,
     port,
     ...(tokenFile !== undefined && { tokenFile }),
     ...(metricsTokenFile !== undefined && { metricsTokenFile }),
+    ...(tls && { tls }),
   };
 }
 

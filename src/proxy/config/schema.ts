@@ -211,6 +211,8 @@ export const configSchema = z.strictObject({
       /** + who has the token in this file sees everything, and who has that in the other one the metrics */
       tokenFile: z.string().min(1).optional(),
       metricsTokenFile: z.string().min(1).optional(),
+      /** + for those who speak TLS; plain HTTP is served beside it */
+      tls: z.strictObject({ certificateFile: z.string().min(1), keyFile: z.string().min(1) }).optional(),
       endpoints: z.strictObject({ prometheus: z.unknown().optional() }).nullish(),
     })
     .optional(),

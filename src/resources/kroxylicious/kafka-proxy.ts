@@ -113,6 +113,7 @@ const hostGrant = z.object({
   ingress: text(253).describe('The ingress of it that has them.'),
   bootstrap: text(253).describe('The host name to bootstrap from.'),
   brokers: text(260).describe('The host names of its brokers, with `$(nodeId)`.'),
+  count: z.int().min(1).describe('How many host names these are: what NamePolicies limit.').exactOptional(),
   since: z.string().max(64).describe('Since when. Of two that claim a name, the earlier has it.'),
 });
 

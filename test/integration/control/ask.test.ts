@@ -8,6 +8,8 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { pino } from 'pino';
 import { askAt } from '../../../src/control/proxy/pods/pod-client.ts';
+import type { PodAccess } from '../../../src/control/proxy/pods/pod-client.ts';
+import { selfSigned } from '../../../src/pki/self-signed.ts';
 import { runProxy } from '../../../src/proxy/workers/run.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
@@ -29,7 +31,7 @@ async function serving<T>(
   }
 }
 
-const ask = (port: number, token?: string) => askAt(port)('127.0.0.1', token, signal);
+const ask = (port: number, access?: PodAccess) => askAt(port)('127.0.0.1', access, signal);
 
 suite('asking a pod', () => {
   test('a real proxy says what it has loaded, and that its target cannot be reached', async () => {
@@ -52,25 +54,58 @@ suite('asking a pod', () => {
     assert.match(problem.message, /cannot be reached/);
   });
 
-  test('a proxy with a token tells only whoever has it', async () => {
+  test('a proxy with a token tells only whoever has it, and is told it only if it shows its certificate', async () => {
     await using ports = await reserveBlock(1);
     const directory = workspace('token');
-    const tokenFile = join(directory, 'token');
-    writeFileSync(tokenFile, 'the-token\n');
-    const management = { bindAddress: '127.0.0.1', port: ports.first, tokenFile };
+    const host = 'p-management.default';
+    const validity = { now: new Date(), validityMs: 60 * 60 * 1000 };
+    const { certificate, privateKey } = await selfSigned(host, validity);
+    const files = { tokenFile: 'the-token\n', certificateFile: certificate, keyFile: privateKey };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+    const fileOf = (name: keyof typeof files) => join(directory, name);
+    const management = {
+      bindAddress: '127.0.0.1',
+      port: ports.first,
+      tokenFile: fileOf('tokenFile'),
+      tls: { certificateFile: fileOf('certificateFile'), keyFile: fileOf('keyFile') },
+    };
     const file = join(directory, 'proxy.yaml');
     writeFileSync(file, JSON.stringify({ management, workers: 1, virtualClusters: [] }));
     const logs: string[] = [];
     const log = pino({ level: 'trace' }, { write: (line: string) => void logs.push(line) });
     const proxy = await runProxy(file, { log });
+    const access = { token: 'the-token', certificate, host };
     try {
-      assert.equal((await ask(ports.first, 'the-token')).hash, proxy.status()?.hash);
-      for (const token of [undefined, 'another'])
-        assert.match((await ask(ports.first, token)).unreachable ?? '', /does not take the token .*401/);
+      assert.equal((await ask(ports.first, access)).hash, proxy.status()?.hash);
+      for (const one of [undefined, { ...access, token: 'another' }])
+        assert.match((await ask(ports.first, one)).unreachable ?? '', /does not take the token .*401/);
+      const other = await selfSigned(host, validity);
+      for (const one of [
+        { ...access, certificate: other.certificate },
+        { ...access, host: 'q-management.default' },
+      ])
+        assert.match((await ask(ports.first, one)).unreachable ?? '', /shows another certificate/);
+      // Probes of a kubelet.
+      assert.equal((await fetch(`http://127.0.0.1:${ports.first}/livez`)).status, 200);
       assert.ok(!logs.join('').includes('the-token'));
     } finally {
       await proxy.close();
     }
+  });
+
+  test('the token is not sent to who speaks no TLS', async () => {
+    let heard = '';
+    const listener: RequestListener = (request, response) => {
+      heard += JSON.stringify(request.headers);
+      response.end('{}');
+    };
+    const { certificate } = await selfSigned('h', { now: new Date(), validityMs: 60_000 });
+    const access = { token: 'the-token', certificate, host: 'h' };
+    assert.match(
+      (await serving(listener, (port) => ask(port, access))).unreachable ?? '',
+      /connection fails/,
+    );
+    assert.ok(!heard.includes('the-token'));
   });
 
   test('of what does not answer, or not like a proxy, it is only known why', async () => {

@@ -9,7 +9,7 @@ export interface Audit {
   readonly args: string[];
   /** The rights that were used, each as `verb resource.group`. */
   used(): Set<string>;
-  /** The objects that a verb was used on, each as `resource namespace/name`. */
+  /** The objects that a verb was used on, and that were there, each as `resource namespace/name`. */
   objects(verb: string): string[];
   /** What was refused for want of rights. */
   refused(): string[];
@@ -53,8 +53,8 @@ export function createAudit(user: string): Audit {
         }),
       ),
     objects: (wanted) =>
-      events().flatMap(({ verb, objectRef }) =>
-        verb === wanted && objectRef
+      events().flatMap(({ verb, objectRef, responseStatus }) =>
+        verb === wanted && objectRef && responseStatus?.code !== 404
           ? [`${objectRef.resource} ${objectRef.namespace ?? ''}/${objectRef.name}`]
           : [],
       ),

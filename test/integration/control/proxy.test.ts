@@ -1,5 +1,6 @@
 /** The worked examples of the design document, as they are printed, with a real API server. */
 import assert from 'node:assert/strict';
+import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { FILTER, named, printed, useRoad } from './fixture.ts';
@@ -19,6 +20,13 @@ suite('the examples of the document', () => {
     assert.match(JSON.stringify(broken.status), /no KafkaProtocolFilter is named \\"encryption\\"/);
     await apply(road.plane, FILTER);
     await waitForCondition(road.client, cluster, ['Ready', 'False', 'PodsNotReady']);
+    const ingress = ['KafkaProxyIngress', 'myclusterip'] as const;
+    await waitForCondition(road.client, ingress, ['Ready', 'False', 'PodsNotReady']);
+    const { data } = (await get(road.client, 'Secret', 'myproxy-management'))!;
+    const textOf = (key: string) => Buffer.from((data as Record<string, string>)[key]!, 'base64');
+    const certificate = new X509Certificate(textOf('tls.crt'));
+    assert.ok(certificate.checkHost('myproxy-management.default'));
+    assert.ok(certificate.checkPrivateKey(createPrivateKey(textOf('tls.key'))));
     road.answer = { hash: 'something older' };
     await road.startPod();
     await waitForCondition(road.client, cluster, ['Ready', 'False', 'ConfigPending']);
@@ -38,7 +46,7 @@ suite('the examples of the document', () => {
     const { status } = await road.ready();
     assert.equal(status?.ingresses?.[0]?.bootstrap, 'mycluster-myclusterip.default.svc.cluster.local:9082');
     await waitForCondition(road.client, ['KafkaProxy', 'myproxy'], ['Ready', 'True']);
-    await waitForCondition(road.client, ['KafkaProxyIngress', 'myclusterip'], ['Accepted', 'True']);
+    await waitForCondition(road.client, ingress, ['Ready', 'True']);
     await waitForCondition(road.client, ['KafkaProtocolFilter', 'encryption'], ['Accepted', 'True']);
     const service = await waitFor('the Service', () => get(road.client, 'Service', 'mycluster-myclusterip'));
     const { ports } = service['spec'] as { ports: { port: number; targetPort: number }[] };

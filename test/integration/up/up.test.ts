@@ -7,6 +7,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { consume, produce } from '../../support/clients.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
@@ -79,6 +80,28 @@ suite('isthmus up', () => {
     writeFileSync(file, good);
     const again = { bootstrap: await bootstrapOf('encrypted'), topic: 'through-encrypted' };
     assert.deepEqual(values(await consume('kafkajs', { ...again, count: 3 })), values(RECORDS));
+  });
+
+  test('limits of the KafkaProxy hold, from the moment in which they are written', async () => {
+    const file = join(folder, 'proxy.yaml');
+    const good = readFileSync(file, 'utf8');
+    const port = Number((await bootstrapOf('plain')).split(':')[1]);
+    const limited = good.replace('spec: {}', 'spec: { limits: { maxConnections: 1 } }');
+    assert.notEqual(limited, good);
+    writeFileSync(file, limited);
+    /** Whether the second of two connections is closed by the proxy, and the first is not. */
+    const isSecondClosed = async () => {
+      const first = connect(port, '127.0.0.1').on('error', () => {});
+      await once(first, 'connect');
+      const second = connect(port, '127.0.0.1').on('error', () => {});
+      const closed = new Promise<boolean>((answer) => second.on('close', () => answer(true)));
+      const isClosed = await Promise.race([closed, setTimeout(1000, false)]);
+      const firstStays = !first.closed;
+      for (const socket of [first, second]) socket.destroy();
+      return isClosed && firstStays;
+    };
+    await waitFor('the limit', isSecondClosed);
+    writeFileSync(file, good);
   });
 
   test('Ctrl-C leaves nothing running', async () => {

@@ -1,5 +1,6 @@
 /** A Kubernetes cluster made of nothing but objects in memory, for planners: what is applied can be observed again. */
-import { createTokens } from '../../../src/control/proxy/pods/management-tokens.ts';
+import { accessIn } from '../../../src/control/proxy/pods/management-access.ts';
+import type { ManagementAccesses } from '../../../src/control/proxy/pods/management-access.ts';
 import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { keyOf } from '../../../src/kube/object.ts';
@@ -114,13 +115,19 @@ export function createMemoryCluster(
   }
 
   // The same each time, so that plans can be compared.
-  const tokensOf = createTokens(() => 'a-token');
+  const fresh = {
+    token: 'a-token',
+    metricsToken: 'a-token',
+    certificate: 'a-certificate',
+    privateKey: 'a-key',
+  };
+  const accessOf: ManagementAccesses['of'] = (_, secret) => accessIn(secret) ?? fresh;
   const cluster: MemoryCluster = {
     put,
     delete: (kind, key) => void storeOf(kind, false)!.delete(key),
     get: (kind, key) => storeOf(kind, false)?.get(key) ?? storeOf(kind, true)?.get(key),
     observe: (key, now, answers = new Map()) =>
-      observeProxy(caches, key, now, tokensOf, { answers, since: now }),
+      observeProxy(caches, key, now, accessOf, { answers, since: now }),
     plan(key, now, { learned = NOTHING_LEARNED, answers } = {}) {
       return planProxy(cluster.observe(key, now, answers), SETTINGS, learned);
     },

@@ -50,7 +50,13 @@ export interface ServedCluster {
 }
 
 export interface ProxySettings {
-  management?: { bindAddress: string; port: number; tokenFile: string; metricsTokenFile: string };
+  management?: {
+    bindAddress: string;
+    port: number;
+    tokenFile: string;
+    metricsTokenFile: string;
+    tls: { certificateFile: string; keyFile: string };
+  };
   workers?: number;
   limits?: object;
   targetPolicy?: { allow: readonly string[]; bootstrap: 'named' | 'checked' };

@@ -1,11 +1,19 @@
 /** The configuration of a proxy as one text, and each virtual cluster's part of it. */
 import { createHash } from 'node:crypto';
 import { hashOf } from '../../../kube/json.ts';
+import { BoundedMap } from '../../../ops/bounded-map.ts';
 import { moduleOf } from '../../../ops/filter-module.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { pemNamesIn, proxyConfig } from './document.ts';
 import type { ProxyDocument, ProxySettings, ServedCluster } from './document.ts';
-import { MANAGEMENT_DIRECTORY, MANAGEMENT_PORT, METRICS_TOKEN_KEY, TOKEN_KEY } from '../names.ts';
+import {
+  CERTIFICATE_KEY,
+  MANAGEMENT_DIRECTORY,
+  MANAGEMENT_PORT,
+  METRICS_TOKEN_KEY,
+  PRIVATE_KEY_KEY,
+  TOKEN_KEY,
+} from '../names.ts';
 import { budgetOf, podResources, workersOf } from '../pod-resources.ts';
 
 export interface PlannedConfig {
@@ -25,20 +33,33 @@ export interface ConfigPart {
 export function plannedConfig(settings: ProxySettings, served: readonly ServedCluster[]): PlannedConfig {
   const document = proxyConfig(served, settings);
   const text = `${JSON.stringify(document)}\n`;
-  const hash = createHash('sha256').update(text).digest('hex');
-  return { text, hash, parts: partsOf(document) };
+  const hash = textHash(text);
+  return { text, hash, parts: partsOfText(text, hash) };
 }
 
+const textHash = (text: string) => createHash('sha256').update(text).digest('hex');
+
 /** The parts of a configuration that was written before. */
-export function configPartsOf(text: string): Map<string, ConfigPart> {
+export function configPartsOf(text: string): Parts {
   try {
-    return partsOf(JSON.parse(text) as ProxyDocument);
+    return partsOfText(text, textHash(text));
   } catch {
     return new Map(); // written by hand, or by another version: then nothing of it is known
   }
 }
 
-function partsOf(document: ProxyDocument): Map<string, ConfigPart> {
+type Parts = ReadonlyMap<string, ConfigPart>;
+
+/** By hash of the whole: a configuration is planned several times before it changes, and seen again when it was written. */
+const known = new BoundedMap<string, WeakRef<Parts>>(10_000);
+
+function partsOfText(text: string, hash: string): Parts {
+  const parts = known.get(hash)?.deref() ?? partsOf(JSON.parse(text) as ProxyDocument);
+  known.set(hash, new WeakRef(parts));
+  return parts;
+}
+
+function partsOf(document: ProxyDocument): Parts {
   const { virtualClusters, filterDefinitions, filterModules = [], pem = {} } = document;
   const definitions = new Map(filterDefinitions.map((one) => [one.name, one]));
   const parts = virtualClusters.map((cluster) => {
@@ -62,19 +83,32 @@ const MANAGEMENT = {
   port: MANAGEMENT_PORT,
   tokenFile: `${MANAGEMENT_DIRECTORY}/${TOKEN_KEY}`,
   metricsTokenFile: `${MANAGEMENT_DIRECTORY}/${METRICS_TOKEN_KEY}`,
+  tls: {
+    certificateFile: `${MANAGEMENT_DIRECTORY}/${CERTIFICATE_KEY}`,
+    keyFile: `${MANAGEMENT_DIRECTORY}/${PRIVATE_KEY_KEY}`,
+  },
 };
+
+/** What a KafkaProxy says of its limits, as the configuration has it. */
+export function limitSettings({ limits }: KafkaProxy['spec']): Pick<ProxySettings, 'limits' | 'network'> {
+  const { drainTimeout, ...rest } = limits ?? {};
+  return {
+    ...(limits && { limits: rest }),
+    ...(drainTimeout !== undefined && { network: { proxy: { shutdownTimeout: drainTimeout } } }),
+  };
+}
 
 /** For a proxy in pods. */
 export function podSettings(proxy: KafkaProxy | undefined): ProxySettings {
   const resources = podResources(proxy);
-  const { drainTimeout, ...limits } = proxy?.spec.limits ?? {};
-  const budget = limits.maxBufferedBytes ?? budgetOf(resources);
+  const { limits, network } = proxy ? limitSettings(proxy.spec) : {};
+  const budget = budgetOf(resources);
   return {
     management: MANAGEMENT,
     workers: workersOf(resources),
-    limits: { ...limits, ...(budget !== undefined && { maxBufferedBytes: budget }) },
+    limits: { ...(budget !== undefined && { maxBufferedBytes: budget }), ...limits },
     // Developers name bootstrap servers, and the policy is the admin's.
     targetPolicy: { allow: proxy?.spec.targetPolicy?.allow ?? [], bootstrap: 'checked' },
-    ...(drainTimeout !== undefined && { network: { proxy: { shutdownTimeout: drainTimeout } } }),
+    ...(network && { network }),
   };
 }

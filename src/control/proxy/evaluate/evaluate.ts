@@ -41,7 +41,10 @@ export interface Evaluation {
 export interface EvaluationInput {
   proxy: KafkaProxy | undefined;
   snapshot: ProxySnapshot;
-  live: Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'configParts' | 'namePolicies' | 'namespaceLabels'>;
+  live: Pick<
+    Live,
+    'hostsElsewhere' | 'tlsRoutes' | 'configParts' | 'namePolicies' | 'namespaceLabels' | 'grantsBeside'
+  >;
   /** Of this proxy, and unreadable. */
   unreadable?: readonly Unreadable[];
   now: number;

@@ -87,8 +87,10 @@ suite('host names', () => {
     clusters: readonly Model[],
     before: Granted,
     policy?: object,
-  ): { served: Set<Model>; granted: Granted } {
+    others: readonly AnyObject[] = [],
+  ): { served: Set<Model>; granted: Granted; messages: string[] } {
     const memory = createMemoryCluster();
+    for (const other of others) memory.put(other);
     const proxyRef = { name: 'p' };
     if (policy) memory.put(namePolicy(policy));
     for (const namespace of ['one', 'two'] as const) {
@@ -115,7 +117,10 @@ suite('host names', () => {
       plans[namespace].persist.find(({ field }) => field === 'hostNames')?.value;
     const granted = { one: grantedIn('one'), two: grantedIn('two') };
     const isServed = ({ name, namespace }: Model) => plans[namespace].config.parts.has(name);
-    return { served: new Set(clusters.filter(isServed)), granted };
+    const messages = Object.values(plans).map(({ statuses }) =>
+      JSON.stringify(statuses).replaceAll('\\"', '"'),
+    );
+    return { served: new Set(clusters.filter(isServed)), granted, messages };
   }
 
   test('stay with whom they were granted to, however old those are that come later', () => {
@@ -141,15 +146,48 @@ suite('host names', () => {
     assert.deepEqual(accepted([elder!, younger!]), new Set([elder]));
   });
 
-  test('in a closed domain are had by those only whom a NamePolicy allows it', () => {
+  /** Four host names. */
+  const model = (name: string, namespace: Model['namespace'], age = 1): Model => {
     const ways = { bootstrap: `${NAME}.x`, brokers: `${NAME}-${NODE}.x` };
-    const model = (name: string, namespace: Model['namespace']): Model => ({
-      name,
-      namespace,
-      age: 1,
-      ways,
-      lastNode: 2,
+    return { name, namespace, age, ways, lastNode: 2 };
+  };
+
+  test('are no more a namespace than a NamePolicy allows; what was granted stays', () => {
+    const clusters = [model('a', 'one', 1), model('b', 'one', 2), model('c', 'two', 1)];
+    const none = { one: undefined, two: undefined };
+    const allowing = (namesPerNamespace: number) => ({
+      zone: 'x',
+      namespaces: {},
+      limits: { namesPerNamespace },
     });
+    const names = ({ served }: ReturnType<typeof decide>) => [...served].map(({ name }) => name);
+    assert.deepEqual(names(decide(clusters, none, allowing(8))), ['a', 'b', 'c']);
+    assert.deepEqual(names(decide(clusters, none, allowing(7))), ['b', 'c']);
+    assert.deepEqual(names(decide(clusters, none, allowing(3))), []);
+    const younger = decide(clusters.slice(0, 1), none, allowing(4));
+    assert.deepEqual(names(decide(clusters, younger.granted, allowing(4))), ['a', 'c']);
+    assert.deepEqual(names(decide(clusters, younger.granted, allowing(3))), ['a']);
+  });
+
+  test('of another proxy in the namespace count, and the reason is said', () => {
+    const status = {
+      hostNames: [
+        { virtualCluster: 'v', ingress: 'i', bootstrap: 'v.x', brokers: `v-${NODE}.x`, count: 4, since: '' },
+      ],
+    };
+    const beside = { ...object('KafkaProxy', 'one', 'beside', {}), status };
+    const limits = { namesPerNamespace: 7 };
+    const { served, messages } = decide(
+      [model('a', 'one')],
+      { one: undefined, two: undefined },
+      { zone: 'x', namespaces: {}, limits },
+      [beside],
+    );
+    assert.equal(served.size, 0);
+    assert.match(messages.join(), /NamePolicy "policy" allows 7 names a namespace, of which 4 are in use/);
+  });
+
+  test('in a closed domain are had by those only whom a NamePolicy allows it', () => {
     const clusters = [model('a', 'one'), model('b', 'two')];
     const servedWith = (policy?: object) =>
       [...decide(clusters, { one: undefined, two: undefined }, policy).served].map(({ name }) => name);

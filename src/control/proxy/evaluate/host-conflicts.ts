@@ -4,8 +4,8 @@ import type { HostIndex, TakenHost } from './host-index.ts';
 import { claimedHosts, grantHosts, grantOf, hostRank, routeRank } from './host-grants.ts';
 import type { HostGrant, HostGrants } from './host-grants.ts';
 import type { ClusterIngress, EvaluatedCluster } from './cluster.ts';
-import { mayClaim, namespaceOf } from '../../shared/name-policy.ts';
-import { NODE_ID, clusterServiceName, sharedServiceName } from '../names.ts';
+import { createHostPolicy } from './host-policy.ts';
+import { clusterServiceName, sharedServiceName } from '../names.ts';
 import type { Live } from '../observed.ts';
 import type { EvaluatedIngress, PlacelessFault } from './platform.ts';
 
@@ -26,19 +26,21 @@ export function withoutHostConflicts(
     if (model && model.by !== 'clusterIP')
       objects.set(`Service "${sharedServiceName(name)}"`, `KafkaProxyIngress "${name}"`);
   }
+  const policy = createHostPolicy(clusters[0]?.cluster.metadata.namespace ?? '', live);
   const conflicts = new Map<ClusterIngress, NameFault>();
-  for (const { name, namespace, one, rank } of byRank(clusters, granted)) {
+  for (const { name, one, rank, claimed, isGranted } of byRank(clusters, granted)) {
     const holder = `VirtualKafkaCluster "${name}"`;
     const object = objectName(name, one);
     const fault =
       objectFault(object, objects) ??
       ownFault(one) ??
-      policyFault(one, namespace, live) ??
+      (claimed && policy.faultOf(claimed, isGranted)) ??
       hostFault(one, rank, hosts, live);
     if (fault) conflicts.set(one, fault);
     else {
       if (object !== undefined) objects.set(object, holder);
       for (const host of hostNames(one)) hosts.add(host, { holder, rank });
+      if (claimed) policy.take(claimed);
     }
   }
   const hostGrants = grantHosts(clusters, (one) => conflicts.has(one), granted, now);
@@ -51,8 +53,9 @@ function byRank(clusters: readonly EvaluatedCluster[], granted: HostGrants) {
     ingresses.map((one) => {
       const claimed = claimedHosts(one);
       const grant = claimed && grantOf(granted, metadata.name, claimed);
-      const { name, namespace } = metadata;
-      return { name, namespace, one, rank: hostRank(metadata, grant?.since) };
+      const rank = hostRank(metadata, grant?.since);
+      const all = claimed && { ...grant, ...claimed };
+      return { name: metadata.name, one, rank, claimed: all, isGranted: grant !== undefined };
     }),
   );
   return entries.toSorted((a, b) => (a.rank === b.rank ? 0 : a.rank < b.rank ? -1 : 1));
@@ -71,7 +74,7 @@ function withFaults(
 }
 
 type NameFault = PlacelessFault;
-type Names = Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'namePolicies' | 'namespaceLabels'>;
+type Names = Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'namePolicies' | 'namespaceLabels' | 'grantsBeside'>;
 
 const ADVICE = 'choose other names or address patterns';
 
@@ -87,23 +90,6 @@ function ownFault({ address, hosts: [bootstrap, ...brokers] }: ClusterIngress): 
   if (!brokers.includes(bootstrap)) return undefined;
   const message = `the host name ${bootstrap} is to bootstrap from, and is also that of a broker; ${ADVICE}`;
   return { reason: 'HostNameTaken', message };
-}
-
-/** The names of brokers differ in a number only, so that one of them stands for all. */
-function policyFault(
-  one: ClusterIngress,
-  namespace: string,
-  { namePolicies, namespaceLabels }: Names,
-): NameFault | undefined {
-  const claimed = claimedHosts(one);
-  if (!claimed || namePolicies.length === 0) return undefined;
-  const claimant = { namespace: namespaceOf(namespace, namespaceLabels) };
-  for (const host of [claimed.bootstrap, claimed.brokers.replace(NODE_ID, '0')]) {
-    const verdict = mayClaim(namePolicies, { name: host.toLowerCase(), claimant });
-    if (!verdict.allowed)
-      return { reason: 'HostNameNotAllowed', message: `the host name ${verdict.problem}` };
-  }
-  return undefined;
 }
 
 function hostFault(

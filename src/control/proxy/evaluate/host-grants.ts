@@ -41,14 +41,15 @@ export function grantOf(
   return grant?.bootstrap === bootstrap && grant.brokers === brokers ? grant : undefined;
 }
 
-/** The host names of an ingress of a virtual cluster; undefined if it has none, or they are not known. */
-export function claimedHosts({
-  name: ingress,
-  address,
-  hosts: [bootstrap],
-}: ClusterIngress): Pick<HostGrant, 'ingress' | 'bootstrap' | 'brokers'> | undefined {
+/** The host names of an ingress of a virtual cluster. */
+export type ClaimedHosts = Pick<HostGrant, 'ingress' | 'bootstrap' | 'brokers' | 'count'>;
+
+/** Undefined if it has none, or they are not known. Without a count its brokers are not known: then the one of before holds. */
+export function claimedHosts({ name: ingress, address, hosts }: ClusterIngress): ClaimedHosts | undefined {
+  const [bootstrap] = hosts;
   if (address?.by !== 'sni' || bootstrap === undefined) return undefined;
-  return { ingress, bootstrap, brokers: address.brokerPattern };
+  const count = hosts.length > 1 ? { count: new Set(hosts).size } : {};
+  return { ingress, bootstrap, brokers: address.brokerPattern, ...count };
 }
 
 /**
@@ -68,8 +69,8 @@ export function grantHosts(
       if (!claimed && !one.address)
         return [before.get(keyOf({ virtualCluster, ingress: one.name })) ?? []].flat();
       if (!claimed || isRefused(one)) return [];
-      const since = grantOf(before, virtualCluster, claimed)?.since ?? timestamp(new Date(now));
-      return [{ virtualCluster, ...claimed, since }];
+      const since = timestamp(new Date(now));
+      return [{ virtualCluster, since, ...grantOf(before, virtualCluster, claimed), ...claimed }];
     }),
   );
   return grants.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

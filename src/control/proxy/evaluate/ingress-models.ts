@@ -2,12 +2,12 @@
 import type { Gateway } from '../../../resources/gateway/gateway.ts';
 import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import type { Fault } from '../faults.ts';
-import { sharedServiceName } from '../names.ts';
+import { objectLabels, sharedServiceName } from '../names.ts';
 import type { Observed, Point } from '../observed.ts';
 import { reportInto } from '../resolve/references.ts';
 import type { Report } from '../resolve/references.ts';
 import type { EvaluatedIngress, IngressModel } from './platform.ts';
-import { selects } from '../../shared/selector.ts';
+import { labelsOf, selectorText, selects } from '../../shared/selector.ts';
 import { find } from '../snapshot.ts';
 
 /** Finds out what an ingress needs, or reports what it lacks. */
@@ -45,24 +45,41 @@ function modelOf(ingress: KafkaProxyIngress, observed: Observed, faults: Fault[]
     return { by: 'loadBalancer', port, ...patterns, points };
   }
   if (openShiftRoute)
-    return routeModel(openShiftRoute, observed, reportInto(faults, ['spec', 'openShiftRoute']));
+    return routeModel(openShiftRoute, ingress, observed, reportInto(faults, ['spec', 'openShiftRoute']));
   return gateway && gatewayModel(gateway, ingress, observed, reportInto(faults, ['spec', 'gateway']));
 }
 
 function routeModel(
   { resourceRef }: NonNullable<KafkaProxyIngress['spec']['openShiftRoute']>,
+  ingress: KafkaProxyIngress,
   { snapshot, live }: Observed,
   report: Report,
 ): IngressModel | undefined {
-  const { ingressControllers } = snapshot.cluster;
+  const { ingressControllers, namespaceLabels } = snapshot.cluster;
   if (!live.kinds.route || !ingressControllers) {
     const message = 'this cluster has no Routes: they exist on OpenShift only; use gateway or loadBalancer';
     return report('RequestedResourceKindNotSupported', message);
   }
   const { name, namespace } = resourceRef;
-  if (find(ingressControllers, namespace, name)) return { by: 'route', router: name };
-  const message = `no IngressController is named "${name}" in namespace "${namespace}"`;
-  return report('ReferencedResourcesNotFound', message);
+  const controller = find(ingressControllers, namespace, name);
+  if (!controller) {
+    const message = `no IngressController is named "${name}" in namespace "${namespace}"`;
+    return report('ReferencedResourcesNotFound', message);
+  }
+  const { routeSelector = {}, namespaceSelector = {} } = controller.spec;
+  const own = ingress.metadata.namespace;
+  if (namespaceLabels && !selects(namespaceSelector, namespaceLabels)) {
+    const message = `IngressController "${name}" takes no Routes from namespace "${own}": its namespaceSelector asks for the labels ${selectorText(namespaceSelector)}; label the namespace so, or name another`;
+    return report('InvalidReferencedResource', message);
+  }
+  const proxy = find(snapshot.proxies, own, ingress.spec.proxyRef.name);
+  const labels = labelsOf(routeSelector);
+  const ofAdmins = { ...proxy?.spec.infrastructure.labels, ...ingress.spec.infrastructure.labels };
+  if (!selects(routeSelector, { ...labels, ...ofAdmins, ...objectLabels(ingress.spec.proxyRef.name) })) {
+    const message = `IngressController "${name}" takes only Routes with the labels ${selectorText(routeSelector)}; set them in spec.infrastructure.labels, or name another`;
+    return report('InvalidReferencedResource', message);
+  }
+  return { by: 'route', router: name, labels };
 }
 
 type Listener = Gateway['spec']['listeners'][number];

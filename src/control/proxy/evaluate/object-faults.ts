@@ -16,6 +16,7 @@ export function objectFaults(
   nodes: readonly number[],
   { taken, denied }: Objections,
 ): PlacelessFault[] {
+  if (taken.size === 0 && denied.size === 0) return [];
   const service = clusterServiceName(cluster, ingress);
   const routes = new Set([
     bootstrapRouteName(cluster, ingress),

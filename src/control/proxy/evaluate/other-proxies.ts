@@ -3,8 +3,8 @@ import { isBeingDeleted, keyOf } from '../../../kube/object.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { kafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import { virtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
-import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import { grantOf, hostRank, indexGrants, routeRank } from './host-grants.ts';
+import type { HostGrant } from './host-grants.ts';
 import { createHostIndex } from './host-index.ts';
 import type { HostIndex } from './host-index.ts';
 import { CLUSTER_LABEL, PROXY_LABEL, namedPattern } from '../names.ts';
@@ -27,8 +27,7 @@ export function hostsElsewhere(views: ProxyViews, key: string): HostIndex {
   }
   for (const ingress of views.ingresses.find('model', BALANCED)) {
     if (proxyKeyOf(ingress) === key || !views.proxies.get(proxyKeyOf(ingress))) continue;
-    const { hostNames } = (views.proxies.get(proxyKeyOf(ingress))?.status ?? {}) as KafkaProxyStatus;
-    const grants = indexGrants(hostNames);
+    const grants = indexGrants(grantsIn(views.proxies.get(proxyKeyOf(ingress))));
     for (const { metadata } of clustersAt(ingress, views)) {
       const holder = holderText(metadata.name, metadata.namespace);
       const [bootstrap = '', brokers = ''] = hostsAt(ingress, metadata.name);
@@ -40,7 +39,11 @@ export function hostsElsewhere(views: ProxyViews, key: string): HostIndex {
   return hosts;
 }
 
-type KafkaProxyStatus = NonNullable<KafkaProxy['status']>;
+/** The host names that a KafkaProxy has given to its virtual clusters. */
+export function grantsIn(proxy: AnyObject | undefined): readonly HostGrant[] {
+  const { hostNames = [] } = (proxy?.status ?? {}) as { hostNames?: HostGrant[] };
+  return hostNames;
+}
 
 const holderText = (name: string, namespace: string | undefined) =>
   `VirtualKafkaCluster "${name}" in namespace "${namespace}"`;

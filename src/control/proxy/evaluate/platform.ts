@@ -14,7 +14,8 @@ import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtua
 export type IngressModel =
   | { by: 'clusterIP'; port: number }
   | { by: 'loadBalancer'; port: number; bootstrapPattern: string; brokerPattern: string; points: Point[] }
-  | { by: 'route'; router: string }
+  /** The router takes Routes with these labels only. */
+  | { by: 'route'; router: string; labels: Readonly<Record<string, string>> }
   | { by: 'gateway'; port: number; domain: string; parent: GatewayParent; points: Point[] }
   /** Something that exists elsewhere only. */
   | { by: 'unavailable'; message: string };

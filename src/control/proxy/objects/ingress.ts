@@ -96,11 +96,13 @@ function routeNames({ cluster, ingress, target }: ServedIngress): string[] {
   return [bootstrapRouteName(cluster, name), ...nodes];
 }
 
-export function routes(served: ServedIngress): AnyObject[] {
+/** `labels`: those that the router asks for, which count more than a developer's. */
+export function routes(served: ServedIngress, labels: Infrastructure['labels']): AnyObject[] {
+  const labelled = { ...served, wishes: combined(served.wishes, { annotations: {}, labels }) };
   return routeNames(served).map((name) => ({
     apiVersion: 'route.openshift.io/v1',
     kind: 'Route',
-    metadata: metadata(name, served),
+    metadata: metadata(name, labelled),
     spec: {
       // The router adds its domain, and says in the status what has become of it.
       subdomain: name,

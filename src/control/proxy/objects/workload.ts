@@ -3,11 +3,13 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { duration } from '../../../ops/duration.ts';
 import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
 import {
+  CERTIFICATE_KEY,
   CONFIG_DIRECTORY,
   CONFIG_KEY,
   MANAGEMENT_DIRECTORY,
   MANAGEMENT_PORT,
   METRICS_TOKEN_KEY,
+  PRIVATE_KEY_KEY,
   TOKEN_KEY,
   configSecretName,
   deploymentName,
@@ -17,7 +19,7 @@ import {
 } from '../names.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../../shared/pod-template.ts';
 import type { OperatorPods } from '../observed.ts';
-import type { ManagementTokens } from '../pods/management-tokens.ts';
+import type { ManagementAccess } from '../pods/management-access.ts';
 import type { Block } from '../ports/ports.ts';
 import { podResources } from '../pod-resources.ts';
 import { metadataOf } from './metadata.ts';
@@ -57,14 +59,20 @@ export function configSecret(proxy: KafkaProxy, text: string): AnyObject {
 }
 
 /** What it takes to ask the pods more than whether they are well. */
-export function managementSecret(proxy: KafkaProxy, { token, metricsToken }: ManagementTokens): AnyObject {
+export function managementSecret(proxy: KafkaProxy, access: ManagementAccess): AnyObject {
+  const { token, metricsToken, certificate, privateKey } = access;
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: metadataOf(managementSecretName(proxy.metadata.name), proxy, proxy.spec.infrastructure),
     type: 'Opaque',
-    data: { [TOKEN_KEY]: base64(token), [METRICS_TOKEN_KEY]: base64(metricsToken) },
+    data: {
+      [TOKEN_KEY]: base64(token),
+      [METRICS_TOKEN_KEY]: base64(metricsToken),
+      [CERTIFICATE_KEY]: base64(certificate),
+      [PRIVATE_KEY_KEY]: base64(privateKey),
+    },
   };
 }
 

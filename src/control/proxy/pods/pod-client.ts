@@ -1,4 +1,5 @@
 /** Asks a proxy pod, at its management port, what it serves and what it stumbles over. Its answer is not trusted. */
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isJsonObject } from '../../../kube/json.ts';
 import { rangesOf } from '../../../resources/common/node-ids.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
@@ -25,8 +26,17 @@ export interface PodProblem {
   message: string;
 }
 
-/** Asks one pod, with the token of its management port. */
-export type AskPod = (ip: string, token: string | undefined, signal: AbortSignal) => Promise<PodAnswer>;
+/** What a pod is asked with. */
+export interface PodAccess {
+  token: string;
+  /** What it has to show, or nothing is sent to it. */
+  certificate: string;
+  /** Whom the certificate is for. */
+  host: string;
+}
+
+/** Asks one pod; without anything to ask with, by plain HTTP. */
+export type AskPod = (ip: string, access: PodAccess | undefined, signal: AbortSignal) => Promise<PodAnswer>;
 
 const TIMEOUT_MS = 1000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -37,49 +47,67 @@ const MAX_PROBLEMS = 1000;
 const MAX_CLUSTERS = 4096;
 const MAX_NODES = 1024;
 
-/** Asks over HTTP, as the proxy serves it. */
+/** Asks as the proxy serves it: by HTTPS, which shows that the pod has the key in its Secret, before the token is sent. */
 export const askAt =
   (port: number): AskPod =>
-  async (ip, token, signal) => {
-    const host = ip.includes(':') ? `[${ip}]` : ip;
+  async (ip, access, signal) => {
     const enough = new AbortController();
     const within = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(TIMEOUT_MS)]);
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     try {
-      const url = `http://${host}:${port}/config`;
-      const response = await fetch(url, { headers, signal: within, redirect: 'error' });
-      if (!response.ok) return { unreachable: refusalOf(response.status) };
+      const response = await get({ host: ip, port, path: '/config', signal: within }, access);
+      if (response.statusCode !== 200) return { unreachable: refusalOf(response.statusCode) };
       const text = await boundedText(response);
       return (text === undefined ? undefined : readAnswer(JSON.parse(text))) ?? { unreachable: ODD };
     } catch (error) {
-      return { unreachable: failureOf(error) }; // not there yet, or not any more, or not a proxy
+      return { unreachable: failureOf(error, within) }; // not there yet, or not any more, or not a proxy
     } finally {
       enough.abort(); // whatever it still has to say
     }
   };
 
+/** On a connection of its own, so that none is kept to a pod that may have gone. */
+function get(where: RequestOptions, access: PodAccess | undefined): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Not imported: that loads all that node:http offers, a whole HTTP client among it.
+  const request = access
+    ? process.getBuiltinModule('node:https').get({
+        ...where,
+        agent: false,
+        ca: access.certificate,
+        servername: access.host,
+        headers: { authorization: `Bearer ${access.token}` },
+      })
+    : process.getBuiltinModule('node:http').get({ ...where, agent: false });
+  request.on('response', resolve).on('error', reject);
+  return promise;
+}
+
 const ODD = 'it answers, but not as a proxy does';
 
-const refusalOf = (status: number) =>
+const refusalOf = (status: number | undefined) =>
   status === 401
     ? 'it does not take the token of the operator (HTTP 401); a token that was replaced reaches pods within two minutes'
     : `it answers with HTTP ${status}`;
 
+const UNTRUSTED =
+  'it shows another certificate than the one in its Secret; one that was replaced reaches pods within two minutes';
+
 /** Says what went wrong, and quotes nothing that came from the other side. */
-function failureOf(error: unknown): string {
-  const { name, cause } = error as { name?: string; cause?: { code?: string } };
-  if (name === 'TimeoutError') return `it does not answer within ${TIMEOUT_MS / 1000} s`;
+function failureOf(error: unknown, within: AbortSignal): string {
+  if (within.aborted && (within.reason as Error).name === 'TimeoutError')
+    return `it does not answer within ${TIMEOUT_MS / 1000} s`;
   if (error instanceof SyntaxError) return ODD;
-  const code = cause?.code;
-  return typeof code === 'string' ? `the connection fails with ${code}` : 'the connection fails';
+  const { code } = error as { code?: string };
+  if (code === undefined) return 'the connection fails';
+  return /CERT|ALTNAME|SIGNATURE|ISSUER/.test(code) ? UNTRUSTED : `the connection fails with ${code}`;
 }
 
-export const askByHttp = askAt(MANAGEMENT_PORT);
+export const askByHttps = askAt(MANAGEMENT_PORT);
 
-async function boundedText({ body }: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
+async function boundedText(body: AsyncIterable<Buffer>): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > MAX_ANSWER_BYTES) return undefined;
     chunks.push(chunk);

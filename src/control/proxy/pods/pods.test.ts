@@ -42,13 +42,14 @@ suite('talking to pods', () => {
     const asked: string[] = [];
     const talk = createPodClient(
       recorder().client,
-      async (ip, token) => {
-        asked.push(`${ip} ${token}`);
+      async (ip, access) => {
+        asked.push(`${ip} ${access?.token}`);
         return { hash: 'h', error: 'no' };
       },
       () => 0,
     );
-    const answers = await talk.ask([pod('a'), pod('b', undefined, { phase: 'Pending' })], 't', signal);
+    const access = { token: 't', certificate: 'c', host: 'h' };
+    const answers = await talk.ask([pod('a'), pod('b', undefined, { phase: 'Pending' })], access, signal);
     assert.deepEqual(asked, ['192.0.2.1 t']);
     assert.deepEqual(answers.get('a'), { configVersion: 'h', refusal: 'no' });
     assert.deepEqual(answers.get('b'), {});

@@ -3,7 +3,7 @@ import type { Client } from '../../../kube/http/client.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { BoundedMap } from '../../../ops/bounded-map.ts';
-import type { AskPod, PodAnswer } from './pod-client.ts';
+import type { AskPod, PodAccess, PodAnswer } from './pod-client.ts';
 import { CONFIG_ANNOTATION } from '../names.ts';
 import type { PodAnswers } from '../observe.ts';
 
@@ -13,8 +13,8 @@ const NUDGE_AGAIN_MS = 10_000;
 const MAX_PODS = 10_000;
 
 export interface PodClient {
-  /** `token` is that of their management port; undefined before there is one. */
-  ask(pods: readonly AnyObject[], token: string | undefined, signal: AbortSignal): Promise<PodAnswers>;
+  /** `access` is that to their management port; undefined before there is any. */
+  ask(pods: readonly AnyObject[], access: PodAccess | undefined, signal: AbortSignal): Promise<PodAnswers>;
   /** Makes the kubelets of pods that lag behind refresh the volume now, instead of within a minute or two. */
   nudge(pods: readonly AnyObject[], hash: string, answers: PodAnswers, signal: AbortSignal): Promise<Nudged>;
 }
@@ -51,11 +51,11 @@ export function createPodClient(client: () => Client, ask: AskPod, now: () => nu
   }
 
   return {
-    async ask(pods, token, signal) {
+    async ask(pods, access, signal) {
       const answers = await Promise.all(
         pods.map(async ({ metadata, status }) => {
           const { podIP, phase } = (status ?? {}) as { podIP?: string; phase?: string };
-          const answer = podIP !== undefined && phase === 'Running' ? await ask(podIP, token, signal) : {};
+          const answer = podIP !== undefined && phase === 'Running' ? await ask(podIP, access, signal) : {};
           return [metadata.name, answerOf(answer)] as const;
         }),
       );
