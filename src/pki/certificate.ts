@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- @peculiar/x509 asks for it to be loaded first
+import 'reflect-metadata';
 import { createPrivateKey } from 'node:crypto';
 import { isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
