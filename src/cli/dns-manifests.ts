@@ -29,15 +29,17 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
     .action(async (_flags: object, command: Command) => {
       const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();
       const { loadDnsCommandConfig } = await import('./dns-config.ts');
-      const { dnsManifests } = await import('../control/discover/install.ts');
+      const { TSIG_DIRECTORY, dnsManifests } = await import('../control/discover/install.ts');
       const { dns, kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
-      for (const path of filesOf(dns, kubernetes))
+      const isMounted = (path: string) => path.startsWith(`${TSIG_DIRECTORY}/`);
+      for (const path of filesOf(dns, kubernetes).filter((one) => !isMounted(one)))
         terminal.err(
           `isthmus: ${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets\n`,
         );
       const { import: imports, importNamespace, reach = 'pods' } = kubernetes ?? {};
       const config = readFileSync(file, 'utf8');
-      const manifests = dnsManifests({ ...options, imports, importNamespace, reach, config }).map(
+      const tsig = dns.tsigKeys.some(({ secretFile }) => isMounted(secretFile));
+      const manifests = dnsManifests({ ...options, imports, importNamespace, reach, tsig, config }).map(
         rolledBy(config),
       );
       manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
@@ -59,9 +61,10 @@ function rolledBy(config: string): (manifest: Manifest) => Manifest {
 }
 
 /** Files that the configuration names. */
-function filesOf({ recordsFile }: DnsConfig, kubernetes: DiscoverSettings | undefined): string[] {
+function filesOf({ recordsFile, tsigKeys }: DnsConfig, kubernetes: DiscoverSettings | undefined): string[] {
   const joined = kubernetes?.clusters.map(({ kubeconfig }) => kubeconfig) ?? [];
-  return [recordsFile, kubernetes?.kubeconfig, ...joined].filter((path) => path !== undefined);
+  const secrets = tsigKeys.map(({ secretFile }) => secretFile);
+  return [recordsFile, kubernetes?.kubeconfig, ...joined, ...secrets].filter((path) => path !== undefined);
 }
 
 /** None where the cluster's DNS is left alone. */

@@ -62,7 +62,7 @@ async function openAnswers(config: DnsConfig): Promise<Answers> {
   const { createZones } = await import('../dns/zone/zones.ts');
   const zones = createZones();
   const now = () => Math.floor(Date.now() / 1000);
-  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
+  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), { now });
   store.upsert('config records', config.records);
   const { recordsFile } = config;
   if (recordsFile !== undefined) store.upsert(`file ${recordsFile}`, loadRecords(recordsFile));

@@ -40,6 +40,7 @@ export function dnsCommand(terminal: Terminal): Command {
         log,
         metrics,
         ready: !kubernetes,
+        serials: kubernetes ? 'given' : 'own',
         onConfigured: configured?.set,
       });
       const road =

@@ -62,6 +62,8 @@ export interface DiscoveryOptions {
   configured?: Configured;
   /** The program's namespace in the local cluster, where the grants of names are kept; they are not if left out. */
   namespace?: string;
+  /** What else has to be known before the first answer. */
+  beforeReady?: Promise<unknown>;
   /** Where problems are reported; as Events in the local cluster if left out. */
   events?: EventRecorder;
   log: Log;
@@ -153,7 +155,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     await set.settled;
     const timeout = clock.wait(options.joinWaitMs ?? JOIN_WAIT_MS, stopped.signal);
     await waitForOthers(set, options.joined, timeout, log);
-    await unlessAborted(Promise.resolve(grants?.read), stopped.signal);
+    await unlessAborted(Promise.all([grants?.read, options.beforeReady]), stopped.signal);
     grants?.subscribe((key) => records.enqueue(GRANTS + key));
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
     await publisher.reconsider();

@@ -6,7 +6,7 @@ import type { PolicyRule } from '../kernel/rights.ts';
 import { DNS_NAME, dnsManifests } from './install.ts';
 
 function namesIn(namespace: string): string[] {
-  const common = { image: 'isthmus', replicas: 2, config: '', imports: true };
+  const common = { image: 'isthmus', replicas: 2, config: '', imports: true, tsig: false };
   const manifests = [
     ...dnsManifests({ ...common, namespace, reach: 'nodes' }),
     ...delegationManifests({ name: DNS_NAME, namespace }, delegationOptions.parse({})),

@@ -17,6 +17,7 @@ import type { ReachMode } from './members/nodes.ts';
 import { grantMapName } from './names.ts';
 import type { ImportNamespace } from './placement.ts';
 import { GRANT_MAPS } from './records/grants.ts';
+import { SERIALS_NAME } from './serials.ts';
 import {
   EXPORT_WATCHES,
   GRANT_WATCHES,
@@ -39,6 +40,8 @@ export interface DnsInstallOptions {
   importNamespace?: ImportNamespace;
   /** How other clusters reach this one. */
   reach: ReachMode;
+  /** Whether the configuration has TSIG keys: their secrets are in a Secret then. */
+  tsig?: boolean;
 }
 
 /** The name of the Deployment and its other objects, and of the leader's Lease. */
@@ -54,6 +57,10 @@ const MANAGEMENT_PORT = 9190;
 const MANAGEMENT = `{ host: "::", port: ${MANAGEMENT_PORT}, metricsTokenFile: ${METRICS_TOKEN_FILE} }`;
 const CONFIG_DIRECTORY = '/etc/isthmus';
 const SNAPSHOT_DIRECTORY = '/var/lib/isthmus';
+/** Where pods have the secrets of TSIG keys, each in a file of its own. */
+export const TSIG_DIRECTORY = '/etc/isthmus-tsig';
+const TSIG_VOLUME = { name: 'tsig', secret: { secretName: `${DNS_NAME}-tsig` } };
+const TSIG_MOUNT = { name: 'tsig', mountPath: TSIG_DIRECTORY, readOnly: true };
 /** What does not outlive a change is a few kilobytes: more room for it would only be filled, and kept. */
 export const DNS_NODE_OPTIONS = '--max-semi-space-size=2';
 
@@ -78,13 +85,13 @@ function importRights({ imports, importNamespace, reach }: DnsInstallOptions): R
   return [...rightsOf(EXPORT_WATCHES), ...rightsOf(IMPORT_WATCHES).filter(isWritten)];
 }
 
-/** What the leader does with the grants of names. A ConfigMap that does not exist yet cannot be named in a rule for create. */
+/** What the leader writes: the grants of names, the serials of zones. A ConfigMap that does not exist yet cannot be named in a rule for create. */
 const GRANT_RULES = [
   { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
   {
     apiGroups: [''],
     resources: ['configmaps'],
-    resourceNames: Array.from({ length: GRANT_MAPS }, (_, map) => grantMapName(map)),
+    resourceNames: [...Array.from({ length: GRANT_MAPS }, (_, map) => grantMapName(map)), SERIALS_NAME],
     verbs: ['patch'],
   },
 ];
@@ -109,7 +116,7 @@ export function nameOutside(name: string, namespace: string): string {
 
 /** All objects, in the order in which they are applied. The namespace must exist. */
 export function dnsManifests(options: DnsInstallOptions): Manifest[] {
-  const { namespace, image, replicas, config, imports, importNamespace, reach } = options;
+  const { namespace, config, imports, importNamespace, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
   const global = { name: nameOutside(DNS_NAME, namespace), labels: LABELS };
   const ports = [
@@ -134,7 +141,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
         )),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
-    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(image, replicas) },
+    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(options) },
     disruptionBudget(local, COMPONENT),
     ...readerManifests(namespace, reach),
   ];
@@ -151,7 +158,7 @@ function readerManifests(namespace: string, reach: ReachMode): Manifest[] {
   ];
 }
 
-function deploymentSpec(image: string, replicas: number): object {
+function deploymentSpec({ image, replicas, tsig = false }: DnsInstallOptions): object {
   return {
     replicas,
     selector: { matchLabels: SELECTOR },
@@ -163,10 +170,11 @@ function deploymentSpec(image: string, replicas: number): object {
         serviceAccountName: DNS_NAME,
         ...CONFINED_POD,
         ...spreadOut(SELECTOR),
-        containers: [container(image)],
+        containers: [container(image, tsig)],
         volumes: [
           { name: 'config', configMap: { name: DNS_NAME } },
           managementVolume(DNS_NAME),
+          ...(tsig ? [TSIG_VOLUME] : []),
           // Survives a restart of the container, as after a crash while the API server is away.
           { name: 'snapshot', emptyDir: { sizeLimit: '128Mi' } },
         ],
@@ -175,7 +183,7 @@ function deploymentSpec(image: string, replicas: number): object {
   };
 }
 
-function container(image: string): object {
+function container(image: string, tsig: boolean): object {
   return {
     name: 'dns',
     image,
@@ -200,6 +208,7 @@ function container(image: string): object {
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
       MANAGEMENT_MOUNT,
+      ...(tsig ? [TSIG_MOUNT] : []),
       { name: 'snapshot', mountPath: SNAPSHOT_DIRECTORY },
     ],
   };

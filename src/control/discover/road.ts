@@ -3,6 +3,7 @@ import { systemClock } from '../../kube/clock.ts';
 import { createEventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import { unlessAborted } from '../../ops/abort.ts';
 import { workAsLeader } from '../kernel/leader.ts';
 import type { Work } from '../kernel/leader.ts';
 import { createDelegator } from './delegation/delegator.ts';
@@ -16,13 +17,15 @@ import { joinClusters } from './members/join.ts';
 import type { JoinedClusters } from './members/join.ts';
 import type { RecordSink } from './records/dns-record.ts';
 import type { Configured } from './records/reserved.ts';
+import { openSerials } from './serials.ts';
+import type { ZoneVersions } from './serials.ts';
 import type { DiscoverSettings } from './settings.ts';
 
 export interface DiscoverRoadOptions {
   settings: DiscoverSettings;
   /** The zones of the DNS server, and what else its configuration has. */
   configured: Configured;
-  sink: RecordSink & { trust(addresses: readonly string[]): void };
+  sink: RecordSink & { trust(addresses: readonly string[]): void; readonly versions: ZoneVersions };
   log: Log;
   metrics: Metrics;
 }
@@ -37,8 +40,10 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   const joined = joinClusters(settings, log);
   const { local: cluster, namespace } = joined;
   const joinWaitMs = settings.joinWaitSeconds * 1000;
+  const serials = openSerials({ cluster, namespace, versions: sink.versions, log });
   const discovery = startDiscovery({
     ...joined,
+    beforeReady: serials.read,
     reach: settings.reach,
     importNamespace: settings.importNamespace,
     preferLocal: settings.preferLocal,
@@ -52,6 +57,11 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   });
   const work: Work[] = [
     (signal) => discovery.writeGrants(signal),
+    async (signal) => {
+      // A zone that is not complete would take names from secondaries.
+      if (await unlessAborted(Promise.all([discovery.ready, joined.joined]), signal))
+        await serials.write(signal);
+    },
     ...importWork(settings, joined, discovery, log),
     ...delegationWork(options, joined, discovery.ready),
   ];
@@ -61,6 +71,7 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
   return {
     async stop() {
       await election.stop();
+      serials.stop();
       await discovery.stop();
       await joined.clusters.stop();
     },

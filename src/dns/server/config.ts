@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { parseNetwork } from './networks.ts';
 import { formatName, parseName } from '../wire/name.ts';
+import { TSIG_ALGORITHMS } from '../wire/tsig.ts';
 import { recordSchema, ttlSchema } from '../zone/records-file.ts';
 import type { Network } from './networks.ts';
 import type { ZoneSpec } from '../zone/store.ts';
@@ -43,8 +44,8 @@ const listenAddress = z.string().transform((text, context) => {
   return { address, port: Number(parts?.[3]) };
 });
 
-/** The address of a resolver, with or without its port. */
-const resolverAddress = z.string().transform((text, context) => {
+/** The address of another DNS server, with or without its port. */
+const serverAddress = z.string().transform((text, context) => {
   if (isIP(text) !== 0) return { address: text, port: 53 };
   const parsed = listenAddress.safeParse(text);
   if (parsed.success) return parsed.data;
@@ -100,9 +101,27 @@ export const dnsConfigSchema = z.strictObject({
    * Whom to ask for the addresses of an alias's target outside of our zones: those in /etc/resolv.conf (`system`), those listed,
    * or nobody (`none`), which leaves it to clients. Nothing else is ever asked for.
    */
-  resolver: z.union([z.enum(['system', 'none']), z.array(resolverAddress).min(1).max(8)]).optional(),
-  /** Who may transfer whole zones (AXFR); nobody unless listed. */
+  resolver: z.union([z.enum(['system', 'none']), z.array(serverAddress).min(1).max(8)]).optional(),
+  /** Who may transfer whole zones (AXFR) without a key; nobody unless listed. */
   transferAllow: z.array(network).default([]),
+  /** Keys that transfers and notifications are signed with (TSIG); the secret is in a file of its own, in base64. */
+  tsigKeys: z
+    .array(
+      z.strictObject({
+        name: domainName,
+        algorithm: z.enum(TSIG_ALGORITHMS).default('hmac-sha256'),
+        secretFile: z.string().min(1),
+      }),
+    )
+    .max(64)
+    .default([]),
+  /** Who signs with one of these keys may transfer whole zones, from anywhere. */
+  transferKeys: z.array(domainName).default([]),
+  /** Secondaries that are told when a zone has changed (NOTIFY), signed with a key if one is named. */
+  notify: z
+    .array(z.strictObject({ address: serverAddress, key: domainName.optional() }))
+    .max(64)
+    .default([]),
   /** 32 hexadecimal digits each; the first signs, all are accepted. Random if absent: give one to replicas behind one address. */
   cookieSecrets: z.array(z.string().regex(/^[0-9a-fA-F]{32}$/, 'must be 32 hexadecimal digits')).default([]),
   /** How long to go on answering after the signal to stop, while clients learn of it. */

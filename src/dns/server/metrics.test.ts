@@ -21,6 +21,7 @@ test('the metrics have the sums of all threads, and the state of the server', as
     store,
     tcp: [{ connections: 2 }, { connections: 3 }],
     resolver: undefined,
+    secondaries: { counts: { answered: 3, failed: 1 } },
     zones: ['example.test.'],
     isStale: () => false,
   });

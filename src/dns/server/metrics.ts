@@ -3,6 +3,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import type { Store } from '../zone/store.ts';
 import type { Counters } from './counters.ts';
 import type { Resolver } from '../resolver/resolver.ts';
+import type { Secondaries } from '../secondary/secondaries.ts';
 import type { TcpListener } from './tcp.ts';
 
 export interface MetricSources {
@@ -16,6 +17,7 @@ export interface MetricSources {
   isStale: () => boolean;
   /** Undefined where there is no resolver. */
   resolver: Pick<Resolver, 'counts'> | undefined;
+  secondaries: Pick<Secondaries, 'counts'>;
 }
 
 /** Reports the DNS server in the process's metrics. */
@@ -24,6 +26,7 @@ export function reportMetrics(metrics: Metrics, sources: MetricSources): void {
   reportLatency(metrics, sources.counters);
   reportZones(metrics, sources);
   reportState(metrics, sources);
+  reportSecondaries(metrics, sources.secondaries);
   if (sources.resolver) reportResolver(metrics, sources.resolver);
 }
 
@@ -31,6 +34,16 @@ function reportZones(metrics: Metrics, { counters, zones }: MetricSources): void
   const queries = metrics.counter('isthmus_dns_zone_queries_total', 'Queries answered, by zone.');
   metrics.beforeReport(() => {
     zoneTotals(counters()).forEach((value, id) => (queries.of({ zone: zones[id] ?? '' }).value = value));
+  });
+}
+
+function reportSecondaries(metrics: Metrics, { counts }: Pick<Secondaries, 'counts'>): void {
+  const notified = metrics.counter(
+    'isthmus_dns_notifications_total',
+    'Changes of zones that secondaries were notified of, by result.',
+  );
+  metrics.beforeReport(() => {
+    for (const result of ['answered', 'failed'] as const) notified.of({ result }).value = counts[result];
   });
 }
 

@@ -5,11 +5,16 @@ import { createQuery } from '../wire/query.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 import type { Name } from '../wire/name.ts';
 import type { EdnsContext, EdnsOptions } from '../wire/edns.ts';
+import type { Signature, TsigKey } from '../wire/tsig.ts';
 
 /** What responses depend on besides the zones. */
 export interface ResponderOptions extends EdnsOptions {
-  /** Who may transfer whole zones. */
-  transferAllowed: (client: ClientAddress) => boolean;
+  /** The keys that messages may be signed with. */
+  keys: readonly TsigKey[];
+  /** Who may transfer whole zones: by address, or by the key that the query is signed with. */
+  transferAllowed: (client: ClientAddress, key: TsigKey | undefined) => boolean;
+  /** Whether a zone is what its serial says; if not, nobody may transfer it now. */
+  isTransferable: (zone: Name) => boolean;
 }
 
 /** One query and the response to it, while it is being written: what the steps share. One object, reused. */
@@ -26,6 +31,8 @@ export interface QueryContext extends EdnsContext {
   zone: number;
   /** The name outside of our zones that must be resolved first. */
   unresolved: Name | undefined;
+  /** Set if the query has a TSIG record. */
+  signature: Signature | undefined;
 }
 
 /** Makes the context of one responder. */
@@ -48,6 +55,7 @@ export function createQueryContext(options: ResponderOptions): QueryContext {
     extendedError: 0,
     zone: -1,
     unresolved: undefined,
+    signature: undefined,
   };
 }
 
@@ -72,4 +80,5 @@ export function resetQueryContext(
   context.extendedError = 0;
   context.zone = -1;
   context.unresolved = undefined;
+  context.signature = undefined;
 }

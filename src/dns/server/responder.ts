@@ -4,10 +4,12 @@ import { CLASS_IN, HEADER_SIZE, RCODE, TYPE } from '../wire/constants.ts';
 import { hasValidCookie, putOpt, sizeLimit } from '../wire/edns.ts';
 import { beginMessage, set16, SLACK } from '../wire/message.ts';
 import { DROP, parseQuery } from '../wire/query.ts';
+import { TSIG_ERROR, checkTsig, signResponse, tsigSize } from '../wire/tsig.ts';
 import type { ResponderOptions, QueryContext } from './query-context.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 import type { Name } from '../wire/name.ts';
 import type { Query } from '../wire/query.ts';
+import type { Signature } from '../wire/tsig.ts';
 import type { Zone } from '../zone/zone.ts';
 import type { Zones } from '../zone/zones.ts';
 
@@ -26,6 +28,8 @@ export interface Outcome {
   transfer: Zone | undefined;
   /** The name to resolve with `type`, when the call returned UNRESOLVED. */
   unresolved: Name | undefined;
+  /** What the query is signed with, for the messages of a transfer. */
+  signature: Signature | undefined;
 }
 
 export interface Responder {
@@ -70,6 +74,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
     zone: -1,
     transfer: undefined,
     unresolved: undefined,
+    signature: undefined,
   };
 
   const responder: Responder = {
@@ -80,14 +85,19 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
       const parsed = parseQuery(query, bytes, start, length);
       if (parsed === DROP) return 0;
       resetQueryContext(context, bytes, start, client, responder.now);
+      const isSigned = parsed === RCODE.NOERROR && query.tsigAt >= 0;
+      const signature = isSigned ? checkSignature(context, length) : undefined;
+      context.signature = signature;
       outcome.addressProven = tcp || hasValidCookie(context);
       outcome.transfer = undefined;
-      beginMessage(context.message, out, at, sizeLimit(query, options.maxUdpPayload, tcp));
+      outcome.signature = signature;
+      const reserved = signature ? tsigSize(signature) : 0;
+      beginMessage(context.message, out, at, sizeLimit(query, options.maxUdpPayload, tcp) - reserved);
       putHeaderAndQuestion(context);
       outcome.questionEnd = context.message.at - at;
       outcome.type = query.questionEnd < 0 ? 0 : query.type;
 
-      const early = parsed === RCODE.NOERROR ? checkQuestion(query, tcp) : parsed;
+      const early = isSigned ? checkSigned(query, tcp, signature) : parsed || checkQuestion(query, tcp);
       if (early !== undefined) context.rcode = early;
       else if (query.type === TYPE.AXFR || query.type === TYPE.IXFR) {
         outcome.transfer = transferredZone(zones, context);
@@ -100,6 +110,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
       finish(context, at);
       outcome.rcode = context.rcode;
       outcome.truncated = context.truncated;
+      if (signature) putSignature(context, at, signature);
       return context.message.at - at;
     },
   };
@@ -135,12 +146,30 @@ function checkQuestion(query: Query, tcp: boolean): number | undefined {
   }
 }
 
+function checkSignature({ bytes, start, query, options, now }: QueryContext, length: number) {
+  const message = Buffer.from(bytes.buffer, bytes.byteOffset + start, length);
+  return checkTsig(message, query.tsigAt - start, options.keys, now);
+}
+
+/** As checkQuestion, for a query with a TSIG record. */
+function checkSigned(query: Query, tcp: boolean, signature: Signature | undefined): number | undefined {
+  if (!signature) return RCODE.FORMERR;
+  return signature.error === TSIG_ERROR.NONE ? checkQuestion(query, tcp) : RCODE.NOTAUTH;
+}
+
+function putSignature({ message, now }: QueryContext, start: number, signature: Signature): void {
+  const signed = signResponse(message.out.subarray(start, message.at), signature, now);
+  message.out.set(signed, start);
+  message.at = start + signed.length;
+}
+
 function transferredZone(zones: Zones, context: QueryContext): Zone | undefined {
-  const { query, client, options } = context;
+  const { query, client, options, signature } = context;
   const zone = zones.table.find(query.name, 0);
-  if (!options.transferAllowed(client)) context.rcode = RCODE.REFUSED;
+  if (!options.transferAllowed(client, signature?.key)) context.rcode = RCODE.REFUSED;
   else if (!zones.ready) context.rcode = RCODE.SERVFAIL;
   else if (!zone) context.rcode = RCODE.NOTAUTH;
+  else if (!options.isTransferable(zone.name)) context.rcode = RCODE.SERVFAIL;
   else return zone;
   return undefined;
 }

@@ -15,7 +15,9 @@ import { createCounters } from './counters.ts';
 import { listen } from './listen.ts';
 import { nameserverRecords } from './nameservers.ts';
 import { reportMetrics } from './metrics.ts';
+import { loadKeys } from '../secondary/keys.ts';
 import { inNetworks, parseNetwork } from './networks.ts';
+import { createSecondaries } from '../secondary/secondaries.ts';
 import { createHeldQueries } from './held-queries.ts';
 import { openResolver } from '../resolver/open-resolver.ts';
 import { createSnapshotFile } from '../zone/snapshot-file.ts';
@@ -23,13 +25,17 @@ import { serveTcp } from './tcp.ts';
 import { createWorkerPool } from './worker-pool.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import type { ClientAddress } from '../wire/client-address.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { Name } from '../wire/name.ts';
+import type { TsigKey } from '../wire/tsig.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Explanation } from '../zone/explain.ts';
 import type { RejectedRecord } from '../zone/source-record.ts';
 import type { Store } from '../zone/store.ts';
-import type { Zones } from '../zone/zones.ts';
+import type { Update } from '../zone/update.ts';
+import type { WritableZones, Zones } from '../zone/zones.ts';
+import type { Secondaries, ZoneVersions } from '../secondary/secondaries.ts';
 import type { DnsConfig } from './config.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { SnapshotFile } from '../zone/snapshot-file.ts';
@@ -44,6 +50,8 @@ export interface DnsParts {
   ready?: boolean;
   /** Gets the records of the configuration, and of the file that it names each time that changes. */
   onConfigured?: ((source: string, records: readonly DnsRecord[]) => void) | undefined;
+  /** Whether each change of a zone makes its serial (by default), or `versions` says which it has. */
+  serials?: 'own' | 'given';
 }
 
 /** A running DNS server. */
@@ -57,6 +65,8 @@ export interface DnsServer {
   setReady(ready: boolean): void;
   /** Exempts addresses from the rate limit, instead of those of the last call. */
   trust(addresses: readonly string[]): void;
+  /** The serials of the zones, where they are given. */
+  readonly versions: ZoneVersions;
   /** Resolves when every change made so far is in every response. */
   settled(): Promise<void>;
   /** What a query would be answered with, and from which sources; undefined if name or type are invalid. */
@@ -75,6 +85,7 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const { log, metrics } = parts;
   const zones = createZones(ZONE_MEMORY, (done) => void workers.settled().then(done));
   const cookies = cookieSecrets(config);
+  const keys = loadKeys(config);
   const held = createHeldQueries<() => void>((name, type) => void resolver?.ask(name, type));
   const resolver = openResolver(config.resolver, zones, log, (answers) => {
     keepOutside(zones.outside, answers);
@@ -82,36 +93,56 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
     for (const respond of held.release(answers)) respond();
   });
   const ask = resolver && ((name: Name, type: number) => void resolver.ask(name, type));
-  const workers = createWorkerPool({ config, cookies, zones: () => shareZones(zones), ask, log });
-  const now = () => Math.floor(Date.now() / 1000);
-  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), now);
+  const workers = createWorkerPool({ config, cookies, keys, zones: () => shareZones(zones), ask, log });
+  const { serials = 'own' } = parts;
+  const { store, secondaries } = openStore(config, keys, zones, { serials, log });
   const stopWatching = addConfiguredRecords(config, store, parts);
   store.upsert(DEFAULT_SOURCE, nameserverRecords(config, process.env, networkInterfaces()));
-  const snapshot = createSnapshotFile({ file: config.snapshotFile, store, log });
+  const serialsOf = serials === 'given' ? config.zones.map(({ name }) => name) : [];
+  const snapshot = createSnapshotFile({ file: config.snapshotFile, store, serialsOf, log });
   store.setReady(parts.ready ?? true);
-  if (!store.ready && snapshot.restore()) store.setReady(true);
+  if (!store.ready && (await snapshot.restore())) store.setReady(true);
 
   const zoneNames = config.zones.map(({ name }) => formatName(name));
   const counters = createCounters(zoneNames.length);
-  const tcpOptions = tcpOptionsOf(config, cookies);
+  const tcpOptions = tcpOptionsOf(config, cookies, keys, secondaries);
   const { tcp, endpoints } = await listen(config, {
     openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters, held),
     openUdp: (all) => workers.start(all),
   });
   const all = () => [counters, ...workers.counters()];
   const isStale = () => snapshot.isStale;
-  reportMetrics(metrics, { counters: all, store, tcp, resolver, zones: zoneNames, isStale });
+  reportMetrics(metrics, { counters: all, store, tcp, resolver, secondaries, zones: zoneNames, isStale });
   log.info({ endpoints, udp: workers.mode, workers: config.workers }, 'DNS server listening');
 
   const close = async () => {
     stopWatching();
+    await secondaries.close();
     await snapshot.close();
     await delay(config.drainSeconds * 1000);
     await workers.close();
     await Promise.all(tcp.map((listener) => listener.close(TCP_GRACE_MS)));
     log.info('DNS server stopped');
   };
-  return { ...handle(endpoints, zones, store, workers, snapshot), close };
+  return { ...handle(endpoints, zones, store, workers, snapshot), versions: secondaries, close };
+}
+
+/** The records, and what secondaries are told of them. */
+function openStore(
+  config: DnsConfig,
+  keys: readonly TsigKey[],
+  zones: WritableZones,
+  { serials, log }: { serials: 'own' | 'given'; log: Log },
+): { store: Store; secondaries: Secondaries } {
+  const isAllowed = (client: ClientAddress) => inNetworks(client, config.transferAllow);
+  const secondaries = createSecondaries({ config, keys, isAllowed, store: () => store, serials, log });
+  const apply = (update: Update) => {
+    applyUpdate(zones, update);
+    secondaries.noteUpdate(update);
+  };
+  const now = () => Math.floor(Date.now() / 1000);
+  const store = createStore(config.zones.map(zoneSpecOf), apply, { now, serials });
+  return { store, secondaries };
 }
 
 function handle(
@@ -120,7 +151,7 @@ function handle(
   store: Store,
   workers: WorkerPool,
   snapshot: SnapshotFile,
-): Omit<DnsServer, 'close'> {
+): Omit<DnsServer, 'close' | 'versions'> {
   return {
     endpoints,
     port: endpoints[0]!.port,
@@ -134,7 +165,7 @@ function handle(
       store.setReady(ready || snapshot.isStale);
     },
     trust: (addresses) => workers.trust(addresses.flatMap((text) => parseNetwork(text) ?? [])),
-    settled: () => workers.settled(),
+    settled: () => snapshot.settled().then(() => workers.settled()),
     explain(nameText, typeText) {
       const name = parseName(nameText);
       const type = typeNumber(typeText);
@@ -166,11 +197,18 @@ function cookieSecrets(config: DnsConfig): CookieSecrets {
   return { current: current ?? Uint8Array.from(randomBytes(16)), previous };
 }
 
-function tcpOptionsOf(config: DnsConfig, cookies: CookieSecrets): TcpOptions {
+function tcpOptionsOf(
+  config: DnsConfig,
+  cookies: CookieSecrets,
+  keys: readonly TsigKey[],
+  { transferAllowed, isTransferable }: Secondaries,
+): TcpOptions {
   return {
     maxUdpPayload: config.maxUdpPayload,
     cookies,
-    transferAllowed: (client) => inNetworks(client, config.transferAllow),
+    keys,
+    transferAllowed,
+    isTransferable,
     idleMs: config.tcp.idleSeconds * 1000,
     maxConnections: config.tcp.maxConnections,
     maxConnectionsPerClient: config.tcp.maxConnectionsPerClient,

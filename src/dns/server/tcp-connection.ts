@@ -1,9 +1,11 @@
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
-import { transferMessages } from '../zone/transfer.ts';
+import { signMessage } from '../wire/tsig.ts';
+import { transferMessages } from '../secondary/transfer.ts';
 import { CELL, count, countLatency, countResponse, countZone } from './counters.ts';
 import { MAX_WAITS } from './held-queries.ts';
 import { TRANSFER, UNRESOLVED } from './responder.ts';
 import type { Socket } from 'node:net';
+import type { Signature } from '../wire/tsig.ts';
 import type { Counters } from './counters.ts';
 import type { HeldQueries } from './held-queries.ts';
 import type { Responder } from './responder.ts';
@@ -82,7 +84,7 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
     countResponse(counters, true, outcome.type, 0);
     const bytes = query.subarray(start, start + length);
     const messages = transferMessages(outcome.transfer!, bytes, outcome.questionEnd, outcome.type);
-    void sendTransfer(connection, messages);
+    void sendTransfer(connection, signed(messages, outcome.signature, responder.now));
     return;
   }
   if (size === 0) {
@@ -96,6 +98,27 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   countResponse(counters, true, outcome.type, outcome.rcode);
   countZone(counters, outcome.zone);
   countLatency(counters, performance.now() - began);
+}
+
+/** Signs the messages of a transfer, each with the one before (RFC 8945 section 5.3.1), if the query was signed. */
+function* signed(
+  messages: Generator<Uint8Array>,
+  signature: Signature | undefined,
+  now: number,
+): Generator<Uint8Array> {
+  if (!signature?.key) {
+    yield* messages;
+    return;
+  }
+  let priorMac: Uint8Array = Buffer.from(signature.tsig.mac); // the query's buffer may be gone by then
+  const { key } = signature;
+  let isLater = false;
+  for (const message of messages) {
+    const result = signMessage(message, { key, now, priorMac, isLater });
+    priorMac = result.mac;
+    isLater = true;
+    yield result.signed;
+  }
 }
 
 /** Sends the messages of a transfer as fast as the client reads them; other responses may come between (RFC 5936 section 4.1). */

@@ -9,7 +9,15 @@ const { zones } = serveText('a.example.test A 10.0.0.1');
 const answering = (rateLimit: Parameters<typeof createUdpResponder>[1]['rateLimit']) => {
   const counters = createCounters();
   const cookies = { current: new Uint8Array(16), previous: [] };
-  const options = { maxUdpPayload: 1232, cookies, transferAllowed: () => false, rateLimit, seed: 1 };
+  const options = {
+    maxUdpPayload: 1232,
+    cookies,
+    transferAllowed: () => false,
+    keys: [],
+    isTransferable: () => true,
+    rateLimit,
+    seed: 1,
+  };
   const responder = createUdpResponder(zones, options, counters);
   const client = createClientAddress();
   setAddressText(client, '192.0.2.1');

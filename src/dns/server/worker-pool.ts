@@ -3,6 +3,7 @@ import { IsthmusError, messageOf } from '../../ops/errors.ts';
 import { startWorker } from './worker-handle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
+import type { TsigKey } from '../wire/tsig.ts';
 import type { SharedZones } from '../zone/zones.ts';
 import type { DnsConfig } from './config.ts';
 import type { Counters } from './counters.ts';
@@ -15,6 +16,7 @@ import type { UdpMode, WorkerMessage } from './worker-protocol.ts';
 export interface WorkerPoolOptions {
   config: DnsConfig;
   cookies: CookieSecrets;
+  keys: readonly TsigKey[];
   /** The zones, once they are there. */
   zones: () => SharedZones;
   /** Has a name outside of our zones resolved; undefined where there is no resolver. */
@@ -88,7 +90,7 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
 }
 
 function workerOptionsOf(
-  { config, cookies, zones, ask, log }: WorkerPoolOptions,
+  { config, cookies, keys, zones, ask, log }: WorkerPoolOptions,
   endpoints: readonly Endpoint[],
 ): WorkerOptions {
   const start = {
@@ -96,6 +98,7 @@ function workerOptionsOf(
     mode: config.udp === 'portable' ? ('portable' as const) : ('fast' as const),
     maxUdpPayload: config.maxUdpPayload,
     cookies,
+    keys,
     rateLimit: rateLimitOf(config),
     seed: randomBytes(4).readInt32LE(),
     resolves: ask !== undefined,

@@ -4,6 +4,7 @@ import type { Network } from './networks.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
 import type { Name } from '../wire/name.ts';
+import type { TsigKey } from '../wire/tsig.ts';
 import type { OutsideAnswer } from '../zone/outside.ts';
 import type { SharedZones } from '../zone/zones.ts';
 
@@ -15,6 +16,7 @@ export interface WorkerStart {
   mode: UdpMode;
   maxUdpPayload: number;
   cookies: CookieSecrets;
+  keys: readonly TsigKey[];
   rateLimit: RateLimitOptions | undefined;
   seed: number;
   zones: SharedZones;

@@ -22,7 +22,8 @@ if (start.resolves) zones.outside = createOutsideAnswers();
 const counters = openCounters(start.counters);
 const control = new Int32Array(start.control);
 const { updates } = start;
-const responder = createUdpResponder(zones, { ...start, transferAllowed: () => false }, counters);
+const noTransfers = { transferAllowed: () => false, isTransferable: () => false };
+const responder = createUdpResponder(zones, { ...start, ...noTransfers }, counters);
 
 responder.trust(start.trusted);
 

@@ -26,6 +26,8 @@ export interface Query {
   /** Where the client cookie lies, or -1; `serverCookie` says that sixteen bytes of server cookie follow it. */
   cookieAt: number;
   serverCookie: boolean;
+  /** Where the TSIG record begins, or -1. */
+  tsigAt: number;
 }
 
 /** Returned by parseQuery for what gets no response; any other result is an rcode. */
@@ -49,6 +51,7 @@ export function createQuery(): Query {
     payload: 0,
     cookieAt: -1,
     serverCookie: false,
+    tsigAt: -1,
   };
 }
 
@@ -72,6 +75,7 @@ export function parseQuery(query: Query, bytes: Uint8Array, start: number, lengt
   query.questionEnd = -1;
   query.edns = false;
   query.cookieAt = -1;
+  query.tsigAt = -1;
   if (query.opcode !== 0) return RCODE.NOTIMP;
   if (query.questions > 1) return RCODE.FORMERR; // RFC 9619
 
@@ -125,7 +129,7 @@ function parseQuestion(query: Query, bytes: Uint8Array, from: number, end: numbe
   return at + 4;
 }
 
-/** Skips all records but OPT, which may stand once, in the additional section, at the root. */
+/** Skips all records but OPT, which may stand once, in the additional section, at the root; and TSIG, which may be the last of all. */
 function parseRecords(
   query: Query,
   bytes: Uint8Array,
@@ -140,9 +144,13 @@ function parseRecords(
     if (nameEnd < 0 || nameEnd + 10 > end) return RCODE.FORMERR;
     const dataEnd = nameEnd + 10 + read16(bytes, nameEnd + 8);
     if (dataEnd > end) return RCODE.FORMERR;
-    if (read16(bytes, nameEnd) === TYPE.OPT) {
+    const type = read16(bytes, nameEnd);
+    if (type === TYPE.OPT) {
       const misplaced = i < before || query.edns || bytes[at] !== 0;
       if (misplaced || !parseOpt(query, bytes, nameEnd, dataEnd)) return RCODE.FORMERR;
+    } else if (type === TYPE.TSIG) {
+      if (i < before || i !== before + additional - 1) return RCODE.FORMERR;
+      query.tsigAt = at;
     }
     at = dataEnd;
   }

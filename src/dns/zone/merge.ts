@@ -10,10 +10,10 @@ export interface Merged {
   rejected: { record: SourceRecord; reason: string }[];
 }
 
-/** Sources of records that are served only where, and as long as, nobody else has any at their name. */
-export const SNAPSHOT_SOURCE = 'snapshot';
+/** Sources of records that are served only where, and as long as, nobody else has any at their name. That of the snapshot is in parts. */
+export const SNAPSHOT_SOURCE = 'snapshot ';
 export const DEFAULT_SOURCE = 'default';
-const GIVES_WAY: ReadonlySet<string> = new Set([SNAPSHOT_SOURCE, DEFAULT_SOURCE]);
+const givesWay = (source: string) => source === DEFAULT_SOURCE || source.startsWith(SNAPSHOT_SOURCE);
 
 /**
  * Merges the records that all sources have at one name. The result depends on the records alone, never on the order
@@ -22,7 +22,7 @@ const GIVES_WAY: ReadonlySet<string> = new Set([SNAPSHOT_SOURCE, DEFAULT_SOURCE]
  * source that sorts first.
  */
 export function mergeRecords(name: Name, all: readonly SourceRecord[], defaultTtl: number): Merged {
-  const live = all.filter(({ source }) => !GIVES_WAY.has(source));
+  const live = all.filter(({ source }) => !givesWay(source));
   const records = live.length > 0 ? live : all;
   const cnames = records.filter(({ type }) => type === TYPE.CNAME);
   const others = records.filter(({ type }) => type !== TYPE.CNAME);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { createLog } from '../../ops/log.ts';
 import { records, serveText } from '../../../test/support/dns/testing.ts';
+import { parseName } from '../wire/name.ts';
 import { createSnapshotFile } from './snapshot-file.ts';
 import type { TestContext } from 'node:test';
 
@@ -17,6 +18,19 @@ const LIVE = `
   text.example.test    TXT   "a \\"b\\"" "c"
 `;
 
+const ZONE = parseName('example.test')!;
+
+/** Counts how often others have their turn. */
+function countTurns() {
+  const turns = { count: 0, isOver: false, stop: () => void (turns.isOver = true) };
+  const next = () => {
+    turns.count += 1;
+    if (!turns.isOver) setImmediate(next);
+  };
+  setImmediate(next);
+  return turns;
+}
+
 /** A server and its snapshot, as startDns joins them. */
 function open(
   t: TestContext,
@@ -25,7 +39,12 @@ function open(
   t.after(() => rmSync(join(file, '..'), { recursive: true, force: true }));
   const server = serveText('ns.example.test A 10.9.9.9');
   server.store.setReady(false);
-  const snapshot = createSnapshotFile({ file, store: server.store, log: createLog('silent') });
+  const snapshot = createSnapshotFile({
+    file,
+    store: server.store,
+    serialsOf: [ZONE],
+    log: createLog('silent'),
+  });
   return { ...server, snapshot, file };
 }
 
@@ -40,7 +59,7 @@ async function written(t: TestContext): Promise<string> {
 
 test('after a restart the records of before are served, until the clusters have been read', async (t) => {
   const { store, snapshot, ask } = open(t, await written(t));
-  assert.equal(snapshot.restore(), true);
+  assert.equal(await snapshot.restore(), true);
   store.setReady(true);
   assert.equal(snapshot.isStale, true);
   assert.equal(ask('web.example.test', 'A').answer.length, 2);
@@ -60,26 +79,59 @@ test('after a restart the records of before are served, until the clusters have 
 
   snapshot.replace();
   assert.equal(snapshot.isStale, false);
+  await snapshot.settled();
   assert.equal(ask('alias.example.test', 'A').rcode, 'NXDOMAIN');
 });
 
 test('a file that is damaged, of another version, or missing is not used', async (t) => {
   const file = await written(t);
   const good = readFileSync(file, 'utf8');
-  const refuses = (text: string | undefined) => {
+  const refuses = async (text: string | undefined) => {
     if (text === undefined) rmSync(file, { force: true });
     else writeFileSync(file, text);
     const { snapshot, ask, store } = open(t, file);
-    assert.equal(snapshot.restore(), false);
+    assert.equal(await snapshot.restore(), false);
     store.setReady(true);
     assert.equal(ask('web.example.test', 'A').rcode, 'NXDOMAIN');
   };
-  refuses(good.replace('10.0.0.1', '10.0.0.7'));
-  refuses(good.slice(0, -5));
-  refuses(good.replace('"isthmusDnsSnapshot":1', '"isthmusDnsSnapshot":2'));
-  refuses('');
-  refuses('not json\n');
-  refuses(undefined);
+  await refuses(good.replace('10.0.0.1', '10.0.0.7'));
+  await refuses(good.slice(0, -5));
+  await refuses(good.replace('"isthmusDnsSnapshot":1', '"isthmusDnsSnapshot":2'));
+  await refuses('');
+  await refuses('not json\n');
+  await refuses(undefined);
+});
+
+test('serials that were given are kept', async (t) => {
+  const { store, snapshot, file } = open(t);
+  store.setSerial(ZONE, 4711);
+  snapshot.replace();
+  await snapshot.close();
+  const again = open(t, file);
+  assert.equal(await again.snapshot.restore(), true);
+  assert.equal(again.store.serialOf(ZONE), 4711);
+});
+
+test('twenty thousand names come and go without keeping others from their turn', async (t) => {
+  const { store, snapshot, file } = open(t);
+  for (let part = 0; part < 20; part++) {
+    const lines = Array.from({ length: 1000 }, (_, i) => `s${part * 1000 + i}.example.test A 10.0.0.1`);
+    store.upsert(`Service a/s${part}`, records(lines.join('\n')));
+  }
+  snapshot.replace();
+  const turns = countTurns();
+  await snapshot.close();
+  const afterWriting = turns.count;
+  const again = open(t, file);
+  assert.equal(await again.snapshot.restore(), true);
+  const afterReading = turns.count - afterWriting;
+  again.snapshot.replace();
+  await again.snapshot.settled();
+  const afterRemoving = turns.count - afterWriting - afterReading;
+  turns.stop();
+  // Each of these takes a multiple of a slice of 5 ms on any machine that there is.
+  for (const [what, count] of Object.entries({ afterWriting, afterReading, afterRemoving }))
+    assert.ok(count > 5, `${what}: ${count}`);
 });
 
 test('nothing is written before the records are complete', async (t) => {

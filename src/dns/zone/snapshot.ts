@@ -15,6 +15,8 @@ const headerSchema = z.strictObject({
   isthmusDnsSnapshot: z.literal(VERSION),
   writtenAt: z.int(),
   sha256: z.string(),
+  /** The serials of zones, where they are given. */
+  serials: z.record(z.string(), z.uint32()).optional(),
 });
 
 const recordTuple = z.tuple([z.string(), z.enum(RECORD_TYPES), z.string(), z.int().nullable()]);
@@ -23,6 +25,7 @@ export interface Snapshot {
   /** In seconds. */
   writtenAt: number;
   records: DnsRecord[];
+  serials: Readonly<Record<string, number>>;
 }
 
 /** One record as a line. */
@@ -30,27 +33,34 @@ export function snapshotLine({ name, type, data, ttl }: DnsRecord): string {
   return `${JSON.stringify([name, type, data, ttl ?? null] satisfies z.input<typeof recordTuple>)}\n`;
 }
 
-/** The whole file, from the lines of its records. */
-export function snapshotText(lines: string, writtenAt: number): string {
-  const header = { isthmusDnsSnapshot: VERSION, writtenAt, sha256: hashOf(lines) };
-  return `${JSON.stringify(header)}\n${lines}`;
+/** The first line, for records with this SHA-256. */
+export function snapshotHeader(
+  sha256: string,
+  writtenAt: number,
+  serials?: Readonly<Record<string, number>>,
+): string {
+  const header = { isthmusDnsSnapshot: VERSION, writtenAt, sha256, ...(serials && { serials }) };
+  return `${JSON.stringify(header)}\n`;
 }
 
-/** Reads a file; the result says what is wrong with it, if anything is. */
-export function readSnapshot(text: string): Snapshot | { problem: string } {
+/** Reads a file, step by step; the result says what is wrong with it, if anything is. */
+export function* readSnapshot(text: string): Generator<undefined, Snapshot | { problem: string }> {
   const end = text.indexOf('\n');
   const header = headerSchema.safeParse(parseJson(text.slice(0, Math.max(end, 0))));
   if (!header.success) return { problem: 'it is not a snapshot of this version' };
   const lines = text.slice(end + 1);
-  if (hashOf(lines) !== header.data.sha256) return { problem: 'its checksum does not fit' };
+  if ((yield* hashOf(lines)) !== header.data.sha256) return { problem: 'its checksum does not fit' };
   const records: DnsRecord[] = [];
-  for (const line of lines.split('\n').slice(0, -1)) {
+  for (let at = 0, next = 0; at < lines.length; at = next) {
+    next = lines.indexOf('\n', at) + 1 || lines.length;
+    const line = lines.slice(at, next);
+    yield;
     const parsed = recordTuple.safeParse(parseJson(line));
     if (!parsed.success) return { problem: `line ${records.length + 2} is not a record` };
     const [name, type, data, ttl] = parsed.data;
     records.push({ name, type, data, ...(ttl !== null && { ttl }) });
   }
-  return { writtenAt: header.data.writtenAt, records };
+  return { writtenAt: header.data.writtenAt, records, serials: header.data.serials ?? {} };
 }
 
 function parseJson(text: string): unknown {
@@ -61,6 +71,13 @@ function parseJson(text: string): unknown {
   }
 }
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+const HASHED_AT_ONCE = 1 << 18;
+
+function* hashOf(text: string): Generator<undefined, string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < text.length; at += HASHED_AT_ONCE) {
+    hash.update(text.slice(at, at + HASHED_AT_ONCE));
+    yield;
+  }
+  return hash.digest('hex');
 }

@@ -131,11 +131,9 @@ test('any history leads to the same zones as its end result alone', () => {
 test('what changes nothing emits nothing; the changes of a name stand together', () => {
   const updates: Update[] = [];
   const zones = createZones();
-  const store = createStore(
-    specs,
-    (update) => (updates.push(update), applyUpdate(zones, update)),
-    () => 5,
-  );
+  const store = createStore(specs, (update) => (updates.push(update), applyUpdate(zones, update)), {
+    now: () => 5,
+  });
   updates.length = 0;
   const many = Array.from({ length: 2000 }, (_, i): DnsRecord[] => [
     { name: `n${i}.example.test`, type: 'A', data: '10.0.0.1' },
@@ -154,11 +152,7 @@ test('what changes nothing emits nothing; the changes of a name stand together',
 
 test('the first data, from however many objects, do not take the serial ahead of the time', () => {
   const zones = createZones();
-  const store = createStore(
-    specs,
-    (update) => applyUpdate(zones, update),
-    () => 5,
-  );
+  const store = createStore(specs, (update) => applyUpdate(zones, update), { now: () => 5 });
   const serial = () => {
     const [soa] = explain({ ...zones, ready: true }, store, parseName('example.test')!, TYPE.SOA).answer;
     return soa!.data[0]!.split(' ')[2];

@@ -1,12 +1,17 @@
+import { BoundedMap } from '../../ops/bounded-map.ts';
+import { createShardedMap } from '../../ops/sharded-map.ts';
 import { TYPE, typeName } from '../wire/constants.ts';
 import { formatName, parentOf } from '../wire/name.ts';
 import { formatRdata, soaRdata } from '../wire/rdata.ts';
+import { createZoneContent } from './content.ts';
 import { mergeRecords } from './merge.ts';
 import { parseRecord } from './source-record.ts';
 import { diffRRsets } from './update.ts';
+import type { ShardedMap } from '../../ops/sharded-map.ts';
 import type { RecordType } from '../wire/constants.ts';
 import type { Name } from '../wire/name.ts';
 import type { DnsRecord, RRset, Soa } from '../wire/record.ts';
+import type { ZoneContent } from './content.ts';
 import type { Merged } from './merge.ts';
 import type { OwnedRecord, RejectedRecord, SourceRecord } from './source-record.ts';
 import type { RRsetChange, Update } from './update.ts';
@@ -37,12 +42,33 @@ export interface Store {
   liveRecords(): Iterable<DnsRecord>;
   /** Number of records by source. */
   counts(): ReadonlyMap<string, number>;
+  /** The serial that a zone shows. */
+  serialOf(zone: Name): number;
+  /** Gives a zone its serial; where serials are given. */
+  setSerial(zone: Name, serial: number): void;
+  /** The fingerprint of a zone's records; where serials are given. */
+  contentOf(zone: Name): string;
+  /** Whether a zone has, or had lately, records with this fingerprint: then it has those, or newer ones. */
+  hasReached(zone: Name, content: string): boolean;
+}
+
+export interface StoreOptions {
+  /** The time in seconds, from which serials are made. */
+  now: () => number;
+  /** `own`: every change of a zone makes a new serial. `given`: only `setSerial` does. */
+  serials?: 'own' | 'given';
 }
 
 interface ZoneState {
   spec: ZoneSpec;
   serial: number;
+  content: ZoneContent;
+  /** Fingerprints that it had, with the present one. */
+  recent: BoundedMap<string, true>;
 }
+
+/** As many changes as a replica may be ahead of the one that says which serial there is. */
+const RECENT = 1024;
 
 /** A list that costs nothing where it has one element: there are a hundred thousand of them, and most have one. */
 type Few<T> = T | readonly T[];
@@ -50,25 +76,28 @@ type Few<T> = T | readonly T[];
 interface State {
   readonly zones: ReadonlyMap<Name, ZoneState>;
   /** The records at each name. Not the RRsets that follow from them: those are in the zones. */
-  readonly names: Map<Name, Few<SourceRecord>>;
+  readonly names: ShardedMap<Few<SourceRecord>>;
   /** The owner name of each record of a source. */
-  readonly sources: Map<string, Few<Name>>;
+  readonly sources: ShardedMap<Few<Name>>;
   readonly emit: (update: Update) => void;
   readonly now: () => number;
+  readonly serials: 'own' | 'given';
   ready: boolean;
   /** Whether a query can have been answered from the records. */
   wasReady: boolean;
 }
 
-/** Makes a store. `emit` gets each update in order; `now` is the time in seconds, from which serials are made. */
+/** Makes a store. `emit` gets each update in order. */
 export function createStore(
   specs: readonly ZoneSpec[],
   emit: (update: Update) => void,
-  now: () => number,
+  { now, serials = 'own' }: StoreOptions,
 ): Store {
-  const zones = new Map<Name, ZoneState>(specs.map((spec) => [spec.name, { spec, serial: now() >>> 0 }]));
-  const empty = { names: new Map(), sources: new Map() };
-  const state: State = { zones, ...empty, emit, now, ready: false, wasReady: false };
+  // As long as none is given, all replicas show the same: one that is before all others.
+  const first = serials === 'given' ? 1 : now() >>> 0;
+  const zones = new Map(specs.map((spec) => [spec.name, zoneState(spec, first)]));
+  const empty = { names: createShardedMap<Few<SourceRecord>>(), sources: createShardedMap<Few<Name>>() };
+  const state: State = { zones, ...empty, emit, now, serials, ready: false, wasReady: false };
   for (const zone of zones.values()) emit(zoneUpdate(zone));
   for (const { spec } of zones.values()) {
     upsert(state, `zone ${formatName(spec.name)}`, nameserverRecords(spec));
@@ -90,7 +119,31 @@ export function createStore(
     },
     liveRecords: () => liveRecords(state),
     counts: () => new Map([...state.sources].map(([source, names]) => [source, listOf(names).length])),
+    serialOf: (zone) => zones.get(zone)!.serial,
+    setSerial(name, serial) {
+      const zone = zones.get(name)!;
+      if (zone.serial !== serial) emit({ kind: 'rrsets', changes: [soaChange(zone, serial)] });
+    },
+    contentOf: (zone) => zones.get(zone)!.content.fingerprint,
+    hasReached(zone, content) {
+      const { recent, content: present } = zones.get(zone)!;
+      return present.fingerprint === content || recent.has(content);
+    },
   };
+}
+
+/** The content begins with what is in the SOA record besides the serial: a change of that is one of the zone. */
+function zoneState(spec: ZoneSpec, serial: number): ZoneState {
+  const content = createZoneContent();
+  const zone = { spec, serial: 0, content, recent: new BoundedMap<string, true>(RECENT) };
+  content.add(spec.name, soaRRset(zone));
+  return { ...zone, serial };
+}
+
+function soaChange(zone: ZoneState, serial: number): RRsetChange {
+  const before = soaRRset(zone);
+  zone.serial = serial;
+  return { zone: zone.spec.name, name: zone.spec.name, type: TYPE.SOA, rrset: soaRRset(zone), before };
 }
 
 function upsert(state: State, source: string, records: readonly DnsRecord[]): RejectedRecord[] {
@@ -147,17 +200,30 @@ function replaceRecords(
   return merged;
 }
 
-function publish({ zones, emit, now, wasReady }: State, changes: RRsetChange[]): void {
-  for (const name of new Set(changes.map(({ zone }) => zone))) {
-    const zone = zones.get(name)!;
-    // At least the time: a restart must not lead back to a serial that a secondary has seen already. Changes before the
-    // first response count as one: a serial for each of thousands of objects would run ahead of the time by hours.
-    const serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
-    if (serial === zone.serial) continue;
-    zone.serial = serial;
-    changes.push({ zone: name, name, type: TYPE.SOA, rrset: soaRRset(zone) });
-  }
+function publish(state: State, changes: RRsetChange[]): void {
+  const { zones, emit, now, wasReady, serials } = state;
+  if (serials === 'given') noteContents(state, changes);
+  else
+    for (const name of new Set(changes.map(({ zone }) => zone))) {
+      const zone = zones.get(name)!;
+      // At least the time: a restart must not lead back to a serial that a secondary has seen already. Changes before the
+      // first response count as one: a serial for each of thousands of objects would run ahead of the time by hours.
+      const serial = Math.max(zone.serial + Number(wasReady), now()) >>> 0;
+      if (serial !== zone.serial) changes.push(soaChange(zone, serial));
+    }
   if (changes.length > 0) emit({ kind: 'rrsets', changes });
+}
+
+function noteContents({ zones, wasReady }: State, changes: readonly RRsetChange[]): void {
+  const changed = new Set<ZoneState>();
+  for (const { zone: zoneName, name, rrset, before } of changes) {
+    const zone = zones.get(zoneName)!;
+    // What is left behind can be met with elsewhere only if it has been served here.
+    if (wasReady && !changed.has(zone)) zone.recent.set(zone.content.fingerprint, true);
+    changed.add(zone);
+    if (before) zone.content.remove(name, before);
+    if (rrset) zone.content.add(name, rrset);
+  }
 }
 
 /** Sources that a start has anyway. */
@@ -216,7 +282,7 @@ function checkZone(
   return undefined;
 }
 
-function soaRRset({ spec, serial }: ZoneState): RRset {
+function soaRRset({ spec, serial }: Pick<ZoneState, 'spec' | 'serial'>): RRset {
   return { type: TYPE.SOA, ttl: spec.soaTtl, data: [soaRdata({ ...spec.soa, serial })] };
 }
 

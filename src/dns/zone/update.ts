@@ -8,6 +8,8 @@ export interface RRsetChange {
   name: Name;
   type: number;
   rrset: RRset | undefined;
+  /** What was there; undefined if nothing was. */
+  before: RRset | undefined;
 }
 
 /** What the store says to the zones, in order. */
@@ -44,9 +46,10 @@ function applyChanges(zones: WritableZones, changes: readonly RRsetChange[]): vo
 export function diffRRsets(zone: Name, name: Name, before: RRset[], after: RRset[]): RRsetChange[] {
   const removed = before.filter((old) => !after.some(({ type }) => type === old.type));
   const changed = after.filter((rrset) => !before.some((old) => sameRRset(old, rrset)));
+  const ofType = (wanted: number) => before.find(({ type }) => type === wanted);
   return [
-    ...removed.map(({ type }) => ({ zone, name, type, rrset: undefined })),
-    ...changed.map((rrset) => ({ zone, name, type: rrset.type, rrset })),
+    ...removed.map((old) => ({ zone, name, type: old.type, rrset: undefined, before: old })),
+    ...changed.map((rrset) => ({ zone, name, type: rrset.type, rrset, before: ofType(rrset.type) })),
   ];
 }
 

@@ -1,6 +1,7 @@
 /**
  * The DNS of a cluster that has an API server only: a real CoreDNS, to which the configuration is carried as the kubelet would.
- * OpenShift's operator and kube-dns cannot be had from any registry: what they would make of their objects is made here.
+ * OpenShift's operator and kube-dns cannot be had from any registry: what they would make of their objects is made here. So is the Corefile
+ * that NodeLocal DNSCache (itself a CoreDNS) writes from its template and the stub domains of kube-dns: building it takes longer than all these tests.
  */
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +26,7 @@ export interface Objects {
   coredns?: { data?: Record<string, string> };
   custom?: { data?: Record<string, string> };
   kubeDns?: { data?: Record<string, string> };
+  nodeCache?: { data?: Record<string, string> };
   operator?: { spec?: { servers?: { zones: string[]; forwardPlugin: { upstreams: string[] } }[] } };
 }
 
@@ -40,10 +42,16 @@ export const RENDERERS: Record<string, (objects: Objects, port: number) => Files
     ...custom?.data,
     Corefile: coredns?.data?.['Corefile'] ?? plainCorefile(port),
   }),
-  'kube-dns': ({ kubeDns }, port) => {
-    const table = JSON.parse(kubeDns?.data?.['stubDomains'] ?? '{}') as Record<string, string[]>;
-    const blocks = Object.entries(table).map(([zone, servers]) => forwarding(zone, port, servers));
-    return { Corefile: plainCorefile(port, blocks.join('')) };
+  'kube-dns': (objects, port) => ({ Corefile: plainCorefile(port, stubDomains(objects, port)) }),
+  // The servers outside, which it asks for everything but the cluster's own names, know nothing of our zones.
+  'node-local-dns': (objects, port) => {
+    const base = (objects.nodeCache?.data?.['Corefile'] ?? '')
+      .replaceAll('__PILLAR__CLUSTER__DNS__', '127.0.0.1:1')
+      .replaceAll(
+        'forward . __PILLAR__UPSTREAM__SERVERS__',
+        'template ANY ANY {\n        rcode NXDOMAIN\n    }',
+      );
+    return { Corefile: base + stubDomains(objects, port, '    bind 127.0.0.1\n') };
   },
   openshift: ({ operator }, port) => {
     const blocks = (operator?.spec?.servers ?? []).flatMap(({ zones, forwardPlugin }) =>
@@ -53,8 +61,15 @@ export const RENDERERS: Record<string, (objects: Objects, port: number) => Files
   },
 };
 
-function forwarding(zone: string, port: number, servers: readonly string[]): string {
-  return `${zone}:${port} {\n    forward . ${servers.join(' ')}\n}\n`;
+function stubDomains({ kubeDns }: Objects, port: number, more = ''): string {
+  const table = JSON.parse(kubeDns?.data?.['stubDomains'] ?? '{}') as Record<string, string[]>;
+  return Object.entries(table)
+    .map(([zone, servers]) => forwarding(zone, port, servers, more))
+    .join('');
+}
+
+function forwarding(zone: string, port: number, servers: readonly string[], more = ''): string {
+  return `${zone}:${port} {\n${more}    forward . ${servers.join(' ')}\n}\n`;
 }
 
 async function readObjects(client: Client): Promise<Objects> {
@@ -65,6 +80,7 @@ async function readObjects(client: Client): Promise<Objects> {
     coredns: await configMap('coredns'),
     custom: await configMap('coredns-custom'),
     kubeDns: await configMap('kube-dns'),
+    nodeCache: await configMap('node-local-dns'),
     operator: await client.get(operator, { name: 'default' }).catch(() => undefined),
   };
   return objects as Objects;

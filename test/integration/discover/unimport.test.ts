@@ -102,7 +102,8 @@ suite('imports that are taken out again', () => {
       secretsNamespace: HOME,
       import: false,
     });
-    const sink = { upsert: () => [], setReady: () => {}, trust: () => {} };
+    const versions = { contents: () => new Map<string, string>(), setVersion: () => {}, announce: () => {} };
+    const sink = { upsert: () => [], setReady: () => {}, trust: () => {}, versions };
     const options = { settings, configured: NOTHING_CONFIGURED, sink, log, metrics: createMetrics() };
     const road = startDiscoverRoad(options);
     try {

@@ -1,4 +1,4 @@
-/** Knot DNS and BIND, serving given zones on loopback. */
+/** Knot DNS and BIND on loopback, serving given zones, or as secondaries of ours. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';

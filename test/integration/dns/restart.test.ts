@@ -1,9 +1,10 @@
 /** The whole program, started while the API server of its cluster does not answer. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'node:test';
-import { snapshotLine, snapshotText } from '../../../src/dns/zone/snapshot.ts';
+import { snapshotHeader, snapshotLine } from '../../../src/dns/zone/snapshot.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { readReply } from '../../support/dns/testing.ts';
@@ -20,7 +21,8 @@ test('the records of the last run are served, and the metrics say so', async () 
   await using ports = await reservePorts(3);
   const [port, management, nobody] = ports.numbers as [number, number, number];
   const record = { name: 'web.example.test', type: 'A', data: '10.0.0.1' } as const;
-  writeFileSync(snapshotFile, snapshotText(snapshotLine(record), 1_700_000_000));
+  const line = snapshotLine(record);
+  writeFileSync(snapshotFile, snapshotHeader(hash('sha256', line), 1_700_000_000) + line);
   const named = (kind: string, value: object) => [{ name: 'here', [kind]: value }];
   writeFileSync(
     kubeconfig,

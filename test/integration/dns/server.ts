@@ -14,7 +14,7 @@ export interface TestServer extends DnsServer, AsyncDisposable {
 /** Starts a server; what the configuration leaves out is made for tests. */
 export async function startOurs(
   input: DnsConfigInput,
-  options: { ready?: boolean } = {},
+  options: { ready?: boolean; serials?: 'own' | 'given' } = {},
 ): Promise<TestServer> {
   const metrics = createMetrics();
   const config = dnsConfigSchema.parse({ listen: ['127.0.0.1:0'], ...input });

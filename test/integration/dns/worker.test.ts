@@ -26,6 +26,7 @@ for (const mode of ['fast', 'portable'] as const) {
         resolves: false,
         zones: shareZones(zones),
         trusted: [],
+        keys: [],
       },
       ask: () => {},
       log: createLog('silent'),

@@ -11,6 +11,7 @@ import { createZones } from '../../../src/dns/zone/zones.ts';
 import type { z } from 'zod';
 import type { RecordType } from '../../../src/dns/wire/constants.ts';
 import type { DnsRecord } from '../../../src/dns/wire/record.ts';
+import type { TsigKey } from '../../../src/dns/wire/tsig.ts';
 
 export interface Reply {
   rcode: string;
@@ -50,20 +51,21 @@ export type ZoneInput = DnsConfigInput['zones'][number];
 export function serveText(
   text: string,
   zoneInputs: ZoneInput[] = [{ name: 'example.test', nameservers: ['ns.example.test'] }],
+  keys: TsigKey[] = [],
 ) {
   const config = dnsConfigSchema.parse({ zones: zoneInputs });
   const zones = createZones();
-  const store = createStore(
-    config.zones.map(zoneSpecOf),
-    (update) => applyUpdate(zones, update),
-    () => 1000,
-  );
+  const store = createStore(config.zones.map(zoneSpecOf), (update) => applyUpdate(zones, update), {
+    now: () => 1000,
+  });
   const problems = store.upsert('test records', records(text));
   store.setReady(true);
   const responder = createResponder(zones, {
     maxUdpPayload: 1232,
     cookies: { current: new Uint8Array(16), previous: [] },
+    keys,
     transferAllowed: () => true,
+    isTransferable: () => true,
   });
   const client = createClientAddress();
   const out = Buffer.alloc(MAX_RESPONSE);

@@ -11,13 +11,12 @@ import {
 } from './corefile/block.ts';
 import { parseCorefile } from './corefile/parse.ts';
 import type { Corefile } from './corefile/parse.ts';
+import { createdWith, dataChange, keyRemoval } from './config-map.ts';
 import type { ClusterDns, ConfigMap, PlatformChange, WantedDelegation } from './platform.ts';
 
 const KEY = 'Corefile';
 const CUSTOM_KEY = 'isthmus.server';
 const CUSTOM_NAME = 'coredns-custom';
-/** On a ConfigMap that we created. */
-const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'isthmus-dns' };
 const NOTHING: PlatformChange = { object: undefined, write: undefined };
 const NO_RELOAD =
   'the Corefile has no `reload`, so CoreDNS would not see a change: add it and restart CoreDNS';
@@ -43,7 +42,7 @@ export function corefileChange(object: ConfigMap | undefined, wanted: WantedDele
 export function customChange({ coredns, custom }: ClusterDns, wanted: WantedDelegation): PlatformChange {
   const owner = ownerIn(custom?.data?.[CUSTOM_KEY] ?? '');
   const isOthers = owner !== undefined && owner !== wanted.owner;
-  if (wanted.zones.length === 0) return isOthers ? NOTHING : customRemoval(custom);
+  if (wanted.zones.length === 0) return isOthers ? NOTHING : keyRemoval(custom, CUSTOM_KEY);
   if (isOthers) return { problem: ownedElsewhere(owner) };
   const main = coredns?.data?.[KEY] ?? '';
   const others = Object.entries(custom?.data ?? {}).filter(
@@ -57,24 +56,14 @@ export function customChange({ coredns, custom }: ClusterDns, wanted: WantedDele
   const text = ownerLine(wanted.owner) + delegationBlocks(wanted, outside);
   if (custom) return dataChange(custom, CUSTOM_KEY, text);
   const namespace = coredns?.metadata.namespace ?? 'kube-system';
-  const metadata = { name: CUSTOM_NAME, namespace, labels: MANAGED_BY };
-  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
-  return { object, write: { object, patch: { data: { [CUSTOM_KEY]: text } }, undo: undefined } };
+  return createdWith({ namespace, name: CUSTOM_NAME }, CUSTOM_KEY, text);
 }
 
-function customRemoval(custom: ConfigMap | undefined): PlatformChange {
-  if (custom?.data?.[CUSTOM_KEY] === undefined) return { object: custom, write: undefined };
-  const isOurs = Object.entries(MANAGED_BY).every(
-    ([label, value]) => custom.metadata.labels?.[label] === value,
-  );
-  if (!isOurs || Object.keys(custom.data).length > 1) return dataChange(custom, CUSTOM_KEY, undefined);
-  return { object: custom, write: { object: custom, patch: undefined, undo: undefined } };
-}
-
-/** The installations that delegate zones in the configuration of CoreDNS. */
-export function ownersOf({ coredns, custom }: ClusterDns): string[] {
+/** The installations that delegate zones in the configuration of CoreDNS, also of that on the nodes. */
+export function ownersOf({ coredns, custom, nodeCache }: ClusterDns): string[] {
   return [
     ...ownersIn(coredns?.data?.[KEY] ?? ''),
+    ...ownersIn(nodeCache?.data?.[KEY] ?? ''),
     ...[ownerIn(custom?.data?.[CUSTOM_KEY] ?? '') ?? []].flat(),
   ];
 }
@@ -85,12 +74,4 @@ function reloads(text: string): boolean {
   const has = ({ blocks }: Corefile) =>
     blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'reload'));
   return 'problem' in parsed || has(parsed) || parsed.imports.length > 0;
-}
-
-/** Sets or removes a key of a ConfigMap. */
-export function dataChange(object: ConfigMap, key: string, text: string | undefined): PlatformChange {
-  const before = object.data?.[key];
-  if (before === text) return { object, write: undefined };
-  const patchOf = (value: string | undefined) => ({ data: { [key]: value ?? null } });
-  return { object, write: { object, patch: patchOf(text), undo: patchOf(before) } };
 }

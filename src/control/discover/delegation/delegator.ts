@@ -15,8 +15,8 @@ import type { Wake } from '../../kernel/watches.ts';
 import { advance } from './machine.ts';
 import { initialState } from './machine-state.ts';
 import type { DelegationEvent, MachineSettings, MachineState, Step } from './machine-state.ts';
-import { clusterDnsAddress, observeDns, watchDns } from './observe.ts';
-import { isAnswering, probeZones } from './probe.ts';
+import { clusterDnsAddress, observeDns, podDnsAddress, watchDns } from './observe.ts';
+import { findSilent, probeZones } from './probe.ts';
 import type { DelegationOptions } from './settings.ts';
 import { createStatusReporter } from './status.ts';
 import { writeChange } from './write.ts';
@@ -76,11 +76,14 @@ export function createDelegator(given: DelegatorOptions): Delegator {
         for (const patch of step.patches) await writeChange(cluster, patch);
         return { type: 'cleaned' };
       case 'resolve': {
-        const dnsAddress = options.clusterDns ?? (await clusterDnsAddress(cluster));
-        return { type: 'resolved', dnsAddress };
+        const addresses = {
+          cluster: options.clusterDns ?? (await clusterDnsAddress(cluster, step.hasNodeCache)),
+          pods: options.podDns ?? podDnsAddress(process.env),
+        };
+        return { type: 'resolved', addresses };
       }
       case 'ping':
-        return { type: 'pinged', step, isAnswering: await isAnswering(targetOf(step)) };
+        return { type: 'pinged', step, silent: await findSilent(targetOf(step)) };
       case 'write':
         return { type: 'written', step, written: await writeChange(cluster, step.patch) };
       case 'probe':
@@ -89,10 +92,10 @@ export function createDelegator(given: DelegatorOptions): Delegator {
     return step satisfies never;
   }
 
-  const targetOf = ({ dnsAddress }: { dnsAddress: string }) => ({
+  const targetOf = ({ dnsAddresses }: { dnsAddresses: readonly string[] }) => ({
     zones,
     clusterId: cluster.name,
-    dnsAddress,
+    dnsAddresses,
   });
 
   async function reconcile(signal: AbortSignal): Promise<Outcome> {
@@ -112,7 +115,8 @@ export function createDelegator(given: DelegatorOptions): Delegator {
   async function reportForbidden(error: unknown): Promise<void> {
     if (!hasStatus(error, 403)) return;
     const server = state?.servers.at(-1);
-    const status = { state: 'waiting' as const, platform: options.platform, zones, server };
+    const verified = state?.verified ?? [];
+    const status = { state: 'waiting' as const, platform: options.platform, zones, server, verified };
     await reporter.report({ ...status, reason: messageOf(error) }, { service: undefined });
   }
 
@@ -147,6 +151,6 @@ export function createDelegator(given: DelegatorOptions): Delegator {
 
 /** The objects that get events about the delegation. */
 function aboutOf({ situation }: MachineState) {
-  const { service, change } = situation!;
-  return { service, object: 'object' in change ? change.object : undefined };
+  const { service, part } = situation!;
+  return { service, object: 'object' in part.change ? part.change.object : undefined };
 }

@@ -3,7 +3,7 @@ import { boundRole, selectorOf } from '../../install/objects.ts';
 import type { Manifest } from '../../install/objects.ts';
 import type { PolicyRule } from '../../kernel/rights.ts';
 import { nameOutside } from '../install.ts';
-import { CUSTOM_NAME, KUBE_DNS_NAME, OPERATOR_NAME } from './observe.ts';
+import { CUSTOM_NAME, KUBE_DNS_NAME, NODE_CACHE_NAMES, OPERATOR_NAME } from './observe.ts';
 import { STATUS_NAME } from './status.ts';
 import type { DelegationOptions } from './settings.ts';
 
@@ -19,9 +19,9 @@ export interface Account {
 /** The Roles and bindings by which the DNS server may delegate zones, or remove the delegation. */
 export function delegationManifests(account: Account, { corefile }: DelegationOptions): Manifest[] {
   const dnsRules = [
-    configMaps([corefile.name, CUSTOM_NAME, KUBE_DNS_NAME], EDIT),
-    // On some platforms it does not exist from the start.
-    configMaps([CUSTOM_NAME], ['create', 'delete']),
+    configMaps([corefile.name, CUSTOM_NAME, KUBE_DNS_NAME, ...NODE_CACHE_NAMES], EDIT),
+    // On some platforms they do not exist from the start.
+    configMaps([CUSTOM_NAME, KUBE_DNS_NAME], ['create', 'delete']),
   ];
   const outside = nameOutside(NAME, account.namespace);
   const isAtHome = corefile.namespace === account.namespace;

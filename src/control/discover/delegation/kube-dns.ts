@@ -1,6 +1,6 @@
 /** kube-dns: one map of stub domains for everybody; our entries are those with the address of our server. */
-import { dataChange } from './coredns.ts';
-import type { ConfigMap, PlatformChange, WantedDelegation } from './platform.ts';
+import { createdWith, dataChange, keyRemoval } from './config-map.ts';
+import type { ClusterDns, ConfigMap, PlatformChange, WantedDelegation } from './platform.ts';
 
 const KEY = 'stubDomains';
 /** The ConfigMap of kube-dns does not name the cluster domain. */
@@ -8,14 +8,18 @@ const CLUSTER_DOMAIN = 'cluster.local';
 
 type Table = Record<string, unknown>;
 
-/** The stub domains with our zones. */
-export function kubeDnsChange(object: ConfigMap | undefined, wanted: WantedDelegation): PlatformChange {
+const NAME = 'kube-dns';
+
+/**
+ * The stub domains with our zones. The ConfigMap is created if it does not exist: kube-dns and NodeLocal DNSCache read it where it does, and
+ * do without it otherwise.
+ */
+export function kubeDnsChange(
+  { kubeDns: object, coredns, nodeCache }: ClusterDns,
+  wanted: WantedDelegation,
+): PlatformChange {
   const { zones, server } = wanted;
-  if (!object)
-    return zones.length === 0
-      ? { object, write: undefined }
-      : { problem: 'the ConfigMap kube-dns does not exist' };
-  const before = object.data?.[KEY];
+  const before = object?.data?.[KEY];
   const table = readTable(before);
   if (!table)
     return zones.length === 0 ? { object, write: undefined } : { problem: `${KEY} is not a JSON object` };
@@ -30,7 +34,11 @@ export function kubeDnsChange(object: ConfigMap | undefined, wanted: WantedDeleg
   );
   const added = zones.toSorted().filter((zone) => !(zone in table) || stale.includes(zone));
   if (stale.length + added.length === 0) return { object, write: undefined };
-  return dataChange(object, KEY, edited(before ?? '{}', table, stale, added, server ?? ''));
+  const text = edited(before ?? '{}', table, stale, added, server ?? '');
+  if (text === undefined) return keyRemoval(object, KEY);
+  if (object) return dataChange(object, KEY, text);
+  const namespace = (nodeCache ?? coredns)?.metadata.namespace ?? 'kube-system';
+  return createdWith({ namespace, name: NAME }, KEY, text);
 }
 
 /** The servers of these zones, as far as each has exactly one. */

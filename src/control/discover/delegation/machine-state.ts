@@ -1,6 +1,7 @@
 /** The state of the delegation machine, what it asks for and what it is told. */
 import type { ObservedDns } from './observe.ts';
-import type { Change, Platform, WantedDelegation, Write } from './platform.ts';
+import { PLATFORMS } from './platform.ts';
+import type { Asked, Part, Platform, WantedDelegation, Write } from './platform.ts';
 import type { DelegationStatus } from './status.ts';
 import type { Written } from './write.ts';
 import { NEW_WRITE_RATE } from './write-rate.ts';
@@ -25,12 +26,25 @@ export type Patch = Pick<Write, 'object' | 'patch'>;
 /** What was read last, and what follows from it. */
 export interface Situation extends ObservedDns {
   wanted: WantedDelegation;
-  change: Change;
+  parts: readonly Part[];
+  /** The part that comes next: the first that needs something; the first of all if none does. */
+  part: Part;
 }
 
-/** A delegation that is written and not yet verified. */
-export interface Verification {
+/** Whom to ask, as far as known. */
+export type DnsAddresses = Partial<Record<Asked, string | undefined>>;
+
+/** An answer that is not the one wanted. */
+export interface ProbeProblem {
+  /** Who answers so. */
   dnsAddress: string;
+  what: string;
+}
+
+/** A part of the delegation that is written and not yet verified. */
+export interface Verification {
+  platform: Platform;
+  dnsAddresses: readonly string[];
   deadline: number;
   /** Successful rounds in a row. */
   good: number;
@@ -40,8 +54,10 @@ export interface Verification {
 
 export interface MachineState {
   rate: WriteRate;
-  /** Whether the delegation has been verified since it was written. */
-  isVerified: boolean;
+  /** The parts that have been verified since they were written. */
+  verified: readonly Platform[];
+  /** Whom to ask; as last resolved. */
+  addresses: DnsAddresses;
   /** The object after a failed delegation was undone: when it changes, the delegation is tried again at once. */
   failedOn: string | undefined;
   /** All addresses of our server so far, which may be written somewhere. */
@@ -52,7 +68,7 @@ export interface MachineState {
 
 interface Ping {
   do: 'ping';
-  dnsAddress: string;
+  dnsAddresses: readonly string[];
   write: Write;
 }
 
@@ -60,7 +76,7 @@ interface WriteStep {
   do: 'write';
   patch: Patch;
   purpose:
-    | { of: 'delegation'; dnsAddress: string; undo: object | undefined }
+    | { of: 'delegation'; dnsAddresses: readonly string[]; undo: object | undefined }
     | { of: 'undo'; problem: string }
     | { of: 'removal' };
 }
@@ -71,13 +87,13 @@ export type Step =
   | { do: 'observe' }
   /** Remove our zones from platforms that are not in use. */
   | { do: 'clean'; patches: readonly Patch[] }
-  /** Find the address of the cluster's DNS. */
-  | { do: 'resolve' }
-  /** Ask the cluster's DNS whether it answers at all. */
+  /** Find out whom to ask. */
+  | { do: 'resolve'; hasNodeCache: boolean }
+  /** Ask whether they answer at all. */
   | Ping
   | WriteStep
-  /** Ask the cluster's DNS for all zones. */
-  | { do: 'probe'; dnsAddress: string }
+  /** Ask each of them for all zones. */
+  | { do: 'probe'; dnsAddresses: readonly string[] }
   /** Start again after this time, or earlier when an object changes. */
   | { do: 'wait'; ms: number };
 
@@ -86,10 +102,11 @@ export type DelegationEvent =
   | { type: 'woken'; isChanged: boolean }
   | { type: 'observed'; observed: ObservedDns }
   | { type: 'cleaned' }
-  | { type: 'resolved'; dnsAddress: string | undefined }
-  | { type: 'pinged'; step: Ping; isAnswering: boolean }
+  | { type: 'resolved'; addresses: DnsAddresses }
+  /** Who does not answer, if anybody does not. */
+  | { type: 'pinged'; step: Ping; silent: string | undefined }
   | { type: 'written'; step: WriteStep; written: Written }
-  | { type: 'probed'; problem: string | undefined };
+  | { type: 'probed'; problem: ProbeProblem | undefined };
 
 /** The next state and step. The runner reports the status before it does the step. */
 export interface Transition {
@@ -103,10 +120,12 @@ export function initialState(
   last: DelegationStatus | undefined,
   { zones }: Pick<MachineSettings, 'zones'>,
 ): MachineState {
+  const isSame = last?.zones.join() === zones.join();
   const worked = last?.state === 'delegated' || last?.state === 'failing';
   return {
     rate: NEW_WRITE_RATE,
-    isVerified: worked && last.zones.join() === zones.join(),
+    verified: !isSame ? [] : worked ? PLATFORMS : (last?.verified ?? []),
+    addresses: {},
     failedOn: undefined,
     servers: last?.server === undefined ? [] : [last.server],
     situation: undefined,

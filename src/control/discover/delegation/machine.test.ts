@@ -1,135 +1,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
+import {
+  COREFILE,
+  MINUTE,
+  OWNER,
+  SECOND,
+  VERIFY_MS,
+  simulate,
+} from '../../../../test/support/discover/delegation-machine.ts';
 import { undelegate } from './corefile/block.ts';
 import { advance } from './machine.ts';
-import { initialState } from './machine-state.ts';
-import type { DelegationEvent, MachineState, Patch, Step } from './machine-state.ts';
-import type { ObservedDns } from './observe.ts';
-import type { ConfigMap } from './platform.ts';
-import type { DelegationStatus } from './status.ts';
-import type { Written } from './write.ts';
-
-const COREFILE = '.:53 {\n    reload\n}\n';
-const OWNER = 'isthmus-system/isthmus-dns';
-const SECOND = 1000;
-const MINUTE = 60 * SECOND;
-const VERIFY_MS = 20 * SECOND;
-
-/** A cluster with CoreDNS, as far as the machine sees it, and the machine. */
-function simulate({ zones = ['xcc.test'], last }: { zones?: string[]; last?: DelegationStatus } = {}) {
-  const settings = {
-    zones,
-    owner: OWNER,
-    platform: undefined,
-    server: undefined,
-    verifyMs: VERIFY_MS,
-  };
-  const world = {
-    now: 0,
-    corefile: COREFILE,
-    version: 1,
-    /** What the other writers have written, without our block. */
-    theirs: COREFILE,
-    server: '10.96.0.20' as string | undefined,
-    dnsAddress: '10.96.0.10' as string | undefined,
-    isAnswering: true,
-    works: true,
-    isChanged: false,
-  };
-  const steps: { at: number; step: Step }[] = [];
-  const statuses: DelegationStatus[] = [];
-  let state: MachineState = initialState(last, settings);
-  let wakeAt = 0;
-
-  const configMap = (): ConfigMap => ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: {
-      name: 'coredns',
-      namespace: 'kube-system',
-      uid: 'c',
-      resourceVersion: String(world.version),
-    },
-    data: { Corefile: world.corefile },
-  });
-  function observe(): ObservedDns {
-    world.isChanged = false;
-    const metadata = { name: 'isthmus-dns', namespace: 'isthmus-system' };
-    const spec = world.server === undefined ? {} : { clusterIP: world.server };
-    return {
-      clusterDns: { coredns: configMap() },
-      service: { apiVersion: 'v1', kind: 'Service', metadata, spec },
-    };
-  }
-  function write({ object, patch }: Patch): Written {
-    if (object.metadata.resourceVersion !== String(world.version)) return 'conflict';
-    world.version += 1;
-    world.corefile = (patch as { data: { Corefile: string } }).data.Corefile;
-    world.isChanged = true;
-    return configMap();
-  }
-  /** The block of ours is in the Corefile, and the DNS server serves it. */
-  const problem = () => (world.works && world.corefile.includes('xcc.test') ? undefined : 'SERVFAIL');
-  function perform(step: Exclude<Step, { do: 'wait' }>): DelegationEvent {
-    switch (step.do) {
-      case 'observe':
-        return { type: 'observed', observed: observe() };
-      case 'clean':
-        return { type: 'cleaned' };
-      case 'resolve':
-        return { type: 'resolved', dnsAddress: world.dnsAddress };
-      case 'ping':
-        return { type: 'pinged', step, isAnswering: world.isAnswering };
-      case 'write':
-        return { type: 'written', step, written: write(step.patch) };
-      case 'probe':
-        return { type: 'probed', problem: problem() };
-    }
-    return step satisfies never;
-  }
-  /** Runs the machine until it waits. */
-  function run(): void {
-    let event: DelegationEvent = { type: 'woken', isChanged: world.isChanged };
-    for (;;) {
-      const next = advance(state, event, world.now, settings);
-      state = next.state;
-      steps.push({ at: world.now, step: next.step });
-      if (next.status) statuses.push(next.status);
-      if (next.step.do === 'wait') return void (wakeAt = world.now + next.step.ms);
-      event = perform(next.step);
-    }
-  }
-  return {
-    world,
-    statuses,
-    steps,
-    /** The states that were reported, without repetitions. */
-    states: () => statuses.map((one) => one.state).filter((one, i, all) => one !== all[i - 1]),
-    writes: (of: string) =>
-      steps.filter(({ step }) => step.do === 'write' && step.purpose.of === of).map(({ at }) => at),
-    get state() {
-      return state;
-    },
-    /** Lets time pass: runs when it is due, or at once when an object has changed. */
-    pass(ms: number): void {
-      const end = world.now + ms;
-      for (;;) {
-        const at = world.isChanged ? world.now : Math.max(world.now, wakeAt);
-        if (at > end) break;
-        world.now = at;
-        run();
-      }
-      world.now = end;
-    },
-    /** Somebody else replaces the Corefile, and with it our block. */
-    overwrite(text: string): void {
-      world.theirs = world.corefile = text;
-      world.version += 1;
-      world.isChanged = true;
-    },
-  };
-}
+import type { Step } from './machine-state.ts';
 
 suite('the delegation machine', () => {
   test('writes, verifies three times and reports', () => {
@@ -150,7 +32,7 @@ suite('the delegation machine', () => {
     assert.equal(site.world.corefile, COREFILE);
     assert.match(
       site.statuses.at(-1)!.reason,
-      /^SERVFAIL; the delegation was undone and is retried in 60 s$/,
+      /10\.96\.0\.10 answers: SERVFAIL; the delegation was undone and is retried in 60 s$/,
     );
     site.pass(60 * MINUTE);
     const gaps = site.writes('delegation').map((at, i, all) => at - (all[i - 1] ?? at));
@@ -185,6 +67,14 @@ suite('the delegation machine', () => {
       assert.match(site.statuses[0]!.reason, reason);
       assert.equal(site.world.corefile, COREFILE);
     }
+  });
+
+  test('does not call delegated what it cannot ask any more', () => {
+    const site = simulate();
+    site.pass(2 * SECOND);
+    site.world.dnsAddress = undefined;
+    site.pass(2 * MINUTE);
+    assert.deepEqual(site.states(), ['verifying', 'delegated', 'waiting']);
   });
 
   test('removes the delegation when there are no zones', () => {

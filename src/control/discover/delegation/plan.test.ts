@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { ownersOf } from './coredns.ts';
-import { choosePlatform, planDelegation, planRemoval } from './plan.ts';
+import { choosePlatform, planDelegation, planParts, planRemoval } from './plan.ts';
 import type { ClusterDns, ConfigMap, DnsOperator, Write } from './platform.ts';
-import { KUBEADM } from '../../../../test/support/discover/corefile.ts';
+import { KUBEADM, NODE_CACHE } from '../../../../test/support/discover/corefile.ts';
 
 const wanted = { zones: ['xcc.test'], server: '10.96.0.20', owner: 'isthmus-system/isthmus-dns' };
 const none = { ...wanted, zones: [] };
@@ -58,7 +58,7 @@ suite('the way to delegate', () => {
   test('may be named', () => {
     const change = planDelegation({ coredns: k3s }, wanted, 'corefile');
     assert.ok('write' in change && change.write);
-    assert.ok('problem' in planDelegation({ coredns: k3s }, wanted, 'kube-dns'));
+    assert.ok('problem' in planDelegation({ coredns: k3s }, wanted, 'openshift'));
   });
 
   const acme = { name: 'acme', zones: ['acme.test'], forwardPlugin: { upstreams: ['192.0.2.1'] } };
@@ -104,6 +104,44 @@ suite('the way to delegate', () => {
       assert.equal(problemOf(written), undefined);
     });
   }
+
+  test('leads over the cache on the nodes, too, where the installation has it configured', () => {
+    const nodeCache = configMap('node-local-dns', { Corefile: NODE_CACHE });
+    const [main, cache] = planParts({ coredns: corefile, nodeCache }, wanted);
+    assert.deepEqual([main?.change.platform, main?.asks], ['corefile', ['cluster']]);
+    assert.deepEqual([cache?.change.platform, cache?.asks], ['node-local-dns', ['pods']]);
+    const write = 'write' in cache!.change ? cache!.change.write : undefined;
+    const written = merged(nodeCache, write?.patch) as ConfigMap;
+    assert.match(
+      written.data!['Corefile']!,
+      /xcc\.test:53 \{\n {4}errors\n[^}]*\}\n {4}bind __PILLAR__LOCAL__DNS__ 10\.96\.0\.10\n {4}forward \. 10\.96\.0\.20\n\}/,
+    );
+    const removals = planRemoval({ nodeCache: written }, wanted);
+    assert.deepEqual(
+      removals.map((one) => merged(written, 'write' in one && one.write?.patch)),
+      [nodeCache],
+    );
+  });
+
+  test('is by stub domains where an add-on manager keeps the Corefile of that cache, and those stay in use', () => {
+    const nodeCache = configMap('node-local-dns', { Corefile: NODE_CACHE });
+    nodeCache.metadata.labels = { 'addonmanager.kubernetes.io/mode': 'Reconcile' };
+    const [, cache] = planParts({ coredns: corefile, nodeCache }, wanted);
+    assert.equal(cache?.change.platform, 'kube-dns');
+    const write = 'write' in cache.change ? cache.change.write! : assert.fail('no write');
+    assert.equal(write.object.metadata.resourceVersion, undefined, 'it is made');
+    const kubeDns = { ...write.object, ...write.patch } as ConfigMap;
+    assert.deepEqual(kubeDns.data, { stubDomains: '{"xcc.test":["10.96.0.20"]}' });
+    const [removal] = planRemoval({ coredns: corefile, nodeCache, kubeDns }, wanted);
+    assert.ok(removal && 'write' in removal && removal.write?.patch === undefined, 'and deleted again');
+    assert.deepEqual(planRemoval({ nodeCache, kubeDns }, wanted, ['corefile', 'kube-dns']), []);
+    const shared = planParts({ kubeDns: configMap('kube-dns'), nodeCache }, wanted);
+    assert.deepEqual(
+      shared.map(({ asks }) => asks),
+      [['cluster', 'pods']],
+      'kube-dns itself and the cache read the same',
+    );
+  });
 
   test('says who has written in the configuration of CoreDNS', () => {
     const coredns = merged(corefile, writeOf({ coredns: corefile })?.patch) as ConfigMap;

@@ -23,9 +23,14 @@ export interface ClusterDns {
   coredns?: ConfigMap | undefined;
   custom?: ConfigMap | undefined;
   kubeDns?: ConfigMap | undefined;
+  /** The Corefile of NodeLocal DNSCache. */
+  nodeCache?: ConfigMap | undefined;
 }
 
-export const PLATFORMS = ['openshift', 'coredns-custom', 'corefile', 'kube-dns'] as const;
+/** The platforms of the DNS that a cluster has for all its nodes. */
+export const CLUSTER_PLATFORMS = ['openshift', 'coredns-custom', 'corefile', 'kube-dns'] as const;
+/** All of them: NodeLocal DNSCache, a cache on every node, stands before one of the others. */
+export const PLATFORMS = [...CLUSTER_PLATFORMS, 'node-local-dns'] as const;
 export type Platform = (typeof PLATFORMS)[number];
 
 /** The delegation that should be written; without zones, none. */
@@ -49,7 +54,16 @@ export type PlatformChange =
   | { object: KubeObject | undefined; write: Write | undefined }
   | { problem: string };
 
-/** The change to the platform that is used; without a platform there is a problem. */
+/** The change to a platform that is used; without a platform there is a problem. */
 export type Change =
   | { platform: Platform; object: KubeObject | undefined; write: Write | undefined }
   | { platform: Platform | undefined; problem: string };
+
+/** Whom to ask: the DNS of the cluster itself, or whoever answers a pod, which may be a cache on its node. */
+export type Asked = 'cluster' | 'pods';
+
+/** One of the places where the zones have to be delegated, and who is asked whether they are. */
+export interface Part {
+  change: Change;
+  asks: readonly Asked[];
+}

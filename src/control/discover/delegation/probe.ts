@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import type { DnsRecord } from '../records/dns-record.ts';
+import type { ProbeProblem } from './machine-state.ts';
 
 const TIMEOUT_MS = 2000;
 /** A wildcard record makes every name below it exist. */
@@ -18,8 +19,8 @@ export interface ProbeTarget {
   zones: readonly string[];
   /** The cluster id that the answers must have. */
   clusterId: string;
-  /** The address of the cluster's DNS. */
-  dnsAddress: string;
+  /** Who is asked. */
+  dnsAddresses: readonly string[];
 }
 
 /** The records by which answers of this installation are recognised. */
@@ -27,17 +28,26 @@ export function probeRecords(zones: readonly string[], clusterId: string): DnsRe
   return zones.map((zone) => ({ name: `*.${PROBE_LABEL}.${zone}`, type: 'TXT', data: `"${clusterId}"` }));
 }
 
-/** Asks once for each zone. Undefined if our server answers for all of them. */
-export async function probeZones({ zones, clusterId, dnsAddress }: ProbeTarget): Promise<string | undefined> {
-  const probes = await Promise.all(zones.map((zone) => probeZone(dnsAddress, zone, clusterId)));
-  const failed = probes.find((probe) => probe.answer !== 'ours');
-  return failed && `the cluster's DNS at ${dnsAddress} answers: ${failed.what}`;
+/** Asks each once for each zone. Undefined if our server answers for all of them. */
+export async function probeZones(target: ProbeTarget): Promise<ProbeProblem | undefined> {
+  const { zones, clusterId, dnsAddresses } = target;
+  const probes = await Promise.all(
+    dnsAddresses.flatMap((dnsAddress) =>
+      zones.map(async (zone) => ({ dnsAddress, probe: await probeZone(dnsAddress, zone, clusterId) })),
+    ),
+  );
+  for (const { dnsAddress, probe } of probes)
+    if (probe.answer !== 'ours') return { dnsAddress, what: probe.what };
+  return undefined;
 }
 
-/** Whether the cluster's DNS answers at all: without that nothing can be verified. */
-export async function isAnswering({ zones, clusterId, dnsAddress }: ProbeTarget): Promise<boolean> {
-  const { answer } = await probeZone(dnsAddress, zones[0]!, clusterId);
-  return answer !== 'none';
+/** Who of them does not answer at all: without that nothing can be verified. Undefined if all answer. */
+export async function findSilent(target: ProbeTarget): Promise<string | undefined> {
+  const { zones, clusterId, dnsAddresses } = target;
+  const probes = await Promise.all(
+    dnsAddresses.map((dnsAddress) => probeZone(dnsAddress, zones[0]!, clusterId)),
+  );
+  return dnsAddresses.find((_, i) => probes[i]!.answer === 'none');
 }
 
 /** Asks a DNS server (`10.96.0.10`, `127.0.0.1:5353`) for a name of a zone. Each probe uses a socket of its own. */

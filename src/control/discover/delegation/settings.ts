@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { PLATFORMS } from './platform.ts';
+import { CLUSTER_PLATFORMS } from './platform.ts';
 
 const address = z
   .string()
@@ -14,7 +14,7 @@ const objectName = z.strictObject({ namespace: z.string(), name: z.string() });
 /** How the zones are delegated in the cluster's DNS. */
 export const delegationOptions = z.strictObject({
   /** The DNS implementation of the cluster; detected if left out. */
-  platform: z.enum(PLATFORMS).optional(),
+  platform: z.enum(CLUSTER_PLATFORMS).optional(),
   /** The ConfigMap with the Corefile. */
   corefile: objectName.default({ namespace: 'kube-system', name: 'coredns' }),
   /** The address to which the cluster's DNS forwards queries; that of our own Service if left out. */
@@ -23,6 +23,8 @@ export const delegationOptions = z.strictObject({
   service: z.string().optional(),
   /** The DNS server that is queried to verify; the Service of the cluster's DNS if left out. */
   clusterDns: address.optional(),
+  /** Whom pods ask; the first name server of our own pod if left out, which is verified where it is not the cluster's DNS itself. */
+  podDns: address.optional(),
   /** How long the cluster's DNS may take to read what was written: the kubelet and CoreDNS poll for changes. */
   verifySeconds: z.number().min(1).max(3600).default(180),
 });

@@ -7,6 +7,7 @@ import type { Log } from '../../../ops/log.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
 import { FIELD_MANAGER } from '../../kernel/field-manager.ts';
 import { CONFIG_MAP } from './observe.ts';
+import { PLATFORMS } from './platform.ts';
 import type { ConfigMap, Platform } from './platform.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface DelegationStatus {
   server: string | undefined;
   /** Why the zones are not delegated, for people. */
   reason: string;
+  /** The platforms that have been verified, while others have not. */
+  verified: readonly Platform[];
 }
 
 export interface StatusReporter {
@@ -133,19 +136,21 @@ function referenceTo({ apiVersion, kind, metadata }: KubeObject): OwnerReference
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' };
 }
 
-function dataOf({ state, platform, zones, server = '', reason }: DelegationStatus): Record<string, string> {
-  return { state, platform: platform ?? '', zones: zones.join(' '), server, reason };
+function dataOf(status: DelegationStatus): Record<string, string> {
+  const { state, platform = '', zones, server = '', reason, verified } = status;
+  return { state, platform, zones: zones.join(' '), server, reason, verified: verified.join(' ') };
 }
 
 function statusOf(data: Record<string, string>): DelegationStatus | undefined {
   const state = STATES.find((one) => one === data['state']);
   if (!state) return undefined;
-  const { platform, zones = '', server, reason = '' } = data;
+  const { platform, zones = '', server, reason = '', verified = '' } = data;
   return {
     state,
     platform: platform === '' ? undefined : (platform as Platform),
     zones: zones.split(' ').filter(Boolean),
     server: server === '' ? undefined : server,
     reason,
+    verified: PLATFORMS.filter((one) => verified.split(' ').includes(one)),
   };
 }

@@ -1,7 +1,7 @@
-/** Where the cluster's own DNS servers ask from: they ask for all of its pods, and must not be taken for one busy client. */
+/** Where the cluster's own DNS servers, and the caches on its nodes, ask from: for all pods, so they must not be taken for one busy client. */
 import type { Clock } from '../../../kube/clock.ts';
 import { keyOf } from '../../../kube/object.ts';
-import { DNS_SERVICES } from '../delegation/observe.ts';
+import { DNS_SERVICES, NODE_CACHE_SERVICES } from '../delegation/observe.ts';
 import type { EndpointSlice } from '../objects.ts';
 
 export interface ClusterDnsOptions {
@@ -13,9 +13,9 @@ export interface ClusterDnsOptions {
 
 const LOOK_AGAIN_MS = 10_000;
 
-/** The addresses of the pods of the cluster's DNS, ready or not. */
+/** The addresses of the pods of the cluster's DNS, ready or not; those of caches on nodes are the nodes' own. */
 export function clusterDnsAddresses(slicesOf: ClusterDnsOptions['slicesOf']): string[] {
-  const slices = DNS_SERVICES.flatMap((name) => slicesOf(keyOf(name)));
+  const slices = [...DNS_SERVICES, ...NODE_CACHE_SERVICES].flatMap((name) => slicesOf(keyOf(name)));
   const endpoints = slices.flatMap((slice) => slice.endpoints ?? []);
   return [...new Set(endpoints.flatMap(({ addresses }) => addresses))].toSorted();
 }

@@ -4,6 +4,7 @@
  * that nobody has, the oldest object gets it, so that replicas choose alike. The others get it when it is free. The DNS server merges what it
  * is given, so this is the only place where a conflict is decided.
  */
+import { createShardedMap } from '../../../ops/sharded-map.ts';
 import type { DnsRecord } from './dns-record.ts';
 import type { Grant, GrantsAt } from './grants.ts';
 import { createNameTree, isBefore, kindOf } from './name-tree.ts';
@@ -71,7 +72,7 @@ export interface ClaimsOptions {
  */
 export function createClaims(options: ClaimsOptions = {}): Claims {
   const { grantsAt = () => [], now = () => new Date().toISOString(), onGranted = () => {} } = options;
-  const claims = new Map<string, Claim>();
+  const claims = createShardedMap<Claim>();
   const tree = createNameTree();
   /** Entries to be decided anew, with their state before the change. */
   const dirty = new Map<Entry, { isGranted: boolean; blocker: Entry | undefined }>();

@@ -2,6 +2,7 @@
  * What is claimed, as a tree of names. Whether a claim conflicts with others is found at its own name, above it and, for a delegation,
  * below it, so that the cost does not depend on how much is claimed elsewhere.
  */
+import { createShardedMap } from '../../../ops/sharded-map.ts';
 import type { DnsRecord } from './dns-record.ts';
 import { namesAbove } from './reserved.ts';
 
@@ -75,7 +76,7 @@ export function kindOf(type: DnsRecord['type']): EntryKind {
 const NONE: readonly Entry[] = [];
 
 export function createNameTree(): NameTree {
-  const nodes = new Map<string, NameNode>();
+  const nodes = createShardedMap<NameNode>();
 
   function ensureNode(name: string): NameNode {
     const existing = nodes.get(name);

@@ -3,6 +3,7 @@ import type { EventRecorder } from '../../../kube/write/events.ts';
 import { hashOf } from '../../../kube/json.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
+import { createShardedMap } from '../../../ops/sharded-map.ts';
 import { inSlices } from '../../../ops/time-slice.ts';
 import { createAdmissions } from './admission.ts';
 import type { AdmissionOptions, Note, RecordOwner } from './admission.ts';
@@ -52,11 +53,11 @@ const MAX_EVENTS = 20;
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { sink, grants, events, log } = options;
-  const objects = new Map<string, ObjectRecords>();
+  const objects = createShardedMap<ObjectRecords>();
   /** A hash of what was last reported about each source, so that it is reported once. */
   const reported = new Map<string, string>();
   /** The sources that were published under each key. */
-  const sources = new Map<string, ReadonlySet<string>>();
+  const sources = createShardedMap<ReadonlySet<string>>();
   const claims = createClaims(grants && { grantsAt: grants.grantsAt, onGranted: grants.note });
   const admissions = createAdmissions({ ...options, grantsAt: grants?.grantsAt });
   /** Why records of a source may not even be claimed. */

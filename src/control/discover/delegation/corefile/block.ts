@@ -43,11 +43,14 @@ export function problemOf({ zones, server, owner }: Delegation): string | undefi
   return zones.length > 0 && isIP(host) === 0 ? `${server ?? '""'} is not an IP address` : undefined;
 }
 
-/** One server block for each zone, with the port and plugins of the given Corefile. */
+/** One server block for each zone, with the addresses, port and plugins of the given Corefile. */
 export function delegationBlocks({ zones, server = '' }: Delegation, { blocks }: Corefile): string {
   const used = new Set(blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name)));
   const extra = Object.keys(EXTRA_PLUGINS).filter((name) => used.has(name));
-  const plugins = [...extra.map((name) => EXTRA_PLUGINS[name]), `forward . ${server}`];
+  // A cache on a node listens on some of its addresses only.
+  const bound = rootBlock(blocks)?.plugins.filter(({ name }) => name === 'bind') ?? [];
+  const binds = bound.map(({ args }) => `bind ${beforeBrace(args).join(' ')}`);
+  const plugins = [...extra.map((name) => EXTRA_PLUGINS[name]), ...binds, `forward . ${server}`];
   const lines = plugins.map((plugin) => `    ${plugin}\n`).join('');
   const port = portOf(blocks);
   return zones
@@ -119,12 +122,13 @@ export function collisionOf(zones: readonly string[], blocks: readonly ServerBlo
   const port = portOf(blocks);
   const keys = new Set(blocks.flatMap((block) => block.keys.map(normalKey)));
   const own = blocks.flatMap(({ plugins }) =>
-    plugins.filter(({ name }) => name === 'kubernetes').flatMap(({ args }) => argsBeforeBrace(args)),
+    plugins.filter(({ name }) => name === 'kubernetes').flatMap(({ args }) => beforeBrace(args)),
   );
+  const domains = own.map((name) => name.toLowerCase().replace(/\.$/, ''));
   for (const zone of zones) {
     if (keys.has(normalKey(`${zone}:${port}`))) return `${zone} is already served by another server block`;
     // A block for the cluster domain, or a domain above it, would hide the names of the `kubernetes` plugin.
-    const hidden = own.find((name) => name === zone || name.endsWith(`.${zone}`));
+    const hidden = domains.find((name) => name === zone || name.endsWith(`.${zone}`));
     if (hidden !== undefined) return `${zone} would hide the cluster's own ${hidden}`;
   }
   return undefined;
@@ -139,16 +143,22 @@ function checked(text: string, blocks: number): Edited {
   return { text };
 }
 
-/** The port that the default zone is served on: OpenShift's is 5353. */
-function portOf(blocks: readonly ServerBlock[]): string {
-  const keys = blocks.flatMap((block) => block.keys);
-  const root = keys.find((key) => /^(dns:\/\/)?\.(:\d+)?$/.test(key));
-  return /:(\d+)$/.exec(root ?? '')?.[1] ?? '53';
+const ROOT_KEY = /^(?:dns:\/\/)?\.(?::(\d+))?$/;
+
+/** The block of the default zone. */
+function rootBlock(blocks: readonly ServerBlock[]): ServerBlock | undefined {
+  return blocks.find(({ keys }) => keys.some((key) => ROOT_KEY.test(key)));
 }
 
-function argsBeforeBrace(args: readonly string[]): string[] {
+/** The port that the default zone is served on: OpenShift's is 5353. */
+function portOf(blocks: readonly ServerBlock[]): string {
+  const root = rootBlock(blocks)?.keys.find((key) => ROOT_KEY.test(key));
+  return ROOT_KEY.exec(root ?? '')?.[1] ?? '53';
+}
+
+function beforeBrace(args: readonly string[]): string[] {
   const brace = args.indexOf('{');
-  return args.slice(0, brace < 0 ? undefined : brace).map((arg) => arg.toLowerCase().replace(/\.$/, ''));
+  return args.slice(0, brace < 0 ? undefined : brace);
 }
 
 function hostOf(server: string): string {

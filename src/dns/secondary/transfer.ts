@@ -2,16 +2,16 @@ import { TYPE } from '../wire/constants.ts';
 import { beginMessage, createMessage, putRecords, set16, SLACK } from '../wire/message.ts';
 import { firstData, packRRset, unpackRRset } from '../wire/packed-rrset.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
-import { nameOf, nodesOf, rrsetsOf, soaOf } from './zone.ts';
+import { nameOf, nodesOf, rrsetsOf, soaOf } from '../zone/zone.ts';
 import type { Message } from '../wire/message.ts';
 import type { Name } from '../wire/name.ts';
 import type { PackedRRset } from '../wire/packed-rrset.ts';
-import type { Zone } from './zone.ts';
+import type { Zone } from '../zone/zone.ts';
 
 /** Size of a transfer's messages: small enough that every name in one can be pointed at. */
 const MESSAGE_SIZE = 16_000;
-/** The largest message TCP can carry, for a record that fills one alone. */
-const MAX_MESSAGE = 65_535;
+/** For a record that fills a message alone: what TCP can carry, without what a signature may take. */
+const MAX_MESSAGE = 65_535 - 512;
 
 /**
  * The messages of a zone transfer (RFC 5936): every record of the zone between two copies of its SOA. All records are listed
