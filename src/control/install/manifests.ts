@@ -45,8 +45,7 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
     ...(watchNamespaces.length === 0
       ? [
-          // Only the proxy road writes Secrets.
-          ...(roads.includes('proxy') ? secretPolicy({ name: watcher, labels: LABELS }, local) : []),
+          ...secretPolicy({ name: watcher, labels: LABELS }, local, roads),
           ...bound(undefined, NAME, operatorRules(roads)),
         ]
       : []),

@@ -3,25 +3,32 @@
  * write everybody's Secrets. This policy says it. Where the operator watches some namespaces only, their Roles say enough.
  */
 import { FIELD_MANAGER } from '../kernel/field-manager.ts';
+import { PART_LABEL } from '../brokers/model/names.ts';
 import { PROXY_LABEL } from '../proxy/names.ts';
+import type { OperatorRoad } from '../roads.ts';
 import { boundPolicy } from './objects.ts';
 import type { Manifest } from './objects.ts';
 
-const isLabelled = (object: string) =>
-  `(has(${object}.metadata.labels) && '${PROXY_LABEL}' in ${object}.metadata.labels)`;
+/** What is on the Secrets of each road that makes any. */
+const LABEL_OF: Partial<Record<OperatorRoad, string>> = { proxy: PROXY_LABEL, kafka: PART_LABEL };
+
+const isLabelled = (object: string, labels: readonly string[]) =>
+  `(has(${object}.metadata.labels) && (${labels.map((label) => `'${label}' in ${object}.metadata.labels`).join(' || ')}))`;
 /** So that one of ours that has lost its label gets it back. */
 const wasApplied = (object: string) =>
   `(has(${object}.metadata.managedFields) && ` +
   `${object}.metadata.managedFields.exists(entry, entry.manager == '${FIELD_MANAGER}'))`;
-// A Secret of another type may be filled by Kubernetes itself, with the token of any account.
-const MAY_BE = `object == null || (${isLabelled('object')} && object.type == 'Opaque')`;
-const MAY_HAVE_BEEN = `oldObject == null || ${isLabelled('oldObject')} || ${wasApplied('oldObject')}`;
-
-/** Keeps the account from writing Secrets that it has not made. */
+/** Keeps the account from writing Secrets that it has not made; nothing where its roads make none. */
 export function secretPolicy(
   metadata: Manifest['metadata'],
   account: { name: string; namespace: string },
+  roads: readonly OperatorRoad[],
 ): Manifest[] {
+  const labels = roads.flatMap((road) => LABEL_OF[road] ?? []);
+  if (labels.length === 0) return [];
+  // A Secret of another type may be filled by Kubernetes itself, with the token of any account.
+  const mayBe = `object == null || (${isLabelled('object', labels)} && object.type == 'Opaque')`;
+  const mayHaveBeen = `oldObject == null || ${isLabelled('oldObject', labels)} || ${wasApplied('oldObject')}`;
   const user = `system:serviceaccount:${account.namespace}:${account.name}`;
   const written = { apiGroups: [''], apiVersions: ['*'], resources: ['secrets'] };
   return boundPolicy(metadata, {
@@ -31,8 +38,8 @@ export function secretPolicy(
     matchConditions: [{ name: 'operator', expression: `request.userInfo.username == '${user}'` }],
     validations: [
       {
-        expression: `(${MAY_BE}) && (${MAY_HAVE_BEEN})`,
-        message: `the operator may write no Secrets but those it makes for its proxies (label ${PROXY_LABEL})`,
+        expression: `(${mayBe}) && (${mayHaveBeen})`,
+        message: `the operator may write no Secrets but those it makes itself (label ${labels.join(' or ')})`,
       },
     ],
   });

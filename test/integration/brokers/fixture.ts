@@ -1,6 +1,6 @@
 /** Kafka clusters that the operator runs, on a real API server, with real Kafka in the pods (see test/support/pods). */
 import assert from 'node:assert/strict';
-import type { Operator } from '../../../src/control/operator.ts';
+import type { Operator, OperatorOptions } from '../../../src/control/operator.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
@@ -76,13 +76,22 @@ export interface Bed extends AsyncDisposable {
   podUid(name: string): Promise<string | undefined>;
   /** Ends the operator and starts another. */
   restartOperator(): Promise<void>;
+  /** Ends everything but the API server. */
+  close(): Promise<void>;
 }
 
-export async function startBed(options: PodRunnerOptions): Promise<Bed> {
-  const plane = await startControlPlaneWithCrds();
+export interface BedOptions extends PodRunnerOptions {
+  /** Another API server than the usual one, with the CRDs. */
+  plane?: ControlPlane;
+  /** How the operator is run. */
+  operator?: Partial<OperatorOptions>;
+}
+
+export async function startBed(options: BedOptions): Promise<Bed> {
+  const plane = options.plane ?? (await startControlPlaneWithCrds());
   const runner = await startPodRunner(plane, options);
   const client = adminOf(plane);
-  const run = () => runOperator(plane, { roads: ['kafka', 'pod-sets'] });
+  const run = () => runOperator(plane, { roads: ['kafka', 'pod-sets'], ...options.operator });
   let operator = await run();
   const get = (kind: string, name: string) => {
     const [group, version] = GROUPS[kind] ?? ['', 'v1'];
@@ -94,7 +103,7 @@ export async function startBed(options: PodRunnerOptions): Promise<Bed> {
     };
     return conditions.find((one) => one.type === type);
   };
-  return {
+  const bed: Bed = {
     plane,
     client,
     runner,
@@ -122,11 +131,15 @@ export async function startBed(options: PodRunnerOptions): Promise<Bed> {
       await operator.stop();
       operator = await run();
     },
-    async [Symbol.asyncDispose]() {
+    async close() {
       await operator.stop();
       await runner.stop();
       await client.close();
+    },
+    async [Symbol.asyncDispose]() {
+      await bed.close();
       await plane.stop();
     },
   };
+  return bed;
 }

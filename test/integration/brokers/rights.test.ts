@@ -1,0 +1,76 @@
+/** The kafka road with exactly the rights that `isthmus install --roads kafka,pod-sets` grants. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { operatorManifests } from '../../../src/control/install/manifests.ts';
+import { LEADER_RULES, operatorRules } from '../../../src/control/install/rbac.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { accountKubeconfig, untilGranted } from '../control/account.ts';
+import { createAudit, rightsOf } from '../control/audit.ts';
+import type { Audit } from '../control/audit.ts';
+import { apply } from '../control/harness.ts';
+import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
+
+const NAMESPACE = 'isthmus-system';
+const ROADS = ['kafka', 'pod-sets'] as const;
+
+suite('rights of the kafka road', () => {
+  let plane: ControlPlane;
+  let audit: Audit;
+  before(async () => {
+    audit = createAudit(`system:serviceaccount:${NAMESPACE}:isthmus-operator`);
+    plane = await startControlPlaneWithCrds({ apiServerArgs: audit.args });
+    await apply(
+      plane,
+      ...operatorManifests({ namespace: NAMESPACE, image: 'isthmus:test', replicas: 1, roads: ROADS }),
+    );
+    await untilGranted(plane, NAMESPACE, ['list', 'pods', '-A']);
+  });
+  after(() => plane?.stop());
+
+  test('they are enough for a cluster that comes, is rolled and shrinks, and none is idle', async () => {
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
+    const nodes = [{ name: 'a' }, { name: 'b' }];
+    const operator = { kubeconfig, namespace: NAMESPACE };
+    const bed = await startBed({ plane, nodes, operator });
+    try {
+      await bed.apply(kafka('one'), nodePool('one', 'dual'), nodePool('one', 'extra', { roles: ['broker'] }));
+      await bed.untilReady('one');
+      const before = await bed.podUid('one-dual-0');
+      await bed.apply(kafka('one', { config: { 'queued.max.requests': 400 } }));
+      await waitFor(
+        'the node was restarted',
+        async () => ![undefined, before].includes(await bed.podUid('one-dual-0')),
+        PATIENCE,
+      );
+      await bed.untilReady('one');
+      await bed.plane.kubectl(['delete', 'kafkanodepool', 'extra']);
+      await waitFor(
+        'the broker is gone',
+        async () => (await bed.podUid('one-extra-1')) === undefined,
+        PATIENCE,
+      );
+      await waitFor(
+        'what it had is gone',
+        async () => (await bed.get('ConfigMap', 'one-extra-1')) === undefined,
+        PATIENCE,
+      );
+      await bed.untilReady('one');
+    } finally {
+      await bed.close();
+    }
+    const granted = rightsOf([...operatorRules(ROADS), ...LEADER_RULES]);
+    const idle = () => {
+      const used = audit.used();
+      return [...granted].filter((right) => !used.has(right) && !RARE.has(right));
+    };
+    // The server answers first, and writes the log then.
+    await waitFor('the log', async () => idle().length === 0, { timeoutMs: 30_000 }).catch(() => {});
+    assert.deepEqual(idle(), []);
+    assert.deepEqual(audit.refused(), []);
+  });
+});
+
+/** What one example does not come to. */
+const RARE: ReadonlySet<string> = new Set([]);
