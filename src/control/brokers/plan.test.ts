@@ -1,65 +1,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { AnyObject } from '../../kube/object.ts';
+import {
+  conditionOf,
+  kafkaObject,
+  namesOf,
+  poolObject,
+  settledKafka,
+} from '../../../test/support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
-import type { MemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
-
-const kafka = (broker: object = {}): AnyObject => ({
-  apiVersion: 'kafka.strimzi.io/v1',
-  kind: 'Kafka',
-  metadata: {
-    name: 'events',
-    namespace: 'kafka',
-    uid: 'uid-kafka',
-    annotations: { 'isthmus.dev/managed': 'true' },
-  },
-  spec: {
-    kafka: {
-      listeners: [
-        { name: 'plain', port: 9092, type: 'internal', tls: false },
-        { name: 'tls', port: 9093, type: 'internal', tls: true, authentication: { type: 'tls' } },
-      ],
-      ...broker,
-    },
-  },
-});
-
-const pool = (spec: object = {}): AnyObject => ({
-  apiVersion: 'kafka.strimzi.io/v1',
-  kind: 'KafkaNodePool',
-  metadata: { name: 'dual', namespace: 'kafka', uid: 'uid-pool', labels: { 'strimzi.io/cluster': 'events' } },
-  spec: {
-    replicas: 3,
-    roles: ['controller', 'broker'],
-    storage: { type: 'persistent-claim', size: '10Gi' },
-    ...spec,
-  },
-});
-
-async function settled(broker: object = {}, spec: object = {}): Promise<MemoryKafka> {
-  const memory = createMemoryKafka();
-  memory.put(kafka(broker));
-  memory.put(pool(spec));
-  await memory.settle();
-  return memory;
-}
-
-const namesOf = (memory: MemoryKafka, kind: string) =>
-  memory
-    .list(kind)
-    .map(({ metadata }) => metadata.name)
-    .toSorted();
-
-const conditionOf = (memory: MemoryKafka, type: string) => {
-  const { conditions = [] } = (memory.get('Kafka', 'events')?.['status'] ?? {}) as {
-    conditions?: { type: string; status: string; reason: string; message: string }[];
-  };
-  return conditions.find((one) => one.type === type);
-};
 
 suite('plans of Kafka clusters', () => {
   test('from nothing to a cluster that is ready, and then nothing more is written', async () => {
-    const memory = await settled();
+    const memory = await settledKafka();
     assert.equal(conditionOf(memory, 'Ready')?.status, 'True', JSON.stringify(conditionOf(memory, 'Ready')));
     assert.equal(await memory.step(), 0);
     assert.deepEqual(namesOf(memory, 'Pod'), ['events-dual-0', 'events-dual-1', 'events-dual-2']);
@@ -83,8 +35,8 @@ suite('plans of Kafka clusters', () => {
 
   test('the cluster id and the node ids are written down before anything is made', async () => {
     const memory = createMemoryKafka();
-    memory.put(kafka());
-    memory.put(pool());
+    memory.put(kafkaObject());
+    memory.put(poolObject());
     const { documents = [] } = memory.plan();
     const { clusterId, nodes } = documents[0]!.object['spec'] as {
       clusterId: string;
@@ -99,8 +51,8 @@ suite('plans of Kafka clusters', () => {
 
   test('a disk is formatted once: what a ready node has had is written down, and formatting is no longer permitted', async () => {
     const memory = createMemoryKafka();
-    memory.put(kafka());
-    memory.put(pool());
+    memory.put(kafkaObject());
+    memory.put(poolObject());
     const formatOf = () => (memory.get('ConfigMap', 'events-dual-0')!['data'] as { format: string }).format;
     await memory.step();
     assert.equal(formatOf(), '/var/lib/kafka/data/kafka-log0\n');
@@ -109,13 +61,13 @@ suite('plans of Kafka clusters', () => {
   });
 
   test('a Kafka that was deleted and is applied again finds its data by its disks', async () => {
-    const memory = await settled();
+    const memory = await settledKafka();
     const claims = memory.list('PersistentVolumeClaim');
     const before = memory.get('KafkaAnchor', 'events')!['spec'] as { clusterId: string };
     const other = createMemoryKafka();
     for (const claim of claims) other.put(claim);
-    other.put(kafka());
-    other.put(pool());
+    other.put(kafkaObject());
+    other.put(poolObject());
     await other.settle();
     const after = other.get('KafkaAnchor', 'events')!['spec'] as {
       clusterId: string;
@@ -126,8 +78,8 @@ suite('plans of Kafka clusters', () => {
   });
 
   test('what is refused leaves everything as it was', async () => {
-    const memory = await settled();
-    memory.put({ ...kafka({ version: '1.0.0' }), status: memory.get('Kafka', 'events')!['status'] });
+    const memory = await settledKafka();
+    memory.put({ ...kafkaObject({ version: '1.0.0' }), status: memory.get('Kafka', 'events')!['status'] });
     const plan = memory.plan();
     assert.deepEqual([plan.targets, plan.actions, plan.documents ?? []], [[], [], []]);
     await memory.step();
@@ -136,17 +88,11 @@ suite('plans of Kafka clusters', () => {
   });
 
   test('the set of a pool without nodes is empty, so that its last pod goes, and one of a pool that is gone goes', async () => {
-    const memory = await settled();
-    memory.put({
-      ...pool({ roles: ['broker'], replicas: 1 }),
-      metadata: { ...pool().metadata, name: 'extra', uid: 'uid-extra' },
-    });
+    const memory = await settledKafka();
+    memory.put(poolObject({ roles: ['broker'], replicas: 1 }, 'extra'));
     await memory.settle();
     assert.ok(namesOf(memory, 'Pod').includes('events-extra-3'));
-    memory.put({
-      ...pool({ roles: ['broker'], replicas: 0 }),
-      metadata: { ...pool().metadata, name: 'extra', uid: 'uid-extra' },
-    });
+    memory.put(poolObject({ roles: ['broker'], replicas: 0 }, 'extra'));
     await memory.settle();
     assert.ok(namesOf(memory, 'Pod').includes('events-extra-3'), 'not before it is empty');
     memory.drained = [3];
@@ -158,21 +104,21 @@ suite('plans of Kafka clusters', () => {
   });
 
   test('no key is in anything but a Secret', async () => {
-    const memory = await settled();
+    const memory = await settledKafka();
     for (const kind of ['ConfigMap', 'StrimziPodSet', 'KafkaAnchor', 'Kafka', 'KafkaNodePool'])
       for (const object of memory.list(kind)) assert.doesNotMatch(JSON.stringify(object), /PRIVATE KEY/);
   });
 
   test('a Kafka that does not ask for it is left alone', () => {
     const memory = createMemoryKafka();
-    memory.put({ ...kafka(), metadata: { ...kafka().metadata, annotations: {} } });
-    memory.put(pool());
+    memory.put({ ...kafkaObject(), metadata: { ...kafkaObject().metadata, annotations: {} } });
+    memory.put(poolObject());
     const plan = memory.plan();
     assert.deepEqual([plan.targets, plan.statuses, plan.documents], [[], [], undefined]);
   });
 
   test('a lost Secret of a running node is made anew, and no pod is deleted for it', async () => {
-    const memory = await settled();
+    const memory = await settledKafka();
     memory.delete('Secret', 'events-dual-1');
     await memory.step();
     assert.equal(namesOf(memory, 'Pod').length, 3);

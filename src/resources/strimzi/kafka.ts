@@ -115,7 +115,11 @@ export interface Stretch {
 }
 
 /** Whether a Kafka asks to be stretched, and how. */
-export function stretchOf({ metadata: { annotations } }: Pick<Kafka, 'metadata'>): Stretch | undefined {
+export function stretchOf({
+  metadata: { annotations },
+}: {
+  metadata: Pick<Kafka['metadata'], 'annotations'>;
+}): Stretch | undefined {
   const network = annotations[STRETCH_ANNOTATIONS.crossClusterType];
   if (network !== undefined && network !== '') return { network: network.toLowerCase() };
   return annotations[STRETCH_ANNOTATIONS.enable] === 'true' ? { network: undefined } : undefined;

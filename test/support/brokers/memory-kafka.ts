@@ -9,7 +9,9 @@ import { planKafka } from '../../../src/control/brokers/plan.ts';
 import type { KafkaPlan, KafkaSettings } from '../../../src/control/brokers/plan.ts';
 import { KAFKA_WATCHES } from '../../../src/control/brokers/watches.ts';
 import type { KafkaViews } from '../../../src/control/brokers/watches.ts';
+import { NO_FACTS } from '../../../src/control/brokers/look/facts.ts';
 import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
+import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
 import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
 import { rowsOf } from '../../../src/control/kernel/watches.ts';
@@ -30,13 +32,16 @@ const NAME = { namespace: 'kafka', name: 'events' };
 
 export interface MemoryKafka {
   now: number;
-  /** Brokers that are empty. */
+  /** Brokers that are empty, as Kafka said so long ago. */
   drained: readonly number[];
+  drainedForMs: number;
+  /** Whether the controller of pod sets works. */
+  keepsPods: boolean;
   put(object: AnyObject): void;
   get(kind: string, name: string): AnyObject | undefined;
   list(kind: string): AnyObject[];
   delete(kind: string, name: string): void;
-  plan(): KafkaPlan;
+  plan(learned?: Partial<Learned<never>>): KafkaPlan;
   /** One reconcile; returns how many objects it wrote. */
   step(): Promise<number>;
   /** Reconciles until nothing is written any more; returns how often. */
@@ -85,12 +90,16 @@ export function createMemoryKafka(): MemoryKafka {
 
   function applyTargets({ targets }: KafkaPlan): number {
     let writes = 0;
-    for (const { objects, labels, prune, kinds = [] } of targets) {
+    for (const { objects, labels, prune, kinds = [], keeps = [] } of targets) {
       for (const object of objects) writes += write(labelled(object, labels));
       const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
       for (const { kind } of prune ? kinds : [])
         for (const live of Array.from(storeOf(kind).values()))
-          if (hasLabelSet(live, labels) && !wanted.has(`${kind} ${live.metadata.name}`)) {
+          if (
+            hasLabelSet(live, labels) &&
+            !wanted.has(`${kind} ${live.metadata.name}`) &&
+            !keeps.some((set) => hasLabelSet(live, set))
+          ) {
             storeOf(kind).delete(keyOf(live.metadata));
             writes += 1;
           }
@@ -114,11 +123,13 @@ export function createMemoryKafka(): MemoryKafka {
   const memory: MemoryKafka = {
     now: Date.UTC(2026, 10, 1),
     drained: [],
+    drainedForMs: 0,
+    keepsPods: true,
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
     list: (kind) => [...storeOf(kind).values()],
     delete: (kind, name) => void storeOf(kind).delete(keyOf({ ...NAME, name })),
-    plan() {
+    plan(learned = {}) {
       const moved = {
         drained: memory.drained,
         toDrain: 0,
@@ -127,16 +138,20 @@ export function createMemoryKafka(): MemoryKafka {
         waiting: undefined,
         done: true,
       };
-      const known = acted ?? { minted: [], facts: undefined, decision: undefined, refused: new Map() };
-      const ids = { acted: { ...known, moved }, newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg', now: memory.now };
-      return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, NOTHING_LEARNED);
+      const known = acted ?? { minted: [], decision: undefined, refused: new Map() };
+      const facts = { ...NO_FACTS, at: memory.now - memory.drainedForMs };
+      const ids = {
+        acted: { ...known, facts, moved },
+        newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+        now: memory.now,
+      };
+      return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, { ...NOTHING_LEARNED, ...learned });
     },
     async step() {
       const plan = memory.plan();
       let writes = 0;
       for (const { object } of plan.documents ?? []) writes += write(object);
       writes += applyTargets(plan);
-      acted = undefined;
       for (const action of plan.actions)
         if (action.do === 'mint') {
           const secretOf = (name: string) => memory.get('Secret', name);
@@ -152,13 +167,13 @@ export function createMemoryKafka(): MemoryKafka {
         put({ ...live, status });
         writes += 1;
       }
-      keepPods();
+      if (memory.keepsPods) keepPods();
       return writes;
     },
     async settle() {
       for (let steps = 1; steps < 50; steps++) {
-        const isMinted = acted !== undefined;
-        if ((await memory.step()) === 0 && !isMinted && acted === undefined) return steps;
+        const before = acted;
+        if ((await memory.step()) === 0 && acted === before) return steps;
       }
       throw new Error('it does not come to an end');
     },

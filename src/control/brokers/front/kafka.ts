@@ -1,24 +1,28 @@
 /** From a Kafka and its node pools to the cluster that is to run, or what keeps it from being one. Pure. */
+import type { KubeObject } from '../../../kube/object.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { userConfigOf } from '../config/user-config.ts';
+import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
-import type { Charter, CharterNode } from '../model/charter.ts';
+import type { Charter } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
 import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
-import { MANAGED_ANNOTATION } from '../model/names.ts';
+import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import { listenersOf } from './listeners.ts';
-import { jvmOf, poolOf, templatesOf, wishOf } from './node-pool.ts';
+import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
+import { poolOf, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
 import { storageChangeFaults, storageOf } from './storage.ts';
+import { jvmOf, templateFaults, templatesOf } from './templates.ts';
 
 /** Whether a Kafka asks to be run by this operator. */
-export function isManaged(kafka: Pick<Kafka, 'metadata'>): boolean {
-  return kafka.metadata.annotations[MANAGED_ANNOTATION] === 'true' || stretchOf(kafka) !== undefined;
+export function isManaged({ metadata: { annotations = {} } }: Pick<KubeObject, 'metadata'>): boolean {
+  return annotations[MANAGED_ANNOTATION] === 'true' || stretchOf({ metadata: { annotations } }) !== undefined;
 }
 
 /** All that is written about one cluster. */
@@ -28,8 +32,8 @@ export interface Written {
   pools: readonly KafkaNodePool[];
   /** What was written down about it; of one that has just come, a new id and nothing else. */
   charter: Charter;
-  /** The volumes that each pool was made with. */
-  storage: ReadonlyMap<string, readonly Volume[]>;
+  /** The volumes that each pool was made with; undefined where that cannot be read. */
+  storage: ReadonlyMap<string, readonly Volume[] | undefined>;
   /** The versions that its pods run. */
   running: readonly string[];
   /** The level of `metadata.version`, if Kafka could be asked. */
@@ -54,10 +58,12 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { kafka, pools, charter } = written;
   const wishes = pools.map(wishOf);
   const storages = new Map(pools.map((pool) => [pool.metadata.name, storageOf(pool)]));
-  const nodes = assignIds(
+  const assigned = assignIds(
     wishes.map(({ wish }) => wish),
     charter.nodes,
   );
+  // What has never run has nothing that could be lost, and need not be emptied.
+  const nodes = hasRun(charter) ? assigned : assigned.filter(({ leaving }) => !leaving);
   const { listeners, faults: listenerFaults } = listenersOf(kafka);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
@@ -68,13 +74,13 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...configFaults,
     ...wishes.flatMap((one) => one.faults),
     ...pools.flatMap((pool) => storageFaults(pool, written, storages.get(pool.metadata.name)!)),
-    ...roleFaults(nodes),
-    ...voterFaults(charter, nodes),
-    ...replicationFaults(config, nodes),
+    ...pools.flatMap((pool) => poolFaults(kafka, pool)),
+    ...nodeFaults(charter, nodes, config),
     ...rackFaults(kafka),
-    ...layoutFaults(nodes),
+    ...authorizationFaults(kafka),
+    ...templateFaults(kafka, pools),
   ];
-  const refused = faults.some(({ reason }) => !WARNS.has(reason));
+  const refused = faults.some((fault) => !isWarning(fault));
   if (refused) return { cluster: undefined, charter, finalize: undefined, faults };
   const cluster: BrokerCluster = {
     namespace: kafka.metadata.namespace,
@@ -96,83 +102,17 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   return { cluster, charter: { ...charter, nodes }, finalize, faults };
 }
 
-const WARNS: ReadonlySet<Fault['reason']> = new Set(['ConfigIgnored', 'Layout']);
-
 function storageFaults(
   pool: KafkaNodePool,
   { storage }: Written,
   { volumes, faults }: { volumes: Volume[]; faults: Fault[] },
 ): Fault[] {
-  if (faults.length > 0) return faults;
-  return storageChangeFaults(pool, volumes, storage.get(pool.metadata.name) ?? []);
-}
-
-const refusal = (
-  reason: 'Invalid' | 'ChangeNotPossible' | 'NotSupported',
-  path: string[],
-  message: string,
-): Fault => ({
-  reason,
-  path,
-  message,
-});
-
-/** Both roles are needed, and each pool needs one. */
-function roleFaults(nodes: readonly CharterNode[]): Fault[] {
-  const lacks = (role: 'broker' | 'controller') =>
-    nodes.some(({ roles, leaving }) => roles.includes(role) && !leaving)
-      ? []
-      : [
-          refusal(
-            'Invalid',
-            ['spec'],
-            `no node is a ${role}; add a KafkaNodePool with the label strimzi.io/cluster, roles: [${role}] and replicas`,
-          ),
-        ];
-  return [...lacks('broker'), ...lacks('controller')];
-}
-
-const votersOf = (nodes: readonly CharterNode[]) =>
-  nodes.flatMap(({ id, roles }) => (roles.includes('controller') ? [id] : []));
-
-/**
- * The voters of a cluster are in the configuration of every node, and are the same as long as it lives: with another set of them two
- * leaders could be elected while nodes are restarted one by one.
- */
-function voterFaults(charter: Charter, nodes: readonly CharterNode[]): Fault[] {
-  // Of nodes that were found by their disks nobody knows what they were.
-  if (!hasRun(charter) || charter.nodes.some(({ roles }) => roles.length === 0)) return [];
-  const [before, after] = [votersOf(charter.nodes), votersOf(nodes)];
-  const isSame =
-    before.join() === after.join() &&
-    !nodes.some(({ roles, leaving }) => leaving && roles.includes('controller'));
-  if (isSame) return [];
-  const message = `the controllers of a running cluster stay the same: they are nodes ${before.join(', ')}; take back the change of roles or replicas of their pools`;
-  return [refusal('ChangeNotPossible', ['spec'], message)];
-}
-
-const REPLICATION_KEYS = [
-  'default.replication.factor',
-  'offsets.topic.replication.factor',
-  'transaction.state.log.replication.factor',
-  'transaction.state.log.min.isr',
-];
-
-function replicationFaults(config: Readonly<Record<string, string>>, nodes: readonly CharterNode[]): Fault[] {
-  const brokers = nodes.filter(({ roles, leaving }) => roles.includes('broker') && !leaving).length;
-  return REPLICATION_KEYS.flatMap((key) => {
-    const value = Number(config[key] ?? 1);
-    if (value <= brokers) return [];
-    const message = `${key} is ${value}, but there are only ${brokers} brokers; lower it or add brokers`;
-    return [refusal('Invalid', ['spec', 'kafka', 'config', key], message)];
-  });
-}
-
-function layoutFaults(nodes: readonly CharterNode[]): Fault[] {
-  const voters = votersOf(nodes).length;
-  if (voters % 2 === 1 || voters === 0) return [];
-  const message = `${voters} controllers survive the loss of no more nodes than ${voters - 1} do; use an odd number`;
-  return [{ reason: 'Layout', path: ['spec'], message }];
+  const { name } = pool.metadata;
+  if (faults.length > 0 || !storage.has(name)) return faults;
+  const had = storage.get(name);
+  if (had) return storageChangeFaults(pool, volumes, had);
+  const message = `KafkaNodePool "${name}": the annotation ${STORAGE_ANNOTATION} of its StrimziPodSet cannot be read, so nobody can tell what volumes it has; remove the annotation if they are as the pool says`;
+  return [refusal('ChangeNotPossible', ['spec', 'storage'], message)];
 }
 
 /** What nodes are to run now, on the way to the version that is asked for. */
@@ -226,6 +166,20 @@ function rackFaults(kafka: Kafka): Fault[] {
   if (isNamed) return [];
   const field = rack.by === 'topology-label' ? 'topologyKey' : 'envVarName';
   return [refusal('Invalid', ['spec', 'kafka', 'rack', field], `rack needs a ${field}`)];
+}
+
+/** A line break, or the separator of a list, would make something else of the configuration. */
+function authorizationFaults({ spec }: Kafka): Fault[] {
+  const { type, superUsers = [] } = spec.kafka.authorization ?? { type: 'simple' };
+  const path = ['spec', 'kafka', 'authorization'];
+  return [
+    ...(type === 'simple'
+      ? []
+      : [refusal('NotSupported', [...path, 'type'], `authorization ${type ?? 'without a type'} is not supported; use simple`)]), // prettier-ignore
+    ...(superUsers.every((user) => /^[^\p{Cc};]+$/u.test(user))
+      ? []
+      : [refusal('Invalid', [...path, 'superUsers'], 'a super user has a line break or a semicolon in its name, or none')]), // prettier-ignore
+  ];
 }
 
 function authorizationOf({ spec }: Kafka): BrokerCluster['authorization'] {

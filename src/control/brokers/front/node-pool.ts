@@ -3,10 +3,14 @@ import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.t
 import { LOCAL } from '../../kernel/plan.ts';
 import type { Fault } from '../faults.ts';
 import type { CharterNode } from '../model/charter.ts';
-import type { JvmOptions, Pool, Templates, Volume } from '../model/cluster.ts';
+import type { Pool, Role, Volume } from '../model/cluster.ts';
 import { parseIds } from '../model/ids.ts';
 import type { PoolWish } from '../model/ids.ts';
 import { logDir, volumeName } from '../model/names.ts';
+import { jvmOf, templatesOf } from './templates.ts';
+
+/** Each once, however often it is written. */
+const rolesOf = ({ spec }: KafkaNodePool): Role[] => [...new Set(spec.roles)];
 
 /** How many nodes, and which ids. */
 export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] } {
@@ -23,7 +27,7 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
   const wish: PoolWish = {
     name: metadata.name,
     target: spec.cluster ?? LOCAL,
-    roles: spec.roles ?? [],
+    roles: rolesOf(pool),
     replicas: spec.replicas ?? 0,
     nextIds: nextIds ?? [],
     removeIds: removeIds ?? [],
@@ -44,7 +48,7 @@ export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volum
     name: metadata.name,
     uid: metadata.uid ?? '',
     target: spec.cluster ?? LOCAL,
-    roles: spec.roles ?? [],
+    roles: rolesOf(pool),
     nodes: own.map(({ id, formatted }) => ({
       id,
       // A volume that lives as long as its pod is empty each time, as its owner chose.
@@ -57,28 +61,4 @@ export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volum
     jvm: jvmOf(spec.jvmOptions),
     template: templatesOf(spec.template),
   };
-}
-
-/** A template that is not an object has nothing to say. */
-export function templatesOf(written: Readonly<Record<string, unknown>> | undefined): Templates {
-  const entries = Object.entries(written ?? {}).filter(([, one]) => typeof one === 'object' && one !== null);
-  return Object.fromEntries(entries) as Templates;
-}
-
-/** `-Xms`, `-Xmx`, `-XX` (a map of options) and `javaSystemProperties`, as Strimzi has them. */
-export function jvmOf(written: unknown): JvmOptions {
-  const options = (written ?? {}) as {
-    '-Xms'?: string;
-    '-Xmx'?: string;
-    '-XX'?: Record<string, string | boolean | number>;
-    javaSystemProperties?: { name?: string; value?: string }[];
-  };
-  const xx = Object.entries(options['-XX'] ?? {}).map(([name, value]) => {
-    const text = String(value);
-    return text === 'true' ? `-XX:+${name}` : text === 'false' ? `-XX:-${name}` : `-XX:${name}=${text}`;
-  });
-  const properties = (options.javaSystemProperties ?? []).map(
-    ({ name = '', value = '' }) => `-D${name}=${value}`,
-  );
-  return { xms: options['-Xms'], xmx: options['-Xmx'], options: [...xx, ...properties] };
 }
