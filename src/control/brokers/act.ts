@@ -6,6 +6,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { ActResult } from '../kernel/reconcile.ts';
+import { Stale } from '../kernel/status.ts';
 import type { Targets } from '../kernel/targets.ts';
 import type { Minted, MintRequest } from './certificates/authorities.ts';
 import { mint } from './certificates/mint.ts';
@@ -66,37 +67,47 @@ export async function act(
     refused: before?.refused ?? new Map(),
     moved: undefined,
   };
-  for (const action of actions)
-    if (action.do === 'mint') {
-      const now = new Date(context.clock());
-      const minted = await Promise.all(
-        action.requests.map((request) => mint(request, action.cluster, context.secretOf, now)),
-      );
-      acted.minted = [...acted.minted, ...minted];
-    } else Object.assign(acted, await look(action, context, signal));
+  try {
+    for (const action of actions)
+      if (action.do === 'mint') acted.minted = await mintAll(action, context);
+      else await look(action, acted, context, signal);
+  } catch (failure) {
+    if (failure instanceof Stale) throw failure;
+    return { acted, failure };
+  }
   return { acted };
 }
 
+function mintAll(
+  { requests, cluster }: Extract<Action, { do: 'mint' }>,
+  { secretOf, clock }: ActContext,
+): Promise<Minted[]> {
+  const now = new Date(clock());
+  return Promise.all(requests.map((request) => mint(request, cluster, secretOf, now)));
+}
+
+/** Puts into `acted` what it finds out as soon as it knows: what fails after that takes nothing of it away. */
 async function look(
   { wanted, anchorWith }: Extract<Action, { do: 'look' }>,
+  acted: Acted,
   context: ActContext,
   signal: AbortSignal,
-): Promise<Omit<Acted, 'minted'>> {
+): Promise<void> {
   const { clock, podsOf, targets } = context;
   const podsSeenAt = clock();
   const pods = podsOf();
   const tls = identityOf(wanted.cluster.name, context.secretOf);
-  const brokers = tls && connectTo(wanted.cluster, pods, tls, 'brokers');
+  const brokers = tls && connectTo(wanted, pods, tls, 'brokers');
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
     const decision = nextRoll(rollInput(wanted, pods, facts, { now: clock(), podsSeenAt }));
+    Object.assign(acted, { facts, decision });
     if (!isSameFlight(decision.inFlight, wanted.charter.inFlight))
       await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight) }], signal);
-    const refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
-    const isCalm = decision.do === 'done' && brokers !== undefined;
-    if (isCalm) await forget(brokers, wanted, facts, context.log);
-    const moved = isCalm && wanted.move ? await moveOn(brokers, wanted.move) : undefined;
-    return { facts, decision, refused, moved };
+    acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
+    if (decision.do !== 'done' || brokers === undefined) return;
+    await forget(brokers, wanted, facts, context.log);
+    if (wanted.move) acted.moved = await moveOn(brokers, wanted.move);
   } finally {
     brokers?.close();
   }
@@ -116,7 +127,8 @@ async function forget(
   for (const [id, { fenced }] of facts?.brokers?.registered ?? []) {
     if (known.has(id) || !fenced) continue;
     const { error } = await brokers.unregisterBroker(id);
-    log.info({ node: id, refused: error?.message }, 'broker was unregistered');
+    if (error) log.warn({ node: id, problem: error.message }, 'broker could not be unregistered');
+    else log.info({ node: id }, 'broker was unregistered');
   }
 }
 
@@ -157,17 +169,19 @@ async function reconfigure(
 ): Promise<Acted['refused']> {
   const results = await brokers.alterConfigs(alterationsOf(node, change));
   const error = results.find((result) => result.error)?.error;
-  log.info({ node, change, refused: error?.message }, 'node was reconfigured while it runs');
-  if (!error) return refused;
-  const pool = cluster.pools.find(({ nodes }) => nodes.some(({ id }) => id === node));
-  const pod = pods.find(({ metadata }) => metadata.name === podName(cluster.name, pool?.name ?? '', node));
   const keys = [
     ...Object.keys(change.perBroker.set),
     ...Object.keys(change.clusterWide.set),
     ...change.perBroker.delete,
   ];
+  // Values may be secrets of plug-ins.
+  log.info({ node, settings: keys, refused: error !== undefined }, 'node was reconfigured while it runs');
+  if (!error) return refused;
+  const pool = cluster.pools.find(({ nodes }) => nodes.some(({ id }) => id === node));
+  const pod = pods.find(({ metadata }) => metadata.name === podName(cluster.name, pool?.name ?? '', node));
   const uid = pod?.metadata.uid ?? '';
-  return new Map([...refused, [uid, new Set([...(refused.get(uid) ?? []), ...keys])]]);
+  const alive = [...refused].filter(([known]) => pods.some(({ metadata }) => metadata.uid === known));
+  return new Map([...alive, [uid, new Set([...(refused.get(uid) ?? []), ...keys])]]);
 }
 
 function alterationsOf(node: number, { perBroker, clusterWide }: DynamicChange): ConfigChanges[] {
@@ -186,20 +200,21 @@ function alterationsOf(node: number, { perBroker, clusterWide }: DynamicChange):
 
 /** Brokers know everything; while none of them answers, controllers know at least who leads them. */
 async function ask(
-  { cluster }: WantedNodes,
+  wanted: WantedNodes,
   pods: readonly AnyObject[],
   tls: Identity,
   brokers: Admin | undefined,
   clock: () => number,
 ): Promise<KafkaFacts> {
-  const nodes = nodesOf(cluster);
+  const { cluster, charter } = wanted;
   const ready = new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
-  const ids = nodes.flatMap(({ pool, node }) => (hasRole(pool, 'broker') ? [node.id] : []));
-  const unready = nodes.filter(({ pool, node }) => !ready.has(podName(cluster.name, pool.name, node.id)));
-  const asked = { ids, unready: new Set(unready.map(({ node }) => node.id)) };
+  const ids = nodesOf(cluster).flatMap(({ pool, node }) => (hasRole(pool, 'broker') ? [node.id] : []));
+  // Also those whose pool was deleted: they may have the last replica of something.
+  const unready = charter.nodes.filter(({ pool, id }) => !ready.has(podName(cluster.name, pool, id)));
+  const asked = { ids, unready: new Set(unready.map(({ id }) => id)) };
   const facts = brokers && (await askBrokers(brokers, asked, clock));
   if (facts?.quorum) return facts;
-  const controllers = connectTo(cluster, pods, tls, 'controllers');
+  const controllers = connectTo(wanted, pods, tls, 'controllers');
   try {
     return controllers ? await askControllers(controllers, clock) : { ...NO_FACTS, at: clock() };
   } finally {

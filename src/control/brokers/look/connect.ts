@@ -4,7 +4,7 @@ import { openAdmin } from '../../../kafka/admin/admin.ts';
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { OPERATOR, viewOf } from '../certificates/authorities.ts';
-import { hasRole, nodesOf } from '../model/cluster.ts';
+import type { Charter } from '../model/charter.ts';
 import type { BrokerCluster, Role } from '../model/cluster.ts';
 import {
   CLUSTER_CA_BUNDLE,
@@ -40,16 +40,22 @@ interface Reached {
   servername: string;
 }
 
+/** A cluster, and all of its nodes: those whose pool was deleted are among them until they are empty. */
+export interface Reachable {
+  cluster: Pick<BrokerCluster, 'name' | 'namespace'>;
+  charter: Pick<Charter, 'nodes'>;
+}
+
 /** Pods that have an address, of nodes that are this. */
-function reachedBy(cluster: BrokerCluster, pods: readonly AnyObject[], role: Role): Reached[] {
+function reachedBy({ cluster, charter }: Reachable, pods: readonly AnyObject[], role: Role): Reached[] {
   const addresses = new Map(
     pods.map((pod) => [pod.metadata.name, ((pod['status'] ?? {}) as { podIP?: string }).podIP]),
   );
-  return nodesOf(cluster).flatMap(({ pool, node }) => {
-    const name = podName(cluster.name, pool.name, node.id);
+  return charter.nodes.flatMap(({ id, pool, roles }) => {
+    const name = podName(cluster.name, pool, id);
     const host = addresses.get(name);
-    if (!hasRole(pool, role) || host === undefined) return [];
-    return [{ id: node.id, host, servername: nodeHost(cluster.name, cluster.namespace, name) }];
+    if (!roles.includes(role) || host === undefined) return [];
+    return [{ id, host, servername: nodeHost(cluster.name, cluster.namespace, name) }];
   });
 }
 
@@ -57,14 +63,14 @@ const TIMEOUTS = { connectTimeoutMs: 5000, requestTimeoutMs: 10_000, callTimeout
 
 /** A client of the brokers or of the controllers; undefined where no pod of theirs has an address. */
 export function connectTo(
-  cluster: BrokerCluster,
+  nodes: Reachable,
   pods: readonly AnyObject[],
   tls: Identity,
   endpoints: 'brokers' | 'controllers',
 ): Admin | undefined {
   const isBrokers = endpoints === 'brokers';
   const port = isBrokers ? REPLICATION_PORT : CONTROL_PLANE_PORT;
-  const reached = reachedBy(cluster, pods, isBrokers ? 'broker' : 'controller');
+  const reached = reachedBy(nodes, pods, isBrokers ? 'broker' : 'controller');
   if (reached.length === 0) return undefined;
   const byId = new Map(reached.map(({ id, host, servername }) => [id, { host, port, servername }]));
   return openAdmin({
