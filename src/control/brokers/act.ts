@@ -38,8 +38,8 @@ export interface Acted {
   decision: RollDecision | undefined;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
-  /** How far brokers that are to go are empty. */
-  moved: MoveProgress | undefined;
+  /** How far brokers that are to go are empty, and when that was so. */
+  moved: (MoveProgress & { at: number }) | undefined;
 }
 
 export interface ActContext {
@@ -107,7 +107,7 @@ async function look(
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
     if (decision.do !== 'done' || brokers === undefined) return;
     await forget(brokers, wanted, facts, context.log);
-    if (wanted.move) acted.moved = await moveOn(brokers, wanted.move);
+    if (wanted.move) acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
   } finally {
     brokers?.close();
   }

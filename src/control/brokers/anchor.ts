@@ -4,14 +4,19 @@ import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { LOCAL } from '../kernel/plan.ts';
-import type { Charter, CharterNode } from './model/charter.ts';
+import type { Charter, CharterNode, InFlight } from './model/charter.ts';
+import type { Role } from './model/cluster.ts';
 import {
+  BROKER_ROLE_LABEL,
   CLUSTER_ID_ANNOTATION,
   CLUSTER_LABEL,
+  CONTROLLER_ROLE_LABEL,
   NODE_ID_ANNOTATION,
   POOL_LABEL,
   anchorName,
 } from './model/names.ts';
+import type { Observed } from './observe.ts';
+import { podsIn } from './objects/pod-sets.ts';
 
 export function charterOf({ spec }: KafkaAnchor): Charter {
   const { clusterId, epoch, nodes, inFlight } = spec;
@@ -50,41 +55,89 @@ export function anchorOf(
       holder: live?.spec.holder ?? holder,
       kafka: { name, uid },
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
-      ...(inFlight && { inFlight: { ...inFlight, since: new Date(inFlight.since).toISOString() } }),
+      ...(inFlight && { inFlight: writtenFlight(inFlight) }),
     },
   };
 }
 
+/** As much as the anchor holds of why a restart was begun. */
+const MAX_WHY = 4096;
+
+const writtenFlight = ({ since, why, ...flight }: InFlight) => ({
+  ...flight,
+  since: new Date(since).toISOString(),
+  why: why.slice(0, MAX_WHY),
+});
+
 export type Adoption = { charter: Charter; problem?: never } | { charter?: never; problem: string };
 
+/** A node of which something is left. */
+interface Trace {
+  clusterId: string;
+  id: number;
+  pool: string;
+  roles: readonly Role[];
+  /** Of the claim that it is; undefined for a pod of a set. */
+  volume: string | undefined;
+}
+
+const CLUSTER_ID = /^[A-Za-z0-9_-]{22}$/;
+
 /**
- * What there is to adopt where no anchor is: disks that a cluster of this name left. They keep its id, and which nodes they belong to, so
- * that a Kafka that was deleted and is applied again finds its data.
+ * What there is to adopt where no anchor is: disks that a cluster of this name left, and sets of pods that still run. They keep its
+ * id, and which nodes they belong to, so that a Kafka that was deleted and is applied again finds its data.
  */
-export function adopt(claims: readonly AnyObject[], newClusterId: string): Adoption {
-  const found = claims.flatMap(({ metadata: { annotations = {}, labels = {}, name } }) => {
-    const clusterId = annotations[CLUSTER_ID_ANNOTATION];
-    const id = Number(annotations[NODE_ID_ANNOTATION] ?? Number.NaN);
-    const pool = labels[POOL_LABEL];
-    if (clusterId === undefined || !Number.isInteger(id) || pool === undefined) return [];
-    const volume = /^data(-\d+)?(?=-)/.exec(name)?.[0] ?? 'data';
-    return [{ clusterId, id, pool, volume }];
-  });
+export function adopt({
+  claims,
+  podSets,
+  newClusterId,
+}: Pick<Observed, 'claims' | 'podSets' | 'newClusterId'>): Adoption {
+  const found = [...claims.flatMap(traceOfClaim), ...podSets.flatMap(tracesOfSet)];
   const ids = [...new Set(found.map(({ clusterId }) => clusterId))];
   if (ids.length > 1)
     return {
       problem: `its PersistentVolumeClaims are of different Kafka clusters (${ids.join(', ')}); remove those of others`,
     };
   const byNode = Map.groupBy(found, ({ id }) => id);
-  const nodes = [...byNode].map(([id, volumes]): CharterNode => ({
+  const nodes = [...byNode].map(([id, traces]): CharterNode => ({
     id,
-    pool: volumes[0]!.pool,
+    pool: traces[0]!.pool,
     target: LOCAL,
-    roles: [],
+    roles: traces.find(({ roles }) => roles.length > 0)?.roles ?? [],
     leaving: false,
-    formatted: volumes.map(({ volume }) => volume).toSorted(),
+    formatted: traces.flatMap(({ volume }) => volume ?? []).toSorted(),
   }));
   return {
     charter: { clusterId: ids[0] ?? newClusterId, epoch: 1, nodes: nodes.toSorted((a, b) => a.id - b.id) },
   };
 }
+
+function traceOf(
+  { metadata }: AnyObject,
+  id: string | undefined,
+): Omit<Trace, 'roles' | 'volume'> | undefined {
+  const clusterId = metadata.annotations?.[CLUSTER_ID_ANNOTATION] ?? '';
+  const pool = metadata.labels?.[POOL_LABEL];
+  if (!CLUSTER_ID.test(clusterId) || !/^\d{1,9}$/.test(id ?? '') || pool === undefined) return undefined;
+  return { clusterId, id: Number(id), pool };
+}
+
+function traceOfClaim(claim: AnyObject): Trace[] {
+  const { annotations, name } = claim.metadata;
+  const trace = traceOf(claim, annotations?.[NODE_ID_ANNOTATION]);
+  const volume = /^data(-\d+)?(?=-)/.exec(name)?.[0] ?? 'data';
+  return trace ? [{ ...trace, roles: [], volume }] : [];
+}
+
+function tracesOfSet(set: AnyObject): Trace[] {
+  return podsIn(set).flatMap(({ metadata: { name, labels = {} } }) => {
+    const trace = traceOf(set, /-(\d+)$/.exec(name)?.[1]);
+    const roles = ROLE_LABELS.flatMap(([label, role]) => (labels[label] === 'true' ? [role] : []));
+    return trace ? [{ ...trace, roles, volume: undefined }] : [];
+  });
+}
+
+const ROLE_LABELS = [
+  [BROKER_ROLE_LABEL, 'broker'],
+  [CONTROLLER_ROLE_LABEL, 'controller'],
+] as const;

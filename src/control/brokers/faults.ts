@@ -27,6 +27,10 @@ const CONDITION_OF = {
   ScaleDownPrevented: 'Ready',
   CertificatesPending: 'Ready',
   CertificateAuthority: 'Ready',
+  /** Certificates will end unless somebody does something. */
+  CertificatesEnding: 'Ready',
+  /** Its owner wants nothing done. */
+  Paused: 'Ready',
   /** Works, but not as its owner may think. */
   ConfigIgnored: 'Ready',
   Layout: 'Ready',
@@ -43,9 +47,11 @@ const WARNINGS: ReadonlySet<Reason> = new Set([
   'Rolling',
   'Draining',
   'ScaleDownPrevented',
+  'CertificatesEnding',
+  'Paused',
 ]);
 
-export const { preventsService, isRefusal, conditionsOf } = faultRules<Reason, ConditionType>({
+export const { conditionsOf } = faultRules<Reason, ConditionType>({
   conditionOf: CONDITION_OF,
   warnings: WARNINGS,
 });
@@ -55,8 +61,8 @@ export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNING
 /** Which changes of conditions a person should hear of. */
 export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
-  routine: new Set(['CertificatesPending', 'Rolling', 'Draining']),
+  routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused']),
   waiting: new Set(['PodsNotReady']),
   onlyOf: {},
-  announced: { ConfigIgnored: '', Layout: '', ScaleDownPrevented: '' },
+  announced: { ConfigIgnored: '', Layout: '', ScaleDownPrevented: '', CertificatesEnding: '' },
 };

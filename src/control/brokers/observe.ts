@@ -8,10 +8,13 @@ import type { KafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
+import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
+import { hasLabelSet } from '../kernel/targets.ts';
 import type { Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
-import { anchorName } from './model/names.ts';
+import { POOL_LABEL, anchorName, podSelector, podSetName } from './model/names.ts';
+import { isManaged } from './front/kafka.ts';
 import type { KafkaViews } from './watches.ts';
 
 export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered' | 'versionOf'>;
@@ -21,6 +24,8 @@ export interface Observed {
   name: string;
   /** Undefined if there is none, or none that can be read. */
   kafka: Kafka | undefined;
+  /** Whether there is one, it asks to be run by this operator, and it stays. */
+  isManaged: boolean;
   /** In the order of their names. */
   pools: readonly KafkaNodePool[];
   /** Resources that cannot be read, and why: nobody can tell what they want. */
@@ -29,7 +34,10 @@ export interface Observed {
   podSets: readonly AnyObject[];
   /** In which pod sets are written. */
   podSetVersion: string;
+  /** Of Kafka's nodes alone: other pods have the cluster's label, too. */
   pods: readonly AnyObject[];
+  /** Sets and pods of nodes that another operator has made, by kind and name. */
+  foreign: readonly string[];
   claims: readonly AnyObject[];
   /** With what they hold, by name. */
   secrets: ReadonlyMap<string, AnyObject>;
@@ -64,17 +72,23 @@ export function observeKafka(
   const anchored = anchor && read(kafkaAnchor, anchor);
   if (anchor && anchored?.problem !== undefined)
     unreadable.push({ object: anchor, problem: anchored.problem });
+  const podSets = own(views.podSets).filter((set) => isNode(set, name) || isNamedLikeOurs(set, name, pools));
+  const pods = own(views.pods).filter((pod) => isNode(pod, name));
   const secrets = own(views.secrets).flatMap(({ metadata }) => views.secrets.get(keyOf(metadata)) ?? []);
   return {
     namespace,
     name,
     kafka: reading?.resource,
+    isManaged: found !== undefined && isManaged(found) && !isBeingDeleted(found),
     pools,
     unreadable,
     anchor: anchored?.resource,
-    podSets: own(views.podSets),
+    podSets: podSets.filter((set) => !isOfAnother(set)),
     podSetVersion: `${strimziPodSet.group}/${versionOf('podSets') ?? strimziPodSet.versions.at(-1)}`,
-    pods: own(views.pods),
+    pods: pods.filter((pod) => !isOfAnother(pod)),
+    foreign: [...podSets, ...pods]
+      .filter(isOfAnother)
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     claims: own(views.claims),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
@@ -83,3 +97,15 @@ export function observeKafka(
     now,
   };
 }
+
+/** Whether an object is about the nodes of a Kafka. */
+const isNode = (object: AnyObject, cluster: string) => hasLabelSet(object, podSelector(cluster));
+
+/** Our own sets do without the label that says what they are about. */
+const isNamedLikeOurs = ({ metadata }: AnyObject, cluster: string, pools: readonly KafkaNodePool[]) =>
+  metadata.labels?.[POOL_LABEL] !== undefined ||
+  pools.some((pool) => podSetName(cluster, pool.metadata.name) === metadata.name);
+
+const [MANAGED_BY_LABEL, OURS] = Object.entries(MANAGED_BY)[0]!;
+
+const isOfAnother = ({ metadata }: AnyObject) => (metadata.labels?.[MANAGED_BY_LABEL] ?? OURS) !== OURS;

@@ -1,36 +1,31 @@
 /** Decides all that has to exist for one Kafka cluster, and what to say about it. Pure: no clock, no network, no cluster. */
 import { canonicalJson } from '../../kube/json.ts';
-import type { AnyObject } from '../../kube/object.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { Plan } from '../kernel/plan.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Action } from './act.ts';
-import { adopt, anchorOf, charterOf } from './anchor.ts';
+import { anchorOf } from './anchor.ts';
 import { certificatesOf } from './certificates/authorities.ts';
-import type { Certificates } from './certificates/authorities.ts';
+import type { AuthorityPolicies, Certificates } from './certificates/authorities.ts';
 import { policiesOf } from './certificates/policy.ts';
+import { charterBefore, storageBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
 import type { Fault } from './faults.ts';
-import { fromKafka, isManaged } from './front/kafka.ts';
+import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
 import type { BrokerSettings } from './front/settings.ts';
 import type { MoveWish } from './look/move.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
-import type { BrokerCluster, Volume } from './model/cluster.ts';
-import {
-  VERSION_ANNOTATION,
-  STORAGE_ANNOTATION,
-  VOLUMES_ANNOTATION,
-  podName,
-  podSetName,
-} from './model/names.ts';
+import type { BrokerCluster } from './model/cluster.ts';
+import { VERSION_ANNOTATION, podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { podsIn } from './objects/pod-sets.ts';
 import type { OperatorPods } from './objects/services.ts';
-import { isPodReady, statusesOf } from './status.ts';
-import { podSetsOf, podsIn, targetOf } from './target.ts';
+import { isPaused, statusesOf } from './status.ts';
+import { podSetsOf, targetOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
   /** Who writes anchors. */
@@ -45,27 +40,27 @@ const UNKNOWN_MS = 5000;
 /** While something is under way that no watch tells of, and when all is well. */
 const SOON_MS = 2000;
 const IDLE_MS = 60_000;
+/** Until what was written down is seen, as a rule. An API server that keeps only a part of it must not be asked without a pause. */
+const WRITTEN_MS = 100;
 /** What was made a moment ago is to be written down now. */
 const AT_ONCE_MS = 1;
-
-const PAUSE_ANNOTATION = 'strimzi.io/pause-reconciliation';
 
 export function planKafka(observed: Observed, settings: KafkaSettings, learned: Learned<never>): KafkaPlan {
   const { kafka, undiscovered } = observed;
   if (undiscovered) return { ...NOTHING, lookAgainInMs: UNKNOWN_MS };
-  if (!kafka || !isManaged(kafka) || kafka.metadata.deletionTimestamp !== undefined) return NOTHING;
-  if (observed.unreadable.length > 0) return refusedPlan(observed, unreadableFaults(observed));
-  const adoption = observed.anchor ? undefined : adopt(observed.claims, observed.newClusterId);
-  if (adoption?.problem !== undefined)
-    return refusedPlan(observed, [{ reason: 'ChangeNotPossible', path: [], message: adoption.problem }]);
-  const charter = observed.anchor ? charterOf(observed.anchor) : adoption!.charter;
-  const before = withoutDrained(withFormatted(charter, observed.pods), observed.acted);
+  if (!observed.isManaged) return NOTHING;
+  if (!kafka || observed.unreadable.length > 0) return refusedPlan(observed, unreadableFaults(observed));
+  const foreign = foreignFaults(observed, learned);
+  if (foreign.length > 0) return refusedPlan(observed, foreign);
+  const { charter, problem } = charterBefore(observed);
+  if (problem !== undefined)
+    return refusedPlan(observed, [{ reason: 'ChangeNotPossible', path: [], message: problem }]);
   const reading = fromKafka(
     {
       kafka,
       pools: observed.pools,
-      charter: before,
-      storage: storageOf(observed),
+      charter,
+      storage: storageBefore(observed),
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
       podSetVersion: observed.podSetVersion,
@@ -88,38 +83,26 @@ const unreadableFaults = ({ unreadable }: Observed): Fault[] =>
     message: `${kind} "${metadata.name}": ${problem}`,
   }));
 
-/** A node that is ready has formatted the volumes that its pod was made with. */
-function withFormatted(charter: Charter, pods: readonly AnyObject[]): Charter {
-  const volumesOf = new Map(
-    pods
-      .filter(isPodReady)
-      .map(({ metadata }) => [metadata.name, metadata.annotations?.[VOLUMES_ANNOTATION] ?? '']),
-  );
-  const nodes = charter.nodes.map((node) => {
-    const [, volumes = ''] = [...volumesOf].find(([pod]) => pod.endsWith(`-${node.pool}-${node.id}`)) ?? [];
-    const formatted = new Set([...node.formatted, ...volumes.split(',').filter((name) => name !== '')]);
-    return formatted.size === node.formatted.length
-      ? node
-      : { ...node, formatted: [...formatted].toSorted() };
-  });
-  return { ...charter, nodes };
-}
+/** Names that are listed in one message. */
+const MAX_NAMES = 10;
+const listed = (names: readonly string[]) =>
+  names.length > MAX_NAMES
+    ? `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`
+    : names.join(', ');
 
-/** Nodes that are to go, and are empty, are gone from now on: their pods go, and their ids are free. */
-function withoutDrained(charter: Charter, acted: Observed['acted']): Charter {
-  const drained = new Set(acted?.moved?.drained);
-  return { ...charter, nodes: charter.nodes.filter(({ id, leaving }) => !leaving || !drained.has(id)) };
-}
-
-/** The volumes that pools were made with, as their pod sets say. */
-function storageOf({ podSets, pools, name }: Observed): Map<string, readonly Volume[]> {
-  return new Map(
-    pools.flatMap((pool) => {
-      const set = podSets.find(({ metadata }) => metadata.name === podSetName(name, pool.metadata.name));
-      const text = set?.metadata.annotations?.[STORAGE_ANNOTATION];
-      return text === undefined ? [] : [[pool.metadata.name, JSON.parse(text) as Volume[]] as const];
-    }),
-  );
+/** What belongs to somebody else: nothing is written beside it. */
+function foreignFaults({ kafka, anchor, foreign }: Observed, { taken }: Learned<never>): Fault[] {
+  const version = anchor ? undefined : kafka?.status?.['operatorLastSuccessfulVersion'];
+  const who = [
+    ...(typeof version === 'string' ? [`its status is that of a Strimzi operator (${version})`] : []),
+    ...(foreign.length > 0 ? [`another operator has made ${listed(foreign)}`] : []),
+  ];
+  const advice = 'let that operator go on, or make a Kafka of another name';
+  if (who.length > 0)
+    return [{ reason: 'RunByAnother', path: [], message: `${who.join(', and ')}; ${advice}` }];
+  if (taken.size === 0) return [];
+  const message = `somebody else has made ${listed([...taken])}; remove them, or choose another name`;
+  return [{ reason: 'NameTaken', path: ['metadata', 'name'], message }];
 }
 
 type Accepted = Reading & { cluster: BrokerCluster };
@@ -130,22 +113,16 @@ function clusterPlan(
   settings: KafkaSettings,
   learned: Learned<never>,
 ): KafkaPlan {
-  const { kafka, anchor, acted, now } = observed;
-  const { policies, faults: policyFaults } = policiesOf(kafka!);
-  const certificates = certificatesOf(
-    {
-      cluster,
-      clusterDomain: settings.clusterDomain,
-      policies,
-      secrets: observed.secrets,
-      pods: new Map(observed.pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}])),
-      now: new Date(now),
-    },
-    acted?.minted ?? [],
-  );
-  const document = anchorOf(kafka!, charter, settings.holder, anchor);
+  const { anchor, acted } = observed;
+  const kafka = observed.kafka!;
+  const { policies, faults: policyFaults } = policiesOf(kafka);
+  const certificates = certificatesIn(observed, cluster, policies, settings);
+  const anchorWith = (inFlight: Charter['inFlight']) =>
+    anchorOf(kafka, { ...charter, inFlight }, settings.holder, anchor);
+  const document = anchorWith(charter.inFlight);
   const isWritten = anchor !== undefined && canonicalJson(anchor.spec) === canonicalJson(document['spec']);
-  const sets = podSetsOf(cluster, charter, certificates, observed.pods);
+  const sets = podSetsOf(observed, cluster, charter, certificates);
+  const paused = isPaused(kafka);
   const wanted: WantedNodes = {
     cluster,
     charter,
@@ -153,32 +130,44 @@ function clusterPlan(
     properties: propertiesByPod(cluster),
     renewalMs: policies.cluster.renewalMs,
     refused: acted?.refused ?? new Map(),
-    move: moveWishOf(kafka!, charter),
+    move: moveWishOf(kafka, charter),
     finalize,
-    paused: kafka!.metadata.annotations[PAUSE_ANNOTATION] === 'true',
+    paused,
   };
-  const { requests } = certificates;
-  const status = statusesOf(observed, { cluster, certificates, acted, learned }, [
-    ...faults,
-    ...policyFaults,
-  ]);
-  const anchorWith = (inFlight: Charter['inFlight']) =>
-    anchorOf(kafka!, { ...charter, inFlight }, settings.holder, anchor);
+  const running = { cluster, charter, certificates, acted, learned };
+  // What was just written has another version, so nothing more can be written down before it is seen.
+  const look: Action[] = isWritten && observed.pods.length > 0 ? [{ do: 'look', wanted, anchorWith }] : [];
+  const plan: KafkaPlan = {
+    ...NOTHING,
+    actions: look,
+    statuses: statusesOf(observed, running, [...faults, ...policyFaults]),
+    lookAgainInMs: paused || isSettled(observed) ? IDLE_MS : SOON_MS,
+  };
+  if (paused) return plan;
+  const { operator } = settings;
   return {
+    ...plan,
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
-    persist: [],
-    targets: wanted.paused
-      ? []
-      : [targetOf({ cluster, charter, certificates, sets, pods: observed.pods }, settings.operator, learned)],
-    actions: [
-      ...(requests.length > 0 ? [{ do: 'mint' as const, cluster: cluster.name, requests }] : []),
-      // What was just written has another version, so nothing more can be written down before it is seen.
-      ...(isWritten && observed.pods.length > 0 ? [{ do: 'look' as const, wanted, anchorWith }] : []),
-    ],
-    statuses: status,
-    lookAgainInMs: lookAgainInMs(observed, certificates),
+    targets: [targetOf(observed, { cluster, charter, certificates, sets, operator })],
+    actions: [...mintsOf(cluster, certificates), ...look],
+    ...(!isWritten && { lookAgainInMs: WRITTEN_MS }),
+    ...(certificates.isAdvancing && { lookAgainInMs: AT_ONCE_MS }),
   };
 }
+
+function certificatesIn(
+  { secrets, pods, acted, now }: Observed,
+  cluster: BrokerCluster,
+  policies: AuthorityPolicies,
+  { clusterDomain }: KafkaSettings,
+): Certificates {
+  const annotations = new Map(pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
+  const seen = { cluster, clusterDomain, policies, secrets, pods: annotations, now: new Date(now) };
+  return certificatesOf(seen, acted?.minted ?? []);
+}
+
+const mintsOf = ({ name }: BrokerCluster, { requests }: Certificates): Action[] =>
+  requests.length > 0 ? [{ do: 'mint', cluster: name, requests }] : [];
 
 const REBALANCE_ANNOTATION = 'isthmus.dev/rebalance';
 const THROTTLE_ANNOTATION = 'isthmus.dev/move-bytes-per-second';
@@ -187,8 +176,9 @@ const MOVE_BYTES_PER_SECOND = 50_000_000;
 const MOVES_AT_ONCE = 20;
 
 function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): MoveWish | undefined {
+  // One that was found by its disk, and that no pool has, may have been anything.
   const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
-    goes && roles.includes('broker') ? [id] : [],
+    goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
   );
   const rebalance = annotations[REBALANCE_ANNOTATION] === 'on-scale';
   if (leaving.length === 0 && !rebalance) return undefined;
@@ -210,10 +200,7 @@ function propertiesByPod(cluster: BrokerCluster): Map<string, Record<string, str
   );
 }
 
-function lookAgainInMs({ acted, pods }: Observed, { requests, steps }: Certificates): number {
-  if (requests.length > 0 || (acted?.minted.length ?? 0) > 0 || steps['cluster-ca'].do === 'publish')
-    return AT_ONCE_MS;
+function isSettled({ acted, pods }: Observed): boolean {
   const isMoving = acted?.moved !== undefined && !acted.moved.done;
-  const isSettled = acted?.decision?.do === 'done' && pods.length > 0 && !isMoving;
-  return isSettled ? IDLE_MS : SOON_MS;
+  return acted?.decision?.do === 'done' && pods.length > 0 && !isMoving;
 }

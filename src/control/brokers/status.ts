@@ -1,11 +1,13 @@
 /** What is said about a Kafka and its node pools. Pure. */
 import type { AnyObject } from '../../kube/object.ts';
+import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Acted } from './act.ts';
 import type { Certificates } from './certificates/authorities.ts';
 import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
+import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster, Listener } from './model/cluster.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
@@ -14,9 +16,15 @@ import { podFacts } from './roll/pod-facts.ts';
 
 export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
 
+const PAUSE_ANNOTATION = 'strimzi.io/pause-reconciliation';
+
+/** Whether its owner wants nothing done for now. */
+export const isPaused = ({ metadata }: Kafka): boolean => metadata.annotations[PAUSE_ANNOTATION] === 'true';
+
 /** A cluster that is as its owner wants it, or becomes so. */
 export interface Running {
   cluster: BrokerCluster;
+  charter: Charter;
   certificates: Certificates;
   acted: Acted | undefined;
   learned: Learned<never>;
@@ -88,15 +96,16 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...deniedFaults(running),
     ...certificateFaults(running),
     ...podFaults(observed, running),
-    ...rollFaults(running),
+    ...rollFaults(observed, running),
     ...moveFaults(running),
+    ...orphanFaults(running),
   ];
 }
 
 const deniedFaults = ({ learned }: Running): Fault[] =>
   [...learned.denied].map(([object, why]) => ({ reason: 'Denied', path: [], message: `${object}: ${why}` }));
 
-function certificateFaults({ certificates: { steps, annotations }, cluster }: Running): Fault[] {
+function certificateFaults({ certificates: { steps, annotations, warnings }, cluster }: Running): Fault[] {
   const blocked = Object.entries(steps).flatMap(([authority, step]): Fault[] =>
     step.do === 'blocked'
       ? [{ reason: 'CertificateAuthority', path: [], message: `${authority}: ${step.why}` }]
@@ -105,7 +114,8 @@ function certificateFaults({ certificates: { steps, annotations }, cluster }: Ru
   const isMissing = nodesOf(cluster).some(
     ({ pool, node }) => !annotations.has(podName(cluster.name, pool.name, node.id)),
   );
-  if (blocked.length > 0 || !isMissing) return blocked;
+  const ending = warnings.map((message): Fault => ({ reason: 'CertificatesEnding', path: [], message }));
+  if (blocked.length > 0 || !isMissing) return [...blocked, ...ending];
   return [{ reason: 'CertificatesPending', path: [], message: 'certificates of nodes are being made' }];
 }
 
@@ -124,7 +134,9 @@ function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {
   });
 }
 
-function rollFaults({ acted }: Running): Fault[] {
+function rollFaults({ kafka }: Observed, { acted }: Running): Fault[] {
+  if (kafka && isPaused(kafka))
+    return [{ reason: 'Paused', path: [], message: `nothing is changed: ${PAUSE_ANNOTATION} is true` }];
   const decision = acted?.decision;
   if (decision?.do === 'blocked') return [{ reason: 'RollBlocked', path: [], message: decision.why }];
   if (decision?.do === 'restart')
@@ -145,4 +157,14 @@ function moveFaults({ acted }: Running): Fault[] {
   if (toDrain === 0) return [];
   const message = `${toDrain} partitions are still on brokers that are to go, ${underWay} are under way`;
   return [{ reason: 'Draining', path: [], message }];
+}
+
+/** Nodes whose pool was deleted run on until they are empty. */
+function orphanFaults({ cluster, charter }: Running): Fault[] {
+  const orphans = charter.nodes.filter(({ pool }) => !cluster.pools.some(({ name }) => name === pool));
+  return [...Map.groupBy(orphans, ({ pool }) => pool)].map(([pool, nodes]): Fault => {
+    const names = nodes.map(({ id }) => podName(cluster.name, pool, id)).join(', ');
+    const message = `KafkaNodePool "${pool}" was deleted: ${names} run on as they are until they are empty`;
+    return { reason: 'Draining', path: [], message };
+  });
 }

@@ -9,7 +9,6 @@ import { planKafka } from '../../../src/control/brokers/plan.ts';
 import type { KafkaPlan, KafkaSettings } from '../../../src/control/brokers/plan.ts';
 import { KAFKA_WATCHES } from '../../../src/control/brokers/watches.ts';
 import type { KafkaViews } from '../../../src/control/brokers/watches.ts';
-import { NO_FACTS } from '../../../src/control/brokers/look/facts.ts';
 import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
 import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
@@ -132,16 +131,16 @@ export function createMemoryKafka(): MemoryKafka {
     plan(learned = {}) {
       const moved = {
         drained: memory.drained,
+        at: memory.now - memory.drainedForMs,
         toDrain: 0,
         underWay: 0,
         noPlace: undefined,
         waiting: undefined,
         done: true,
       };
-      const known = acted ?? { minted: [], decision: undefined, refused: new Map() };
-      const facts = { ...NO_FACTS, at: memory.now - memory.drainedForMs };
+      const known = acted ?? { minted: [], facts: undefined, decision: undefined, refused: new Map() };
       const ids = {
-        acted: { ...known, facts, moved },
+        acted: { ...known, moved },
         newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
         now: memory.now,
       };

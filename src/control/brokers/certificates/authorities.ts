@@ -7,13 +7,26 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { sortNames } from '../../../pki/alternative-names.ts';
 import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
 import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
-import type { Authority, Policy, SignedLeaf, Truster } from '../../../pki/authority-state.ts';
-import { bundleFiles, nodeAnnotations, readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import type {
+  Authority,
+  ObservedAuthority,
+  Policy,
+  SignedLeaf,
+  Truster,
+} from '../../../pki/authority-state.ts';
+import {
+  bundleFiles,
+  generationAnnotations,
+  nodeAnnotations,
+  readBundle,
+  readNodeAnnotations,
+} from '../../../pki/bundle.ts';
 import type { Bundle } from '../../../pki/bundle.ts';
 import { isFault } from '../../../pki/certificate-facts.ts';
 import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
 import { readLeaf } from '../../../pki/leaf.ts';
 import type { StoredLeaf } from '../../../pki/leaf.ts';
+import { renewalWarnings } from '../../../pki/renewal-warnings.ts';
 import { renewalStep } from '../../../pki/renewal.ts';
 import type { Step } from '../../../pki/renewal.ts';
 import { encoded } from '../../../pki/secrets.ts';
@@ -80,7 +93,13 @@ export interface Certificates {
   annotations: ReadonlyMap<string, Readonly<Record<string, string>>>;
   /** What clients trust. */
   trusted: readonly CertificateFacts[];
+  /** What somebody has to know of an authority before it hurts. */
+  warnings: readonly string[];
+  /** Whether a step can be taken, or is about to be written, so that the next one can be decided about at once. */
+  isAdvancing: boolean;
 }
+
+const BUNDLES = ['cluster-ca', 'clients-ca'] as const;
 
 export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]): Certificates {
   const { cluster, secrets } = seen;
@@ -91,9 +110,7 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     'clients-ca': authorityOf(seen, 'clients-ca', bundle),
   };
   const steps = { 'cluster-ca': own['cluster-ca'].step, 'clients-ca': own['clients-ca'].step };
-  const requests = (['cluster-ca', 'clients-ca'] as const).flatMap((name) =>
-    requestOf(seen, name, own[name]),
-  );
+  const requests = BUNDLES.flatMap((name) => requestOf(seen, name, own[name]));
   const answers = minted.filter(({ id }) => requests.some((request) => request.id === id));
   const bundles = {
     'cluster-ca': bundleAfter(own['cluster-ca']),
@@ -101,7 +118,8 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
   };
   const written = new Map<string, SecretContent>();
   for (const name of secretNames(seen)) keep(written, name, secrets.get(name));
-  if (bundles['cluster-ca'].length > 0 && bundles['clients-ca'].length > 0)
+  const isPublishable = bundles['cluster-ca'].length > 0 && bundles['clients-ca'].length > 0;
+  if (isPublishable)
     written.set(trustBundleName(cluster.name), { data: encoded(bundleFiles(bundles)), annotations: {} });
   for (const answer of answers)
     for (const [name, content] of Object.entries(answer.secrets)) written.set(name, content);
@@ -109,11 +127,11 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     secrets: written,
     requests: requests.filter(({ id }) => !answers.some((answer) => answer.id === id)),
     steps,
-    annotations: annotationsOf(seen, own['cluster-ca'], {
-      'cluster-ca': own['cluster-ca'].published,
-      'clients-ca': own['clients-ca'].published,
-    }),
+    annotations: annotationsOf(seen, own),
     trusted: bundles['cluster-ca'],
+    warnings: BUNDLES.flatMap((name) => own[name].warnings.map((warning) => `${name}: ${warning}`)),
+    isAdvancing:
+      requests.length > 0 || (isPublishable && BUNDLES.some((name) => steps[name].do === 'publish')),
   };
 }
 
@@ -160,6 +178,7 @@ interface SeenAuthority {
   /** What the bundle has now. */
   published: readonly CertificateFacts[];
   leaves: ReadonlyMap<string, StoredLeaf>;
+  warnings: readonly string[];
 }
 
 export const NAMES: Record<
@@ -184,7 +203,7 @@ function authorityOf(seen: SeenCertificates, name: Bundle, bundle: SecretView | 
     const { clusterTrust, clientsTrust } = readNodeAnnotations(annotations);
     return { name: pod, trusts: name === 'cluster-ca' ? clusterTrust : clientsTrust };
   });
-  const step = renewalStep({
+  const facts: ObservedAuthority = {
     ...authorityFacts(material),
     now,
     policy,
@@ -192,11 +211,17 @@ function authorityOf(seen: SeenCertificates, name: Bundle, bundle: SecretView | 
     bundles: [published],
     trusters,
     leaves: leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })),
-  });
+  };
   const stored = leaves.flatMap(({ name: leaf, stored: one }) =>
     one && !isFault(one) ? [[leaf, one] as const] : [],
   );
-  return { material, step, published, leaves: new Map(stored) };
+  return {
+    material,
+    step: renewalStep(facts),
+    published,
+    leaves: new Map(stored),
+    warnings: renewalWarnings(facts),
+  };
 }
 
 function currentOf({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] {
@@ -271,16 +296,18 @@ function bundleAfter({ step, published, material }: SeenAuthority): readonly Cer
 /** By what the Secrets have now: a pod is made with what it speaks of only after that is there. */
 function annotationsOf(
   { cluster }: SeenCertificates,
-  { leaves }: SeenAuthority,
-  published: Readonly<Record<Bundle, readonly CertificateFacts[]>>,
+  own: Readonly<Record<Bundle, SeenAuthority>>,
 ): Map<string, Record<string, string>> {
-  const isPublished = published['cluster-ca'].length > 0 && published['clients-ca'].length > 0;
-  if (!isPublished || !leaves.has(OPERATOR)) return new Map();
+  const { 'cluster-ca': ofCluster, 'clients-ca': ofClients } = own;
+  const { leaves } = ofCluster;
+  const published = { 'cluster-ca': ofCluster.published, 'clients-ca': ofClients.published };
+  if (BUNDLES.some((name) => published[name].length === 0) || !leaves.has(OPERATOR)) return new Map();
+  const generations = generationAnnotations(ofCluster.material, ofClients.material);
   return new Map(
     nodesOf(cluster).flatMap(({ pool, node }) => {
       const name = podName(cluster.name, pool.name, node.id);
       const leaf = leaves.get(name);
-      return leaf ? [[name, nodeAnnotations(published, leaf)] as const] : [];
+      return leaf ? [[name, { ...generations, ...nodeAnnotations(published, leaf) }] as const] : [];
     }),
   );
 }

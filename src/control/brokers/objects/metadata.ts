@@ -12,7 +12,7 @@ export const wishesOf = <T extends object>(template: Templates, object: string):
   (template[object] ?? {}) as Partial<T> & Wishes;
 
 /** Labels that mean something to Strimzi or to us are never a user's. */
-const isOurs = (label: string) => label.startsWith('strimzi.io/') || label.startsWith('app.kubernetes.io/');
+const isOurs = (label: string) => /^(strimzi\.io|app\.kubernetes\.io|isthmus\.dev)\//.test(label);
 
 export function metadataOf(
   cluster: BrokerCluster,

@@ -1,5 +1,5 @@
 /** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
-import { hashOf } from '../../../kube/json.ts';
+import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { NODE_LABELS_ANNOTATION, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
 import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
@@ -7,6 +7,7 @@ import { hasRole } from '../model/cluster.ts';
 import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
+  CLUSTER_ID_ANNOTATION,
   CONFIG_DIGESTS_ANNOTATION,
   CONFIG_DIRECTORY,
   CONTROLLER_ROLE_LABEL,
@@ -64,6 +65,7 @@ export function podSet(
       annotations: {
         ...metadata.annotations,
         ...(rack?.by === 'topology-label' && { [NODE_LABELS_ANNOTATION]: rack.label }),
+        [CLUSTER_ID_ANNOTATION]: cluster.clusterId,
         [STORAGE_ANNOTATION]: JSON.stringify(pool.volumes),
         [VERSION_ANNOTATION]: cluster.version,
         'isthmus.dev/epoch': String(epoch),
@@ -76,6 +78,15 @@ export function podSet(
     },
   };
 }
+
+/** The pods that a set lists; what is none is passed over. */
+export function podsIn({ spec }: AnyObject): AnyObject[] {
+  const pods = isJsonObject(spec) ? spec['pods'] : undefined;
+  return Array.isArray(pods) ? pods.filter(isPod) : [];
+}
+
+const isPod = (pod: unknown): pod is AnyObject =>
+  isJsonObject(pod) && isJsonObject(pod['metadata']) && typeof pod['metadata']['name'] === 'string';
 
 /**
  * What a node reads only when it starts, beside its pod: a change of it needs a restart like a change of the pod. What users set of a

@@ -1,0 +1,107 @@
+/** The charter that a decision begins with: what was written down, and what has become of its nodes since. Pure. */
+import { z } from 'zod';
+import { isBeingDeleted } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { adopt, charterOf } from './anchor.ts';
+import type { Adoption } from './anchor.ts';
+import type { Charter } from './model/charter.ts';
+import type { Volume } from './model/cluster.ts';
+import {
+  CLUSTER_ID_ANNOTATION,
+  STORAGE_ANNOTATION,
+  VOLUMES_ANNOTATION,
+  podName,
+  podSetName,
+} from './model/names.ts';
+import type { Observed } from './observe.ts';
+import { isPodReady } from './status.ts';
+
+export function charterBefore(observed: Observed): Adoption {
+  const begun = observed.anchor ? afterRemake(observed, charterOf(observed.anchor)) : adopt(observed);
+  if (!begun.charter) return begun;
+  return { charter: withoutDrained(withFormatted(begun.charter, observed), observed) };
+}
+
+/**
+ * A Kafka that was deleted and made again finds its disks. Where they were deleted with it (`deleteClaim`), new ones are empty because
+ * their owner wanted that, and may be formatted; those that are still on their way out are waited for.
+ */
+function afterRemake({ anchor, kafka, claims }: Observed, charter: Charter): Adoption {
+  const uid = kafka?.metadata.uid;
+  if (anchor?.spec.kafka.uid === uid) return { charter };
+  const disks = claims.filter(({ metadata }) => metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined);
+  const isGoing = (claim: AnyObject) =>
+    isBeingDeleted(claim) ||
+    (claim.metadata.ownerReferences ?? []).some((owner) => owner.kind === 'Kafka' && owner.uid !== uid);
+  const going = disks.filter(isGoing).map(({ metadata }) => metadata.name);
+  if (going.length > 0)
+    return {
+      problem: `PersistentVolumeClaims of a deleted Kafka of this name are still being deleted: ${going.join(', ')}`,
+    };
+  if (disks.length > 0) return { charter };
+  const nodes = charter.nodes.map((node) => ({ ...node, formatted: [] }));
+  return { charter: { ...charter, nodes, inFlight: undefined } };
+}
+
+/** Names of volumes as `volumeName` makes them. */
+const VOLUME = /^data(-\d{1,10})?$/;
+
+/** A node that is ready has formatted the volumes that its pod was made with. */
+function withFormatted(charter: Charter, { name, pods }: Observed): Charter {
+  const volumesOf = new Map(
+    pods
+      .filter(isPodReady)
+      .map(({ metadata }) => [metadata.name, metadata.annotations?.[VOLUMES_ANNOTATION] ?? '']),
+  );
+  const nodes = charter.nodes.map((node) => {
+    const volumes = (volumesOf.get(podName(name, node.pool, node.id)) ?? '').split(',');
+    const formatted = new Set([...node.formatted, ...volumes.filter((volume) => VOLUME.test(volume))]);
+    return formatted.size === node.formatted.length
+      ? node
+      : { ...node, formatted: [...formatted].toSorted() };
+  });
+  return { ...charter, nodes };
+}
+
+/** An empty broker may be given partitions again: what was seen longer ago does not count. */
+const DRAINED_FOR_MS = 60_000;
+
+/** Nodes that are to go, and are empty, are gone from now on: their pods go, and their ids are free. */
+function withoutDrained(charter: Charter, { acted, now }: Observed): Charter {
+  const moved = acted?.moved;
+  const drained = new Set(moved && now - moved.at < DRAINED_FOR_MS ? moved.drained : []);
+  return { ...charter, nodes: charter.nodes.filter(({ id, leaving }) => !leaving || !drained.has(id)) };
+}
+
+const storedVolume = z.object({
+  id: z.int().optional(),
+  persistent: z.boolean(),
+  size: z.string().optional(),
+  storageClass: z.string().optional(),
+  deleteClaim: z.boolean(),
+  metadata: z.boolean(),
+});
+
+/** The volumes that each pool was made with, as its pod set says; undefined where that cannot be read. */
+export function storageBefore({
+  podSets,
+  pools,
+  name,
+}: Pick<Observed, 'podSets' | 'pools' | 'name'>): Map<string, readonly Volume[] | undefined> {
+  return new Map(
+    pools.flatMap((pool) => {
+      const set = podSets.find(({ metadata }) => metadata.name === podSetName(name, pool.metadata.name));
+      const text = set?.metadata.annotations?.[STORAGE_ANNOTATION];
+      return text === undefined ? [] : [[pool.metadata.name, volumesIn(text)] as const];
+    }),
+  );
+}
+
+function volumesIn(text: string): Volume[] | undefined {
+  try {
+    const volumes = z.array(storedVolume).parse(JSON.parse(text));
+    return volumes.map(({ id, size, storageClass, ...rest }) => ({ id, size, storageClass, ...rest }));
+  } catch {
+    return undefined;
+  }
+}
