@@ -76,7 +76,9 @@ suite('asking a pod', () => {
     const proxy = await runProxy(file, { log });
     const access = { token: 'the-token', certificate, host };
     try {
-      assert.equal((await ask(ports.first, access)).hash, proxy.status()?.hash);
+      const { hash } = await ask(ports.first, access);
+      assert.ok(hash);
+      assert.equal(hash, proxy.status()?.hash);
       for (const one of [undefined, { ...access, token: 'another' }])
         assert.match((await ask(ports.first, one)).unreachable ?? '', /does not take the token .*401/);
       const other = await selfSigned(host, validity);
@@ -121,6 +123,7 @@ suite('asking a pod', () => {
     for (const [what, answer] of Object.entries(answers)) {
       const { unreachable, ...said } = await serving(answer, (port) => ask(port));
       assert.deepEqual(said, {}, what);
+      assert.ok(unreachable, what);
       whys.set(what, unreachable);
     }
     assert.match(whys.get('silence') ?? '', /does not answer within 1 s/);

@@ -40,6 +40,11 @@ for (const mode of ['fast', 'portable'] as const) {
     // Nobody tells the worker: it reads what it answers from the memory that the store writes to.
     store.upsert('later', [{ name: 'b.example.test', type: 'A', data: '10.0.0.2' }]);
     assert.deepEqual([await ask('a'), await ask('b')], [1, 1]);
+    // More than are asked after its return: counters that began anew would be seen.
+    await askAll(
+      port,
+      Array.from({ length: 5000 }, () => ({ name: 'a.example.test', type: 'A' })),
+    );
     const before = answered();
     worker.post({ kind: 'outside', answers: null } as unknown as WorkerMessage);
     await worker.settled();
