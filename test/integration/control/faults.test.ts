@@ -165,13 +165,17 @@ suite('when things go wrong', () => {
     await apply(road.plane, FILTER, ...printed('10', '11', '12', '13'));
     await road.startPod();
     await road.ready();
-    const service = ['service', 'mycluster-myclusterip'];
-    const { code, stderr } = await road.plane.kubectl(['label', ...service, 'kroxylicious.io/proxy-']);
-    assert.equal(code, 0, stderr);
+    const kubectl = async (...args: string[]) => {
+      const { code, stderr } = await road.plane.kubectl(args);
+      assert.equal(code, 0, stderr);
+    };
+    await kubectl('label', 'service', 'mycluster-myclusterip', 'kroxylicious.io/proxy-');
     await waitFor('the label', async () => (await road.owned('Service')).length === 1);
-    await road.plane.kubectl(['delete', 'deployment', 'myproxy']);
-    await waitFor('the Deployment', () => get(road.client, 'Deployment', 'myproxy'));
-    await road.plane.kubectl(['scale', 'kafkaproxy', 'myproxy', '--replicas=3']);
+    const uidOf = async () => (await get(road.client, 'Deployment', 'myproxy'))?.metadata.uid;
+    const former = await uidOf();
+    await kubectl('delete', 'deployment', 'myproxy');
+    await waitFor('another Deployment', async () => ![undefined, former].includes(await uidOf()));
+    await kubectl('scale', 'kafkaproxy', 'myproxy', '--replicas=3');
     await waitFor('the replicas', async () => {
       const deployment = await get(road.client, 'Deployment', 'myproxy');
       return (deployment!['spec'] as { replicas: number }).replicas === 3;

@@ -172,7 +172,7 @@ suite('clusters', { timeout: 600_000 }, () => {
       name: 'copy',
       log,
       async reconcile(key) {
-        done.set(key, cache.get(key)?.data?.['value']);
+        done.set(key, cache.get(`${NAMESPACE}/child`)?.data?.['value']);
         return { outcome: 'success' };
       },
     });
@@ -184,10 +184,13 @@ suite('clusters', { timeout: 600_000 }, () => {
     const child = (value: string) =>
       configMap('child', { value }, { annotations: { for: `${NAMESPACE}/parent` } });
     await local.client.apply(child('1'), { fieldManager: 'test' });
-    await waitFor('the parent to be looked at', async () => done.has(`${NAMESPACE}/parent`));
+    await waitFor('the parent to be looked at', async () => done.get(`${NAMESPACE}/parent`) === '1');
     done.clear();
     await local.client.delete(CONFIG_MAP, { namespace: NAMESPACE, name: 'child' });
-    await waitFor('the same for a deleted child', async () => done.has(`${NAMESPACE}/parent`));
+    await waitFor(
+      'the same for a deleted child',
+      async () => done.has(`${NAMESPACE}/parent`) && done.get(`${NAMESPACE}/parent`) === undefined,
+    );
     await controller.stop();
   });
 });

@@ -28,11 +28,18 @@ test('workers that stand still are replaced, and until then the proxy is not rea
   const cut = new Promise((resolve) => held.on('error', () => {}).on('close', resolve));
   await once(held, 'connect'); // by the kernel, which cannot know
   await waitFor('not to be ready', async () => !(await proxy.ready()));
-  await waitFor('new workers', async () => proxy.workerPids().every((pid) => !stopped.includes(pid)));
+  await waitFor('new workers', async () => {
+    const pids = proxy.workerPids();
+    return pids.length === 2 && pids.every((pid) => !stopped.includes(pid));
+  });
   await cut;
   await waitFor('to be ready again', () => proxy.ready());
   (await askKafka(block.first)).close();
   assert.match(proxy.log(), /worker is stuck, killing it/);
   assert.equal(await proxy.metric('isthmus_proxy_worker_exits_total', { reason: 'stuck' }), 2);
-  assert.equal(await proxy.metric('isthmus_proxy_workers', { state: 'serving' }), 2);
+  // Ready is whoever has one that serves; the other may need a moment more.
+  await waitFor(
+    'both to serve',
+    async () => (await proxy.metric('isthmus_proxy_workers', { state: 'serving' })) === 2,
+  );
 });

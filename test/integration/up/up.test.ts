@@ -24,6 +24,7 @@ suite('isthmus up', () => {
   let program: ChildProcess;
   let said = '';
   let block: PortBlock;
+  let kafka: string;
   before(async () => {
     cpSync(join(root, 'deploy/examples/quickstart'), folder, {
       recursive: true,
@@ -52,7 +53,7 @@ suite('isthmus up', () => {
     (await says(new RegExp(`^${cluster} +(\\S+:\\d+)\\s`, 'm')))[1]!;
 
   test('both virtual clusters carry records, and the encrypted one hides them from the broker', async () => {
-    const kafka = (await says(/Apache Kafka itself listens on (\S+)\s/))[1]!;
+    kafka = (await says(/Apache Kafka itself listens on (\S+)\s/))[1]!;
     const records = RECORDS;
     for (const cluster of ['plain', 'encrypted']) {
       const at = { bootstrap: await bootstrapOf(cluster), topic: `through-${cluster}` };
@@ -110,12 +111,13 @@ suite('isthmus up', () => {
     if (program.exitCode === null) await once(program, 'exit');
     const code = program.exitCode;
     assert.equal(code, 0, said);
-    const port = Number(bootstrap.split(':')[1]);
-    const refused = await new Promise((answer) =>
-      connect(port, '127.0.0.1')
-        .on('error', () => answer(true))
-        .on('connect', () => answer(false)),
-    );
-    assert.equal(refused, true);
+    for (const address of [bootstrap, kafka]) {
+      const refused = await new Promise((answer) =>
+        connect(Number(address.split(':')[1]), '127.0.0.1')
+          .on('error', () => answer(true))
+          .on('connect', () => answer(false)),
+      );
+      assert.equal(refused, true, address);
+    }
   });
 });
