@@ -52,6 +52,8 @@ export const nodePool = (cluster: string, name: string, spec: object = {}): AnyO
 const GROUPS: Record<string, [group: string, version: string]> = {
   Kafka: ['kafka.strimzi.io', 'v1'],
   KafkaNodePool: ['kafka.strimzi.io', 'v1'],
+  KafkaTopic: ['kafka.strimzi.io', 'v1'],
+  KafkaUser: ['kafka.strimzi.io', 'v1'],
   KafkaAnchor: ['isthmus.dev', 'v1alpha1'],
   StrimziPodSet: ['core.strimzi.io', 'v1'],
 };
