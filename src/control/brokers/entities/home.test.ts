@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyObject } from '../../../kube/object.ts';
-import { homeOf, isNews, keysOfKafka } from './home.ts';
+import { homeOf, isHomeUnclear, isNews, keysOfKafka } from './home.ts';
 
 const kafka = (
   namespace: string,
@@ -32,6 +32,13 @@ test('a Kafka has the topics of its namespace, or of the one that it watches, if
   assert.equal(homeIn('b/events', elsewhere), undefined);
   assert.equal(homeIn('a/events', elsewhere, kafka('a', { topicOperator: {} })), 'a');
   assert.deepEqual(keysOfKafka('topicOperator')(elsewhere), ['b/events', 'a/events']);
+});
+
+test('a Kafka that cannot be read leaves it open who has its topics', () => {
+  const broken = { ...kafka('a', {}), spec: { kafka: { listeners: 'none' } } } as AnyObject;
+  const views = { get: () => undefined, find: () => [], list: () => [broken] };
+  assert.equal(isHomeUnclear('a/events', views), true);
+  assert.equal(isHomeUnclear('a/others', views), false);
 });
 
 test('a status alone is no news', () => {

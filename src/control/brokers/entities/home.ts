@@ -31,6 +31,13 @@ export function homeOf(key: string, kafkas: View | undefined, operator: EntityOp
   return homes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
 }
 
+/** Whether a Kafka of that name cannot be read: nobody can tell what it has. */
+export function isHomeUnclear(key: string, kafkas: View | undefined): boolean {
+  const { name } = nameOfKey(key);
+  const namesakes = (kafkas?.list() ?? []).filter(({ metadata }) => metadata.name === name);
+  return namesakes.some((object) => read(kafka, object).problem !== undefined);
+}
+
 /** The keys of topics or users to look at again when a Kafka changes. */
 export function keysOfKafka(operator: EntityOperator): (object: AnyObject) => string[] {
   return (object) => {

@@ -16,7 +16,7 @@ import type { Reconciler } from '../../kernel/reconcile.ts';
 import type { Watched } from '../../kernel/watches.ts';
 import { UNAVAILABLE, refusedBy, statusOf } from '../entities/faults.ts';
 import type { EntityState } from '../entities/faults.ts';
-import { homeOf } from '../entities/home.ts';
+import { homeOf, isHomeUnclear } from '../entities/home.ts';
 import { writeMark } from '../entities/mark.ts';
 import { charterIn, leavingIn, reach, secretsToReach } from '../entities/reach.ts';
 import type { KafkaViews } from '../watches.ts';
@@ -36,7 +36,8 @@ interface Observed {
   topics: readonly KafkaTopic[];
   /** Resources that cannot be read, and why. */
   unreadable: readonly { object: KubeObject; problem: string }[];
-  undiscovered: boolean;
+  /** Whether it is not known yet who has the topics. */
+  isUnclear: boolean;
   acted: TopicsActed | undefined;
 }
 
@@ -83,7 +84,7 @@ export function topicReconciler(
         unreadable: readings.flatMap(({ object, problem }) =>
           problem === undefined ? [] : [{ object, problem }],
         ),
-        undiscovered: caches.undiscovered.size > 0,
+        isUnclear: caches.undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
         acted,
       };
     },
@@ -96,8 +97,8 @@ export function topicReconciler(
   };
 }
 
-function plan({ home, topics, unreadable, undiscovered, acted }: Observed): TopicsPlan {
-  if (undiscovered) return { ...NOTHING, lookAgainInMs: UNREACHED_MS };
+function plan({ home, topics, unreadable, isUnclear, acted }: Observed): TopicsPlan {
+  if (isUnclear) return { ...NOTHING, lookAgainInMs: UNREACHED_MS };
   if (topics.length + unreadable.length === 0) return NOTHING;
   const known = topics.flatMap((topic) => {
     const found = acted?.states.get(topic.metadata.uid ?? '');
@@ -137,7 +138,7 @@ async function act(
     const marked = await mark(planned, client(), signal);
     const steps = planned.filter(({ topic }) => marked.has(topic)).flatMap((one) => one.steps);
     const refused = await takeSteps(admin, steps);
-    const isBusy = planned.some((one) => one.steps.length > 0 && !refused.has(topicNameOf(one.topic)));
+    const isBusy = planned.some((one) => isUnderWay(one) && !refused.has(topicNameOf(one.topic)));
     return { states: statesOf(planned, refused), isBusy, isReached: true };
   } catch (error) {
     signal.throwIfAborted();
@@ -147,6 +148,10 @@ async function act(
     admin.close();
   }
 }
+
+/** Whether something was begun, or replicas are on their way. */
+const isUnderWay = ({ steps, state }: PlannedTopic): boolean =>
+  steps.length > 0 || (state?.is === 'judged' && state.faults.some(({ reason }) => reason === 'Reassigning'));
 
 /** Those that have what is to be on them now. Whatever is not written down is not begun. */
 async function mark(

@@ -6,6 +6,7 @@ import { issueLeaf } from '../../../pki/certificate.ts';
 import { clientData, signerFrom } from '../../../pki/leaf.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { viewOf } from '../certificates/authorities.ts';
+import { isPaused } from '../entities/home.ts';
 import { LEAF, passwordIn, passwordSource } from './credentials.ts';
 import type { ClientsAuthority, PasswordSource } from './credentials.ts';
 import type { UsersActed, WantedOfUser } from './plan-users.ts';
@@ -24,7 +25,7 @@ export async function signCertificates(
   const signed = new Map<string, Readonly<Record<string, string>>>();
   for (const { user, faults } of users) {
     const { name, uid = '' } = user.metadata;
-    if (!signer || !due.has(name) || faults.length > 0 || isBeingDeleted(user)) continue;
+    if (!signer || !due.has(name) || faults.length > 0 || isBeingDeleted(user) || isPaused(user)) continue;
     const known = before.get(uid);
     // No organisation: what has one is a node, or the operator.
     const request = { subject: { commonName: name }, names: [], now, validityMs };
@@ -44,7 +45,7 @@ export async function passwordsFor(
 ): Promise<UsersActed['passwords']> {
   const passwords = new Map<string, string>();
   for (const { user, secret, wanted } of users) {
-    if (wanted.credentials !== 'password' || isBeingDeleted(user)) continue;
+    if (wanted.credentials !== 'password' || isBeingDeleted(user) || isPaused(user)) continue;
     const { namespace, uid = '' } = user.metadata;
     const source = passwordSource(user);
     const password = source

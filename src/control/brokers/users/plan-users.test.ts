@@ -71,7 +71,7 @@ async function userBed(authentication: object) {
       user.spec.authentication?.type === 'tls' ? [{ name: 'alice', secret }] : [],
       new Date(memory.now),
     ),
-    undiscovered: false,
+    isUnclear: false,
     acted,
   });
   return {

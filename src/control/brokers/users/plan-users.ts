@@ -1,4 +1,5 @@
 /** Decides about all KafkaUsers of a cluster together: which Secrets they have, and what their statuses say. Pure. */
+import { canonicalJson } from '../../../kube/json.ts';
 import type { AnyObject, KubeObject } from '../../../kube/object.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
 import { referenceOf } from '../../../kube/write/apply-decision.ts';
@@ -35,7 +36,8 @@ export interface ObservedUsers {
   users: readonly ObservedUser[];
   unreadable: readonly { object: KubeObject; problem: string }[];
   authority: ClientsAuthority | undefined;
-  undiscovered: boolean;
+  /** Whether it is not known yet who has the users. */
+  isUnclear: boolean;
   acted: UsersActed | undefined;
 }
 
@@ -69,7 +71,8 @@ export interface UsersAction {
 export type UsersPlan = Plan<UsersAction>;
 
 const NOTHING: UsersPlan = { persist: [], targets: [], actions: [], statuses: [], lookAgainInMs: undefined };
-const AT_ONCE_MS = 1;
+/** What was made a moment ago is to be written down now, or to be seen in a cache. */
+const AT_ONCE_MS = 20;
 const SOON_MS = 500;
 const UNREACHED_MS = 5000;
 /** Kafka tells nobody of changes that others make, nor does a Secret that only a user names. */
@@ -77,7 +80,7 @@ const IDLE_MS = 120_000;
 
 export function planUsers(observed: ObservedUsers, learned: Learned<never>): UsersPlan {
   const { namespace, cluster, home, users, unreadable, authority, acted } = observed;
-  if (observed.undiscovered) return { ...NOTHING, lookAgainInMs: UNREACHED_MS };
+  if (observed.isUnclear) return { ...NOTHING, lookAgainInMs: UNREACHED_MS };
   if (users.length + unreadable.length === 0) return NOTHING;
   if (!home) return { ...NOTHING, actions: [{ home, users: users.map(wantedOf), authority, drop: [] }] };
   const all = users.map(wantedOf).map((one) => withCredentialFaults(one, observed, learned));
@@ -89,7 +92,7 @@ export function planUsers(observed: ObservedUsers, learned: Learned<never>): Use
     ],
     actions: [{ home, users: all, authority, drop: all.flatMap(dropped) }],
     statuses: [...all.flatMap((one) => statusesOf(one, acted)), ...unreadable.flatMap(brokenStatus)],
-    lookAgainInMs: lookAgain(observed),
+    lookAgainInMs: lookAgain(observed, objects),
   };
 }
 
@@ -97,12 +100,11 @@ function wantedOf(observed: ObservedUser): WantedOfUser {
   return { ...observed, ...wantedUser(observed.user) };
 }
 
-function lookAgain({ users, acted }: ObservedUsers): number {
-  const isUnwritten = users.some(({ user, secret }) => {
-    const uid = user.metadata.uid ?? '';
-    return !secret && (acted?.certificates.has(uid) || acted?.passwords.has(uid));
-  });
-  if (isUnwritten) return AT_ONCE_MS;
+function lookAgain({ users, acted }: ObservedUsers, objects: readonly AnyObject[]): number {
+  const seen = new Map(users.map(({ user, secret }) => [user.metadata.name, secret?.['data']]));
+  const isUnwritten = ({ metadata, ['data']: data }: AnyObject) =>
+    canonicalJson(data) !== canonicalJson(seen.get(metadata.name));
+  if (objects.some(isUnwritten)) return AT_ONCE_MS;
   if (acted?.isBusy) return SOON_MS;
   return acted?.isReached === false ? UNREACHED_MS : IDLE_MS;
 }

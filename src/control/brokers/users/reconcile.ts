@@ -8,7 +8,7 @@ import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { read } from '../../kernel/read.ts';
 import type { Reconciler } from '../../kernel/reconcile.ts';
 import type { Watched } from '../../kernel/watches.ts';
-import { homeOf } from '../entities/home.ts';
+import { homeOf, isHomeUnclear } from '../entities/home.ts';
 import { charterIn, reach, secretsToReach } from '../entities/reach.ts';
 import { clientsCaCertName, clientsCaName } from '../model/names.ts';
 import { isOfUser } from '../watches.ts';
@@ -84,7 +84,7 @@ function observeUsers(
       problem === undefined ? [] : [{ object, problem }],
     ),
     authority: home && authorityOf(views, home, users, now),
-    undiscovered: undiscovered.size > 0,
+    isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
     acted,
   };
 }
