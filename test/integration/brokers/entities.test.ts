@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { openAdmin } from '../../../src/kafka/admin/admin.ts';
 import type { Admin, AdminOptions } from '../../../src/kafka/admin/admin.ts';
-import type { AnyObject } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
+import { PATIENCE, entity as entityOf, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
 
 const LISTENERS = [
@@ -13,12 +12,7 @@ const LISTENERS = [
   { name: 'scram', port: 9094, type: 'internal', tls: false, authentication: { type: 'scram-sha-512' } },
 ];
 
-const entity = (kind: string, name: string, spec: object): AnyObject => ({
-  apiVersion: 'kafka.strimzi.io/v1',
-  kind,
-  metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': 'shop' } },
-  spec,
-});
+const entity = (kind: string, name: string, spec: object) => entityOf(kind, name, 'shop', spec);
 
 const mayAll = (name: string) => ({
   type: 'simple',

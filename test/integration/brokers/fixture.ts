@@ -49,6 +49,14 @@ export const nodePool = (cluster: string, name: string, spec: object = {}): AnyO
   },
 });
 
+/** A KafkaTopic or KafkaUser of a cluster. */
+export const entity = (kind: string, name: string, cluster: string, spec: object): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind,
+  metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': cluster } },
+  spec,
+});
+
 const GROUPS: Record<string, [group: string, version: string]> = {
   Kafka: ['kafka.strimzi.io', 'v1'],
   KafkaNodePool: ['kafka.strimzi.io', 'v1'],
