@@ -12,6 +12,7 @@ import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
 import type { KafkaPlan, KafkaSettings } from './plan.ts';
+import { isOfUser } from './watches.ts';
 import type { KafkaViews } from './watches.ts';
 
 export interface KafkaReconcilerOptions {
@@ -29,7 +30,10 @@ export function kafkaReconciler(
   const { views } = caches;
   return {
     load(key, signal) {
-      const secrets = views.secrets.find('kafka', key).map(({ metadata }) => keyOf(metadata));
+      const secrets = views.secrets
+        .find('kafka', key)
+        .filter((secret) => !isOfUser(secret))
+        .map(({ metadata }) => keyOf(metadata));
       return caches.load(`kafka ${key}`, { secrets }, signal);
     },
     observe(key, acted, now) {

@@ -2,11 +2,13 @@
 import type { Client } from '../../kube/http/client.ts';
 import type { Log } from '../../ops/log.ts';
 import { reconcileBy } from '../kernel/reconcile.ts';
-import type { Road } from '../kernel/road.ts';
+import type { Road, RoadController } from '../kernel/road.ts';
 import { KAFKA_EVENTS } from './faults.ts';
 import type { KafkaSettings } from './plan.ts';
 import { kafkaReconciler } from './reconcile.ts';
-import { KAFKA_WATCHES, everyKafka } from './watches.ts';
+import { topicReconciler } from './topics/reconcile.ts';
+import { userReconciler } from './users/reconcile.ts';
+import { KAFKA_WATCHES, everyKafka, everyLabelled } from './watches.ts';
 import type { KafkaViews } from './watches.ts';
 
 export interface KafkaRoadOptions {
@@ -23,11 +25,24 @@ export function kafkaRoad({ settings, client, log }: KafkaRoadOptions): Road<Kaf
     name: 'kafka',
     watches: KAFKA_WATCHES,
     events: KAFKA_EVENTS,
-    everyKey: { kafka: everyKafka },
+    everyKey: {
+      kafka: everyKafka,
+      'kafka-topic': everyLabelled('kafkaTopics'),
+      'kafka-user': everyLabelled('kafkaUsers'),
+    },
     controllers: (context) => {
       const { watched: caches, targets } = context;
       const reconciler = kafkaReconciler({ caches, client, targets, settings, log });
-      return { kafka: { concurrency: CLUSTERS_AT_ONCE, reconcile: reconcileBy(reconciler, context) } };
+      const entities = { caches, client, log };
+      const controller = (reconcile: RoadController['reconcile']) => ({
+        concurrency: CLUSTERS_AT_ONCE,
+        reconcile,
+      });
+      return {
+        kafka: controller(reconcileBy(reconciler, context)),
+        'kafka-topic': controller(reconcileBy(topicReconciler(entities), context)),
+        'kafka-user': controller(reconcileBy(userReconciler(entities), context)),
+      };
     },
   };
 }

@@ -4,16 +4,21 @@ import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
+import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
+import { kafkaUser } from '../../resources/strimzi/kafka-user.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
-import { CLUSTER_LABEL, kafkaOf } from './model/names.ts';
+import { isNews, keysOfKafka } from './entities/home.ts';
+import { CLUSTER_LABEL, PART_LABEL, USER_PART, kafkaOf } from './model/names.ts';
 
 /** What can be looked up. Strimzi's kinds are there if someone has installed them. */
 export interface KafkaViews {
   kafkas?: View;
   nodePools?: View;
+  kafkaTopics?: View;
+  kafkaUsers?: View;
   anchors?: View;
   podSets?: View;
   secrets: View;
@@ -36,13 +41,41 @@ const OF_KAFKA = {
 const OWNED = { ...OF_KAFKA, owned: true } as const;
 
 export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
-  kafkas: { kind: kafka, optional: true, writesStatus: true, wakes: { kafka: ownKey } },
+  kafkas: {
+    kind: kafka,
+    optional: true,
+    writesStatus: true,
+    wakes: {
+      kafka: ownKey,
+      'kafka-topic': keysOfKafka('topicOperator'),
+      'kafka-user': keysOfKafka('userOperator'),
+    },
+  },
   nodePools: {
     kind: kafkaNodePool,
     optional: true,
     writesStatus: true,
     indexes: { kafka: kafkaOf },
     wakes: { kafka: kafkaOf },
+  },
+  // Patched: their finalizers, and what is remembered of them.
+  kafkaTopics: {
+    kind: kafkaTopic,
+    optional: true,
+    writesStatus: true,
+    indexes: { kafka: kafkaOf },
+    wakes: { 'kafka-topic': kafkaOf },
+    when: isNews,
+    verbs: ['patch'],
+  },
+  kafkaUsers: {
+    kind: kafkaUser,
+    optional: true,
+    writesStatus: true,
+    indexes: { kafka: kafkaOf },
+    wakes: { 'kafka-user': kafkaOf },
+    when: isNews,
+    verbs: ['patch'],
   },
   // Written whole, over just what was seen, and never applied: it is what must not be forgotten.
   anchors: {
@@ -54,7 +87,15 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   },
   podSets: { kind: strimziPodSet, optional: true, ...OWNED },
   // Authorities that users bring are among them. Of what else has the label only metadata is followed.
-  secrets: { kind: core('Secret', 'secrets'), ...OWNED, metadataOnly: true },
+  secrets: {
+    kind: core('Secret', 'secrets'),
+    ...OWNED,
+    metadataOnly: true,
+    wakes: {
+      kafka: (secret) => (isOfUser(secret) ? [] : kafkaOf(secret)),
+      'kafka-user': (secret) => (isOfUser(secret) ? kafkaOf(secret) : []),
+    },
+  },
   configMaps: { kind: core('ConfigMap', 'configmaps'), ...OWNED, metadataOnly: true },
   services: { kind: core('Service', 'services'), ...OWNED },
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...OWNED },
@@ -68,6 +109,15 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
 /** Every Kafka there is. */
 export const everyKafka = ({ kafkas }: KafkaViews): string[] =>
   (kafkas?.list() ?? []).map(({ metadata }) => keyOf(metadata));
+
+/** All names by which topics, or users, are labelled. */
+export const everyLabelled =
+  (view: 'kafkaTopics' | 'kafkaUsers') =>
+  (views: KafkaViews): Iterable<string> =>
+    new Set((views[view]?.list() ?? []).flatMap(kafkaOf));
+
+/** Whether a Secret is that of a user, and of no concern to the cluster. */
+export const isOfUser = ({ metadata }: AnyObject): boolean => metadata.labels?.[PART_LABEL] === USER_PART;
 
 const trimAll = trimManagedFields<AnyObject>();
 

@@ -34,6 +34,10 @@ const OPERATIONS = [
   'TwoPhaseCommit',
 ] as const;
 
+/** What ACLs can be about, and what they allow or forbid: what this client can write. */
+export const ACL_RESOURCES = RESOURCE_TYPES.filter((name) => name !== 'unknown' && name !== 'any');
+export const ACL_OPERATIONS = OPERATIONS.filter((name) => name !== 'unknown' && name !== 'any');
+
 type Named<T extends readonly string[]> = Exclude<T[number], 'any' | 'match'>;
 
 /** The names are those of a KafkaUser's ACLs. `unknown` comes from a newer Kafka, and cannot be written. */

@@ -34,3 +34,9 @@ export function answerOf<T>(
 export function mapAnswer<T, R>(answer: Answer<T>, make: (value: T) => Answer<R>): Answer<R> {
   return answer.error ? answer : make(answer.value);
 }
+
+/** The value, where a refusal leaves nothing to go on with. */
+export function required<T>({ value, error }: Answer<T>): T {
+  if (error) throw new Error(`Kafka: ${error.message}`);
+  return value;
+}

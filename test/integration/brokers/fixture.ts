@@ -49,9 +49,19 @@ export const nodePool = (cluster: string, name: string, spec: object = {}): AnyO
   },
 });
 
+/** A KafkaTopic or KafkaUser of a cluster. */
+export const entity = (kind: string, name: string, cluster: string, spec: object): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind,
+  metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': cluster } },
+  spec,
+});
+
 const GROUPS: Record<string, [group: string, version: string]> = {
   Kafka: ['kafka.strimzi.io', 'v1'],
   KafkaNodePool: ['kafka.strimzi.io', 'v1'],
+  KafkaTopic: ['kafka.strimzi.io', 'v1'],
+  KafkaUser: ['kafka.strimzi.io', 'v1'],
   KafkaAnchor: ['isthmus.dev', 'v1alpha1'],
   StrimziPodSet: ['core.strimzi.io', 'v1'],
 };

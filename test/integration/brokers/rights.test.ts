@@ -10,10 +10,14 @@ import { accountKubeconfig, untilGranted } from '../control/account.ts';
 import { createAudit, rightsOf } from '../control/audit.ts';
 import type { Audit } from '../control/audit.ts';
 import { apply } from '../control/harness.ts';
-import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
+import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
 
 const NAMESPACE = 'isthmus-system';
 const ROADS = ['kafka', 'pod-sets'] as const;
+const ENTITIES = [
+  ['KafkaTopic', 'orders'],
+  ['KafkaUser', 'alice'],
+] as const;
 
 suite('rights of the kafka road', () => {
   let plane: ControlPlane;
@@ -35,10 +39,23 @@ suite('rights of the kafka road', () => {
     const operator = { kubeconfig, namespace: NAMESPACE };
     const bed = await startBed({ plane, nodes, operator });
     try {
-      await bed.apply(kafka('one'), nodePool('one', 'dual'), nodePool('one', 'extra', { roles: ['broker'] }));
+      const entities = { entityOperator: { topicOperator: {}, userOperator: {} } };
+      await bed.apply(
+        kafka('one', {}, entities),
+        nodePool('one', 'dual'),
+        nodePool('one', 'extra', { roles: ['broker'] }),
+        entity('KafkaTopic', 'orders', 'one', { partitions: 1, replicas: 1 }),
+        entity('KafkaUser', 'alice', 'one', { authentication: { type: 'scram-sha-512' } }),
+      );
       await bed.untilReady('one');
+      for (const [kind, name] of ENTITIES)
+        await waitFor(
+          `${kind} has a status`,
+          async () => (await bed.get(kind, name))?.['status'] !== undefined,
+          PATIENCE,
+        );
       const before = await bed.podUid('one-dual-0');
-      await bed.apply(kafka('one', { config: { 'queued.max.requests': 400 } }));
+      await bed.apply(kafka('one', { config: { 'queued.max.requests': 400 } }, entities));
       await waitFor(
         'the node was restarted',
         async () => ![undefined, before].includes(await bed.podUid('one-dual-0')),

@@ -1,6 +1,6 @@
 /** Moves partitions: one look and the next few reassignments, so that brokers that are to go become empty. Remembers nothing. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
-import type { Answer } from '../../../kafka/admin/answer.ts';
+import { required } from '../../../kafka/admin/answer.ts';
 import { moves } from '../moves/moves.ts';
 import type { Moves } from '../moves/moves.ts';
 import type { BrokerPlace, PlacedPartition } from '../moves/layout.ts';
@@ -48,11 +48,6 @@ export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress
   const busy = new Set(partitions.flatMap(({ replicas }) => replicas));
   const { toDrain, underWay, noPlace, waiting, done } = next;
   return { drained: wish.leaving.filter((id) => !busy.has(id)), toDrain, underWay, noPlace, waiting, done };
-}
-
-function required<T>({ value, error }: Answer<T>): T {
-  if (error) throw new Error(`Kafka: ${error.message}`);
-  return value;
 }
 
 function requireAll(results: readonly { error?: { message: string } | undefined }[]): void {

@@ -11,6 +11,7 @@ export const NAME_LABEL = 'strimzi.io/name';
 export const POD_LABEL = 'strimzi.io/pod-name';
 /** What of a cluster an object is for: itself, or one of its users. */
 export const PART_LABEL = 'isthmus.dev/part';
+export const USER_PART = 'user';
 export const BROKER_ROLE_LABEL = 'strimzi.io/broker-role';
 export const CONTROLLER_ROLE_LABEL = 'strimzi.io/controller-role';
 

@@ -12,7 +12,7 @@ export function drainMove(partition: PlacedPartition, board: Board): number[] | 
   for (const [position, id] of partition.replicas.entries()) {
     if (!going.has(id)) continue;
     const kept = replicas.filter((each) => !going.has(each));
-    const next = choose(kept, board, position === 0);
+    const next = chooseBroker(kept, board, position === 0);
     if (next === undefined) {
       addLoad(loads, partition.replicas, partition.bytes, 1);
       return undefined;
@@ -24,7 +24,11 @@ export function drainMove(partition: PlacedPartition, board: Board): number[] | 
 }
 
 /** A broker in a rack that has no replica yet, if there is one; of these, the one that has least. */
-function choose(kept: readonly number[], { brokers, loads }: Board, leads: boolean): number | undefined {
+export function chooseBroker(
+  kept: readonly number[],
+  { brokers, loads }: Board,
+  leads: boolean,
+): number | undefined {
   const rackOf = racksOf(brokers);
   const racks = new Set(kept.map(rackOf));
   const free = brokers.filter(

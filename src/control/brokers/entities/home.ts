@@ -1,0 +1,69 @@
+/** Which Kafka has the topics and users of a namespace: the one that their label names, whose entity operator looks there. Pure. */
+import { isBeingDeleted, keyOf, nameOfKey } from '../../../kube/object.ts';
+import type { AnyObject, KubeObject } from '../../../kube/object.ts';
+import { kafka } from '../../../resources/strimzi/kafka.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { read } from '../../kernel/read.ts';
+import type { View } from '../../kernel/watches.ts';
+import { isManaged } from '../front/kafka.ts';
+
+export type EntityOperator = 'topicOperator' | 'userOperator';
+
+/** The namespace whose topics or users a Kafka has; undefined if it does not say that it has any. */
+export function watchedNamespace({ metadata, spec }: Kafka, operator: EntityOperator): string | undefined {
+  const settings = spec.entityOperator?.[operator];
+  if (typeof settings !== 'object' || settings === null) return undefined;
+  const { watchedNamespace: namespace } = settings as { watchedNamespace?: unknown };
+  return typeof namespace === 'string' && namespace !== '' ? namespace : metadata.namespace;
+}
+
+/**
+ * The Kafka that has what is labelled with a name in a namespace, by that key. One in the same namespace comes before others that look
+ * there from theirs: nobody takes over what somebody else's Kafka has.
+ */
+export function homeOf(key: string, kafkas: View | undefined, operator: EntityOperator): Kafka | undefined {
+  const { namespace, name } = nameOfKey(key);
+  const homes = (kafkas?.list() ?? [])
+    .filter((object) => object.metadata.name === name && !isBeingDeleted(object))
+    .flatMap((object) => read(kafka, object).resource ?? [])
+    .filter((found) => isManaged(found) && watchedNamespace(found, operator) === namespace);
+  const rank = ({ metadata }: Kafka) => `${metadata.namespace === namespace ? 0 : 1} ${metadata.namespace}`;
+  return homes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+}
+
+/** Whether a Kafka of that name cannot be read: nobody can tell what it has. */
+export function isHomeUnclear(key: string, kafkas: View | undefined): boolean {
+  const { name } = nameOfKey(key);
+  const namesakes = (kafkas?.list() ?? []).filter(({ metadata }) => metadata.name === name);
+  return namesakes.some((object) => read(kafka, object).problem !== undefined);
+}
+
+/** The keys of topics or users to look at again when a Kafka changes. */
+export function keysOfKafka(operator: EntityOperator): (object: AnyObject) => string[] {
+  return (object) => {
+    const { resource } = read(kafka, object);
+    const namespace = resource && watchedNamespace(resource, operator);
+    return [keyOf(object.metadata), ...(namespace ? [keyOf({ namespace, name: object.metadata.name })] : [])];
+  };
+}
+
+const contentOf = ({ metadata, ...object }: AnyObject): string => {
+  const { labels, annotations, finalizers, deletionTimestamp, uid } = metadata;
+  return JSON.stringify([object['spec'], labels, annotations, finalizers, deletionTimestamp, uid]);
+};
+
+/** Whether a change is more than a status, which is written here. */
+export const isNews = ({ before, after }: { before: AnyObject | undefined; after: AnyObject | undefined }) =>
+  !before || !after || contentOf(before) !== contentOf(after);
+
+/** Whether a person wants a resource left as it is for now. */
+export const isPaused = ({ metadata }: KubeObject): boolean =>
+  metadata.annotations?.['strimzi.io/pause-reconciliation'] === 'true';
+
+/** Whether what a resource made goes with it: said by itself, or by its Kafka for all; it does if nobody says. */
+export function usesFinalizer(resource: KubeObject, home: KubeObject): boolean {
+  const own = resource.metadata.annotations?.[USE_FINALIZER_ANNOTATION];
+  return (own ?? home.metadata.annotations?.[USE_FINALIZER_ANNOTATION]) !== 'false';
+}
+
+export const USE_FINALIZER_ANNOTATION = 'isthmus.dev/use-finalizer';

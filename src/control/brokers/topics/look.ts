@@ -1,0 +1,116 @@
+/** Asks Kafka about many topics in few requests, and carries out what was decided about them. */
+import type { Admin } from '../../../kafka/admin/admin.ts';
+import { required } from '../../../kafka/admin/answer.ts';
+import type { Fault, ItemResult } from '../../../kafka/admin/answer.ts';
+import type { Partition } from '../../../kafka/admin/topics.ts';
+import type { KafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
+import { chunksOf } from '../entities/chunks.ts';
+import { loadsOf } from '../moves/layout.ts';
+import type { BrokerPlace } from '../moves/layout.ts';
+import { configKeysOf, topicNameOf } from './plan-topic.ts';
+import type { LiveTopic, TopicStep } from './plan-topic.ts';
+import { namesToAsk } from './plan-topics.ts';
+import type { SeenTopics } from './plan-topics.ts';
+
+/** What one request is about at most: Kafka creates up to 10,000 partitions in one. */
+const A_REQUEST = 200;
+
+/** `leaving`: brokers that are to go, which get nothing new. */
+export async function lookAtTopics(
+  admin: Admin,
+  topics: readonly KafkaTopic[],
+  leaving: ReadonlySet<number>,
+): Promise<SeenTopics> {
+  const { nodes } = required(await admin.cluster());
+  const reassignments = required(await admin.reassignments());
+  const brokers = nodes.map(({ id, rack, fenced }): BrokerPlace => ({
+    id,
+    rack,
+    state: leaving.has(id) ? 'drain' : 'stays',
+    available: !fenced,
+  }));
+  const listed = await listTopics(admin, namesToAsk(topics));
+  const configs = await configsOf(admin, topics, listed);
+  const moving = new Set(reassignments.map(({ topic }) => topic));
+  const live = new Map<string, LiveTopic | Fault>();
+  for (const [name, topic] of listed)
+    if ('message' in topic) live.set(name, topic);
+    else {
+      const its = configs.get(name) ?? {};
+      live.set(name, isFault(its) ? its : { ...topic, configs: its, moving: moving.has(name) });
+    }
+  const partitions = [...listed.values()].flatMap((topic) => ('message' in topic ? [] : topic.partitions));
+  const board = { brokers, going: new Set(leaving), loads: loadsOf(partitions, brokers) };
+  return { live, board, moving: reassignments.length };
+}
+
+type Listed = Pick<LiveTopic, 'id' | 'internal'> & { partitions: Partition[] };
+
+/** Those that exist. */
+async function listTopics(admin: Admin, names: readonly string[]): Promise<Map<string, Listed | Fault>> {
+  const listed = new Map<string, Listed | Fault>();
+  for await (const page of admin.topics({ names }))
+    for (const { name, id, internal, partitions, error } of required(page)) {
+      const before = listed.get(name);
+      if (before && !('message' in before)) before.partitions.push(...partitions);
+      else if (!error) listed.set(name, { id, internal, partitions: [...partitions] });
+      else if (error.name !== 'UNKNOWN_TOPIC_OR_PARTITION') listed.set(name, error);
+    }
+  return listed;
+}
+
+type Configs = Readonly<Record<string, string>>;
+const isFault = (value: Configs | Fault): value is Fault => typeof value['code'] === 'number';
+
+/** What was set for each topic, of the keys that matter to any of them. */
+async function configsOf(
+  admin: Admin,
+  topics: readonly KafkaTopic[],
+  listed: ReadonlyMap<string, Listed | Fault>,
+): Promise<Map<string, Configs | Fault>> {
+  const found = new Map<string, Configs | Fault>();
+  const configured = topics.filter(
+    (topic) => listed.has(topicNameOf(topic)) && configKeysOf(topic).length > 0,
+  );
+  for (const chunk of chunksOf(configured, A_REQUEST)) {
+    const keys = [...new Set(chunk.flatMap(configKeysOf))];
+    const resources = [...new Set(chunk.map(topicNameOf))].map((name) => ({ type: 'topic' as const, name }));
+    for (const { resource, configs, error } of await admin.configs(resources, keys)) {
+      const set = Object.entries(configs).filter(([, { source }]) => source === 'topic');
+      found.set(
+        resource.name,
+        error ?? Object.fromEntries(set.map(([key, { value }]) => [key, value ?? ''])),
+      );
+    }
+  }
+  return found;
+}
+
+/** Takes steps, of each sort all in as few requests as can be. Says what Kafka refused, by name of the topic. */
+export async function takeSteps(admin: Admin, steps: readonly TopicStep[]): Promise<Map<string, Fault>> {
+  const refused = new Map<string, Fault>();
+  const note = (results: readonly (ItemResult & { name: string })[]) => {
+    for (const { name, error } of results) if (error && !isDone(error)) refused.set(name, error);
+  };
+  const all = <Do extends TopicStep['do']>(sort: Do) =>
+    chunksOf(
+      steps.filter((step): step is Extract<TopicStep, { do: Do }> => step.do === sort),
+      A_REQUEST,
+    );
+  for (const chunk of all('delete')) note(await admin.deleteTopics(chunk.map(({ name }) => name)));
+  for (const chunk of all('create')) note(await admin.createTopics(chunk.map(({ topic }) => topic)));
+  for (const chunk of all('grow')) note(await admin.createPartitions(chunk));
+  for (const chunk of all('configure')) {
+    const results = await admin.alterConfigs(chunk.map(({ change }) => change));
+    note(results.map(({ resource, error }) => ({ name: resource.name, error })));
+  }
+  for (const chunk of all('reassign')) {
+    const wanted = chunk.flatMap((step) => step.wanted);
+    const results = await admin.reassign(wanted, { allowReplicationFactorChange: true });
+    note(results.map(({ topic, error }) => ({ name: topic, error })));
+  }
+  return refused;
+}
+
+/** A broker may be a moment behind, and not know what was done before. The next look shows it. */
+const isDone = ({ name }: Fault) => name === 'TOPIC_ALREADY_EXISTS' || name === 'UNKNOWN_TOPIC_OR_PARTITION';

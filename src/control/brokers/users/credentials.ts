@@ -1,0 +1,152 @@
+/** The Secrets of users: what they are to hold, and which certificates and passwords have to be made for that. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
+import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
+import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
+import { readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import { isFault } from '../../../pki/certificate-facts.ts';
+import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
+import { readLeaf } from '../../../pki/leaf.ts';
+import { renewalStep } from '../../../pki/renewal.ts';
+import type { Step } from '../../../pki/renewal.ts';
+import { encoded, textOf } from '../../../pki/secrets.ts';
+import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { MANAGED_BY } from '../../kernel/field-manager.ts';
+import { viewOf } from '../certificates/authorities.ts';
+import { policiesOf } from '../certificates/policy.ts';
+import {
+  CLUSTER_LABEL,
+  KIND_LABEL,
+  PART_LABEL,
+  USER_PART,
+  clientsCaCertName,
+  clientsCaName,
+  trustBundleName,
+} from '../model/names.ts';
+
+/** The name of a user's certificate within its Secret. */
+export const LEAF = 'user';
+
+/** On the Secret of every user of a cluster. */
+export const userLabels = (cluster: string): Record<string, string> => ({
+  [CLUSTER_LABEL]: cluster,
+  [PART_LABEL]: USER_PART,
+  ...MANAGED_BY,
+});
+
+export interface ClientsAuthority {
+  material: AuthorityMaterial;
+  /** What its life asks for next; only a `sign` is carried out for users. */
+  step: Step;
+  validityMs: number;
+}
+
+/** The authority that signs users' certificates, and which of them are due, by name of the user. */
+export function clientsAuthority(
+  home: Kafka,
+  secretOf: (name: string) => AnyObject | undefined,
+  pods: readonly AnyObject[],
+  holders: readonly { name: string; secret: AnyObject | undefined }[],
+  now: Date,
+): ClientsAuthority {
+  const { name } = home.metadata;
+  const { isSupplied, ...policy } = policiesOf(home).policies.clients;
+  const material = readAuthority(
+    viewOf(secretOf(clientsCaCertName(name))),
+    viewOf(secretOf(clientsCaName(name))),
+  );
+  const published = readBundle(viewOf(secretOf(trustBundleName(name))), 'clients-ca');
+  const known = [...certificatesIn(material), ...published];
+  const step = renewalStep({
+    ...authorityFacts(material),
+    now,
+    policy,
+    isSupplied,
+    bundles: [published],
+    trusters: pods.map(({ metadata }) => ({
+      name: metadata.name,
+      trusts: readNodeAnnotations(metadata.annotations ?? {}).clientsTrust,
+    })),
+    leaves: holders.map(({ name: leaf, secret }) => ({
+      name: leaf,
+      held: readLeaf(LEAF, viewOf(secret), known),
+      running: undefined,
+      wantedNames: [],
+    })),
+  });
+  return { material, step, validityMs: policy.validityMs };
+}
+
+const certificatesIn = ({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] => [
+  ...(certificate && !isFault(certificate) ? [certificate] : []),
+  ...above,
+  ...former,
+];
+
+/** What a TLS user's Secret is to hold: what was made just now, or else what it has; undefined as long as there is nothing. */
+export function certificateData(
+  secret: AnyObject | undefined,
+  made: Readonly<Record<string, string>> | undefined,
+  { material }: Pick<ClientsAuthority, 'material'>,
+): Record<string, string> | undefined {
+  const { certificate } = material;
+  const leaf = made ?? leafIn(secret);
+  if (!leaf || !certificate || isFault(certificate)) return undefined;
+  return { ...leaf, ...encoded({ 'ca.crt': certificate.pem }) };
+}
+
+const FILES = ['crt', 'key', 'p12', 'password'].map((file) => `${LEAF}.${file}`);
+
+function leafIn(secret: AnyObject | undefined): Record<string, string> | undefined {
+  const { data = {} } = viewOf(secret) ?? {};
+  const files = FILES.flatMap((file) => (data[file] === undefined ? [] : [[file, data[file]] as const]));
+  return files.length === FILES.length ? Object.fromEntries(files) : undefined;
+}
+
+export const passwordIn = (secret: AnyObject | undefined): string | undefined => {
+  const password = textOf(viewOf(secret), 'password');
+  return password === '' ? undefined : password;
+};
+
+/** What a user with a password has in its Secret: the password, and how Java clients want to be told of it. */
+export function passwordData(username: string, password: string): Record<string, string> {
+  const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+  const module = 'org.apache.kafka.common.security.scram.ScramLoginModule';
+  return encoded({
+    password,
+    'sasl.jaas.config': `${module} required username=${quoted(username)} password=${quoted(password)};`,
+  });
+}
+
+/** The Secret of a user, named like it; it goes with the user. */
+export function userSecret(user: KafkaUser, cluster: string, data: Record<string, string>): AnyObject {
+  const { namespace, name, uid = '' } = user.metadata;
+  const { apiVersion, kind } = user;
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      namespace,
+      labels: { ...userLabels(cluster), [KIND_LABEL]: 'KafkaUser' },
+      ownerReferences: [{ apiVersion, kind, name, uid, controller: false, blockOwnerDeletion: false }],
+    },
+    type: 'Opaque',
+    data,
+  };
+}
+
+export interface PasswordSource {
+  secret: string;
+  key: string;
+}
+
+/** Where a user's password comes from, if not from here. */
+export function passwordSource({ spec }: KafkaUser): PasswordSource | undefined {
+  const { password } = (spec.authentication ?? {}) as {
+    password?: { valueFrom?: { secretKeyRef?: { name?: unknown; key?: unknown } } };
+  };
+  if (password === undefined) return undefined;
+  const { name = '', key = 'password' } = password.valueFrom?.secretKeyRef ?? {};
+  return { secret: String(name), key: String(key) };
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { createHash, X509Certificate } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import { referenceOf } from '../../../kube/write/apply-decision.ts';
+import { kafkaUser } from '../../../resources/strimzi/kafka-user.ts';
+import { kafka } from '../../../resources/strimzi/kafka.ts';
+import { NOTHING_LEARNED } from '../../kernel/reconcile.ts';
+import type { Learned } from '../../kernel/reconcile.ts';
+import { read } from '../../kernel/read.ts';
+import { clientsAuthority } from './credentials.ts';
+import { passwordsFor, signCertificates } from './make.ts';
+import { planUsers } from './plan-users.ts';
+import type { ObservedUsers, UsersActed } from './plan-users.ts';
+
+const KAFKA: AnyObject = {
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'Kafka',
+  metadata: {
+    name: 'events',
+    namespace: 'kafka',
+    uid: 'uid-kafka',
+    annotations: { 'isthmus.dev/managed': 'true' },
+  },
+  spec: {
+    kafka: { listeners: [{ name: 'plain', port: 9092, type: 'internal', tls: false }] },
+    entityOperator: { userOperator: {} },
+  },
+};
+
+const POOL: AnyObject = {
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'KafkaNodePool',
+  metadata: { name: 'dual', namespace: 'kafka', uid: 'uid-pool', labels: { 'strimzi.io/cluster': 'events' } },
+  spec: { replicas: 1, roles: ['controller', 'broker'], storage: { type: 'ephemeral' } },
+};
+
+const userWith = (authentication: object) =>
+  read(kafkaUser, {
+    apiVersion: 'kafka.strimzi.io/v1',
+    kind: 'KafkaUser',
+    metadata: { name: 'alice', namespace: 'kafka', uid: 'uid-alice', generation: 1 },
+    spec: { authentication },
+  } as AnyObject).resource!;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A cluster with its authorities, and one user whose Secret is written as it is planned. */
+async function userBed(authentication: object) {
+  const memory = createMemoryKafka();
+  memory.put(KAFKA);
+  memory.put(POOL);
+  await memory.settle();
+  const user = userWith(authentication);
+  const home = read(kafka, KAFKA).resource!;
+  let secret: AnyObject | undefined;
+  let acted: UsersActed | undefined;
+  const brought = new Map<string, AnyObject>();
+
+  const observe = (): ObservedUsers => ({
+    namespace: 'kafka',
+    cluster: 'events',
+    home,
+    users: [{ user, secret }],
+    unreadable: [],
+    authority: clientsAuthority(
+      home,
+      (name) => memory.get('Secret', name),
+      memory.list('Pod'),
+      user.spec.authentication?.type === 'tls' ? [{ name: 'alice', secret }] : [],
+      new Date(memory.now),
+    ),
+    isUnclear: false,
+    acted,
+  });
+  return {
+    memory,
+    brought,
+    get secret() {
+      return secret;
+    },
+    text: (key: string) =>
+      Buffer.from(((secret?.['data'] ?? {}) as Record<string, string>)[key] ?? '', 'base64').toString(),
+    plan: (learned: Learned<never> = NOTHING_LEARNED) => planUsers(observe(), learned),
+    /** `isSeen`: whether the cache has the Secret that is written now. */
+    async step({ isSeen = true } = {}) {
+      const { targets, actions } = planUsers(observe(), NOTHING_LEARNED);
+      const [written] = targets.flatMap(({ objects }) => objects);
+      const [{ users, authority }] = actions as [(typeof actions)[number]];
+      const now = new Date(memory.now);
+      acted = {
+        certificates: await signCertificates(users, authority, acted?.certificates ?? new Map(), now),
+        passwords: await passwordsFor(users, acted?.passwords ?? new Map(), (_, name) =>
+          Promise.resolve(brought.get(name)),
+        ),
+        given: new Map(),
+        states: new Map(),
+        isBusy: false,
+        isReached: true,
+      };
+      if (written && isSeen) secret = written;
+      return written;
+    },
+  };
+}
+
+const digest = (object: AnyObject | undefined) =>
+  createHash('sha256').update(JSON.stringify(object?.['data'])).digest('hex');
+
+describe('the Secret of a user', () => {
+  test('has a certificate of the clients CA, which is signed again in time and not before', async () => {
+    const bed = await userBed({ type: 'tls' });
+    await bed.step();
+    await bed.step();
+    const keys = Object.keys(bed.secret?.['data'] as object).toSorted();
+    assert.deepEqual(keys, ['ca.crt', 'user.crt', 'user.key', 'user.p12', 'user.password']);
+    const certificate = new X509Certificate(bed.text('user.crt'));
+    const authority = new X509Certificate(bed.text('ca.crt'));
+    assert.equal(certificate.subject, 'CN=alice');
+    assert.ok(certificate.verify(authority.publicKey));
+    assert.equal(bed.secret?.metadata.labels?.['isthmus.dev/part'], 'user');
+    assert.equal(bed.secret?.metadata.ownerReferences?.[0]?.uid, 'uid-alice');
+    const before = digest(bed.secret);
+    await bed.step();
+    await bed.step();
+    assert.equal(digest(bed.secret), before);
+    bed.memory.now += 350 * DAY_MS;
+    await bed.memory.settle();
+    await bed.step();
+    await bed.step();
+    assert.notEqual(digest(bed.secret), before);
+  });
+
+  test('is not made twice while the cache is behind', async () => {
+    for (const type of ['tls', 'scram-sha-512']) {
+      const bed = await userBed({ type });
+      await bed.step();
+      const first = digest(await bed.step({ isSeen: false }));
+      assert.equal(digest(await bed.step({ isSeen: false })), first);
+      await bed.step();
+      await bed.step();
+      assert.equal(digest(bed.secret), first);
+    }
+  });
+
+  test('has a password that was made, and stays', async () => {
+    const bed = await userBed({ type: 'scram-sha-512' });
+    await bed.step();
+    await bed.step();
+    const password = bed.text('password');
+    assert.ok(password.length >= 24);
+    assert.ok(bed.text('sasl.jaas.config').includes(`username="alice" password="${password}"`));
+    await bed.step();
+    await bed.step();
+    assert.equal(bed.text('password'), password);
+  });
+
+  test('has the password that the user brings, and says where it is missing', async () => {
+    const secretKeyRef = { name: 'mine', key: 'pw' };
+    const bed = await userBed({ type: 'scram-sha-512', password: { valueFrom: { secretKeyRef } } });
+    await bed.step();
+    assert.equal(await bed.step(), undefined);
+    const [status] = bed.plan().statuses as unknown as { status: { conditions: { reason: string }[] } }[];
+    assert.equal(status?.status.conditions[0]?.reason, 'SecretMissing');
+    const data = { pw: Buffer.from('say "hi"').toString('base64') };
+    bed.brought.set('mine', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine' }, data });
+    await bed.step();
+    await bed.step();
+    assert.equal(bed.text('password'), 'say "hi"');
+    assert.ok(bed.text('sasl.jaas.config').includes(String.raw`password="say \"hi\""`));
+    assert.ok(!JSON.stringify(bed.plan().statuses).includes('hi'));
+  });
+
+  test('of somebody else is left alone', async () => {
+    const bed = await userBed({ type: 'scram-sha-512' });
+    await bed.step();
+    const [object] = bed.plan().targets.flatMap(({ objects }) => objects);
+    const { targets, statuses } = bed.plan({ ...NOTHING_LEARNED, taken: new Set([referenceOf(object!)]) });
+    assert.deepEqual(
+      targets.flatMap(({ objects }) => objects),
+      [],
+    );
+    assert.match(JSON.stringify(statuses), /NameTaken/);
+  });
+});
