@@ -74,6 +74,7 @@ suite('the program', () => {
       return out.split('kind: Role\n').length - 1;
     };
     assert.equal(await roles('team-a, team-b,team-a'), await roles('team-a,team-b'));
+    assert.ok((await roles('team-a,team-b')) > (await roles('team-a')));
   });
 
   test('install prints documents that can be piped on, and nothing else', async () => {
@@ -108,9 +109,15 @@ suite('the program', () => {
       await groupsOf('--crds', 'strimzi,redpanda,external-dns,mcs'),
       await groupsOf('--crds', 'all'),
     );
+    const shared = /CustomResourceDefinition|isthmus-(admin|developer|viewer)/;
+    const all = await kindsIn();
+    assert.deepEqual(
+      ['admin', 'developer', 'viewer'].filter((persona) => !all.includes(`ClusterRole isthmus-${persona}`)),
+      [],
+    );
     const left = await kindsIn('--crds', 'none');
     assert.deepEqual(
-      left.filter((item) => /CustomResourceDefinition|isthmus-(admin|developer|viewer)/.test(item)),
+      left.filter((item) => shared.test(item)),
       [],
     );
     assert.ok(left.includes('Deployment isthmus-operator'));

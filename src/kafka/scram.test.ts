@@ -38,7 +38,11 @@ suite('SCRAM', () => {
       'e=unknown-user',
       '',
     ]) {
-      await assert.rejects(startScram('SCRAM-SHA-256', USER, NONCE).final(first), Error, first);
+      await assert.rejects(
+        startScram('SCRAM-SHA-256', USER, NONCE).final(first),
+        /nonce is not ours|iterations, a salt of/,
+        first,
+      );
     }
   });
 });

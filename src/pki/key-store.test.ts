@@ -30,7 +30,7 @@ test('what is wrong is said, and nothing of it is quoted', () => {
   assert.throws(() => readTrustStore(JKS, undefined, PASSWORD), /has a private key in it/);
 });
 
-test('property: a store that was damaged is read or refused, and quickly', () => {
+test('property: a store that was damaged is read or refused in a few words', () => {
   const stores = fc.constantFrom(OPENSSL, KEYTOOL, JKS);
   fc.assert(
     fc.property(stores, fc.nat(), fc.integer({ min: 0, max: 255 }), fc.boolean(), (store, at, byte, cut) => {

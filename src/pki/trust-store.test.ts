@@ -99,13 +99,17 @@ test('a store that is cut short anywhere is refused, and so is garbage', () => {
       assert.throws(() => readTrustStore(store.subarray(0, end), type, 'changeit'), /cut short/);
     }
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 300 }), fc.constantFrom('PKCS12', 'JKS'), (bytes, type) => {
-      assert.throws(() => readTrustStore(Buffer.from(bytes), type, 'changeit'), /store/);
-    }),
+    fc.property(
+      fc.uint8Array({ maxLength: 300, size: 'max' }),
+      fc.constantFrom('PKCS12', 'JKS'),
+      (bytes, type) => {
+        assert.throws(() => readTrustStore(Buffer.from(bytes), type, 'changeit'), /store/);
+      },
+    ),
   );
 });
 
-test('damaged stores are refused with an error, whatever is damaged', () => {
+test('damaged stores are read or refused in a few words, whatever is damaged', () => {
   fc.assert(
     fc.property(fc.constantFrom(PKCS12, JKS), fc.nat(700), fc.nat(255), (store, at, value) => {
       const damaged = Buffer.from(store);
@@ -113,9 +117,10 @@ test('damaged stores are refused with an error, whatever is damaged', () => {
       try {
         readTrustStore(damaged, undefined, 'changeit');
       } catch (error) {
-        assert.ok(error instanceof Error);
+        assert.ok(error instanceof Error && error.message.length < 200);
+        assert.match(error.message, /^(is|has|uses|takes|cannot be) /);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 300 },
   );
 });

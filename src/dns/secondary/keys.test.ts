@@ -24,7 +24,8 @@ test('secrets are read from files; what is wrong is said without quoting them', 
     assert.throws(
       () => load(bad),
       (error: Error) =>
-        /k (is not a secret|\(it has more)/.test(error.message) && !error.message.includes('c2hv'),
+        /k (is not a secret|\(it has more)/.test(error.message) &&
+        (bad === '' || !error.message.includes(bad)),
     );
   const good = Buffer.alloc(32).toString('base64');
   assert.throws(() => load(good, { transferKeys: ['other.test'] }), /no key other\.test\. in tsigKeys/);

@@ -192,5 +192,20 @@ test('an explanation names the objects, the alias and the wildcard', () => {
 });
 
 test('every record type can be served', () => {
-  assert.ok(RECORD_TYPES.every((type) => TYPE[type] > 0));
+  const data = {
+    A: '10.0.0.1',
+    AAAA: 'fd00::1',
+    CNAME: 'x.test',
+    SRV: '0 0 1 x.test',
+    TXT: 'x',
+    PTR: 'x.test',
+    NS: 'x.test',
+  };
+  for (const type of RECORD_TYPES) {
+    const { store, ask } = spec();
+    const problems = store.upsert('a', [{ name: 'x.example.test', type, data: data[type] }]);
+    const { answer, authority } = ask('x.example.test', type);
+    // Of another zone's name servers there is only a referral.
+    assert.deepEqual([problems, (type === 'NS' ? authority : answer).length], [[], 1], type);
+  }
 });

@@ -9,7 +9,7 @@ import type { BatchHead, KafkaRecord, RecordBatch } from './batch.ts';
 import { COMPRESSIONS, compress, decompress } from './compression.ts';
 import { encodeBatch } from './write.ts';
 
-const bytes = fc.option(fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each)));
+const bytes = fc.option(fc.uint8Array({ maxLength: 200, size: 'max' }).map((each) => Buffer.from(each)));
 const record: fc.Arbitrary<KafkaRecord> = fc.record(
   {
     offsetDelta: fc.nat(),

@@ -55,6 +55,7 @@ suite('events', () => {
     recorder.record(about(`${'a'.repeat(199)}-${'b'.repeat(40)}`), notice('n'));
     recorder.record(about(`${'a'.repeat(199)}.${'b'.repeat(40)}`), notice('n'));
     await recorder.flush();
+    assert.equal(created.length, 2);
     for (const { metadata } of created)
       assert.match(metadata.name, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/);
     await recorder.stop();

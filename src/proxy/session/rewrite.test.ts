@@ -68,6 +68,7 @@ suite('addresses', () => {
     const draft = { coordinators: [{ key: 'g', nodeId: -1, host: '', port: -1, errorCode: 15 }] };
     const response = made('FindCoordinator', 4, draft);
     assert.deepEqual(rewriteAddresses('FindCoordinator', response, addressing).nodes, []);
+    assert.deepEqual(response, made('FindCoordinator', 4, draft));
   });
 
   for (const version of versionsOf('DescribeCluster')) {

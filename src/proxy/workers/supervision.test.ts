@@ -64,7 +64,7 @@ suite('supervision', () => {
 
   test('whatever happens, a worker either serves, or there is an end to it', () => {
     fc.assert(
-      fc.property(fc.array(anyEvent, { maxLength: 200 }), (events) => {
+      fc.property(fc.array(anyEvent, { maxLength: 200, size: 'max' }), (events) => {
         const { state, orders } = after(events);
         assert.equal(orders.length, state.phase === 'killed' ? 1 : 0);
         const silence = after(ticks(60), state);

@@ -47,6 +47,8 @@ suite('node configuration', () => {
   test('nodes must show a certificate of the cluster, clients one of the clients’ authority', () => {
     const prefix = (id: string) => `listener.name.${id}.ssl.`;
     assert.equal(valueOf(cluster, 0, `${prefix('controlplane-9090')}client.auth`), 'required');
+    for (const id of ['replication-9091', 'tls-9093'])
+      assert.equal(valueOf(cluster, 1, `${prefix(id)}client.auth`), 'required', id);
     assert.match(
       valueOf(cluster, 1, `${prefix('replication-9091')}truststore.location`)!,
       /cluster-ca\.crt$/,

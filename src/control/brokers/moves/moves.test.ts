@@ -87,7 +87,7 @@ const clusters = fc
         bytes: fc.option(fc.nat(1000), { nil: undefined }),
         outOfSync: fc.nat(3),
       }),
-      { maxLength: 25 },
+      { maxLength: 25, size: 'max' },
     ),
   })
   .map(({ brokers, partitions }) => {

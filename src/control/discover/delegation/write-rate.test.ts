@@ -19,7 +19,7 @@ suite('write rate', () => {
 
   test('is never fast for long, whoever else writes', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 5000 }), { minLength: 50, maxLength: 300 }), (steps) => {
+      fc.property(fc.array(fc.integer({ min: 0, max: 30_000 }), { minLength: 50 }), (steps) => {
         let rate = NEW_WRITE_RATE;
         let now = 0;
         const writes: number[] = [];

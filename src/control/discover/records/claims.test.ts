@@ -212,7 +212,7 @@ const someClaim = fc.record({
     .map((records) => records.map((one) => ({ ...one, data: 'data' }))),
   isGone: fc.boolean(),
 });
-const someSteps = fc.array(someClaim, { maxLength: 20 });
+const someSteps = fc.array(someClaim, { maxLength: 20, size: 'max' });
 
 function createClock() {
   let time = 0;

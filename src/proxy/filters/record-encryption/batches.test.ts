@@ -38,9 +38,9 @@ const recordsOf = (field: Buffer) => readBatches(field).batches.flatMap((batch) 
 const headsOf = (field: Buffer) =>
   readBatches(field).batches.map((batch) => ({ ...batch, bytes: undefined, records: undefined }));
 
-const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array));
+const bytes = fc.uint8Array({ maxLength: 400, size: 'max' }).map((array) => Buffer.from(array));
 const nullable = fc.option(bytes, { freq: 5 });
-const header = fc.record({ key: fc.string({ maxLength: 70 }), value: nullable });
+const header = fc.record({ key: fc.string({ maxLength: 70, size: 'max' }), value: nullable });
 const records = fc.array(
   fc.record({ key: nullable, value: nullable, headers: fc.array(header, { maxLength: 70, size: 'small' }) }),
   { minLength: 1, maxLength: 30 },
@@ -279,18 +279,22 @@ test('damaged bytes are refused, never sealed', async () => {
   broken[70]! ^= 1;
   await assert.rejects(sealBatches(broken, kek, ring), /checksum/);
   await fc.assert(
-    fc.asyncProperty(fc.uint8Array({ maxLength: 80 }), fc.nat({ max: 20 }), async (body, count) => {
-      const batch = encodeBatch({}, []);
-      const crafted = Buffer.concat([batch.subarray(0, 61), body]);
-      crafted.writeInt32BE(crafted.length - 12, 8);
-      crafted.writeInt32BE(count, 57);
-      crafted.writeUInt32BE(checksumOf(crafted), 17);
-      for (const work of [() => sealBatches(crafted, kek, ring), () => openBatches(crafted, ring)]) {
-        await work().catch((error: unknown) => {
-          assert.ok(error instanceof MalformedMessage || error instanceof BadEnvelope, String(error));
-        });
-      }
-    }),
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 80, size: 'max' }),
+      fc.nat({ max: 20 }),
+      async (body, count) => {
+        const batch = encodeBatch({}, []);
+        const crafted = Buffer.concat([batch.subarray(0, 61), body]);
+        crafted.writeInt32BE(crafted.length - 12, 8);
+        crafted.writeInt32BE(count, 57);
+        crafted.writeUInt32BE(checksumOf(crafted), 17);
+        for (const work of [() => sealBatches(crafted, kek, ring), () => openBatches(crafted, ring)]) {
+          await work().catch((error: unknown) => {
+            assert.ok(error instanceof MalformedMessage || error instanceof BadEnvelope, String(error));
+          });
+        }
+      },
+    ),
     { numRuns: 3000 },
   );
   ring.close();
