@@ -74,19 +74,10 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       ...sets,
     ],
     prune: listsAll(observed, cluster.name, charter, sets),
-    kinds: PRUNED,
     // An authority that its owner takes over was ours, and is what everybody trusts.
     keeps: (['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
   };
 }
-
-/** Data stays: claims are not among them. */
-const PRUNED = [
-  { group: '', version: 'v1', kind: 'Secret' },
-  { group: '', version: 'v1', kind: 'ConfigMap' },
-  { group: '', version: 'v1', kind: 'Service' },
-  { group: 'core.strimzi.io', version: 'v1', kind: 'StrimziPodSet' },
-];
 
 /**
  * Whether every node that was made and is still in the charter is listed. While one is not (its pool was deleted and it is not empty

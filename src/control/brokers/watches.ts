@@ -39,6 +39,8 @@ const OF_KAFKA = {
 } as const;
 
 const OWNED = { ...OF_KAFKA, owned: true } as const;
+/** One of each, for as long as the Kafka is there; disks for good. */
+const KEPT = { ...OWNED, kept: true } as const;
 
 export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   kafkas: {
@@ -97,11 +99,11 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
     },
   },
   configMaps: { kind: core('ConfigMap', 'configmaps'), ...OWNED, metadataOnly: true },
-  services: { kind: core('Service', 'services'), ...OWNED },
-  serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...OWNED },
-  disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...OWNED },
-  networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...OWNED },
-  claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...OWNED },
+  services: { kind: core('Service', 'services'), ...KEPT },
+  serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
+  disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...KEPT },
+  networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
+  claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT },
   // Made by the pod-set controller; here one is deleted to be restarted.
   pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete'] },
 };

@@ -31,20 +31,23 @@ const STATUS = ['get'];
  * Applied with patch, which the API server counts as create where there was nothing; replaced with update where an apply cannot
  * undo what a stranger did.
  */
-const OWN = ['get', 'create', 'patch', 'update', 'delete'];
+const OWN = ['get', 'create', 'patch', 'update'];
+/** What is no longer wanted goes. */
+const PRUNE = ['delete'];
 
 /** The rights that the rows of tables need. */
 export function rightsOf<V>(table: WatchTable<V>): Right[] {
   return rowsOf(table).flatMap(([, row]) => rightsOfRow(row));
 }
 
-function rightsOfRow({ kind, owned, metadataOnly, writesStatus, verbs = [] }: Watch<never>): Right[] {
+function rightsOfRow({ kind, owned, kept, metadataOnly, writesStatus, verbs = [] }: Watch<never>): Right[] {
   const { group, plural, scope } = kind;
   const all = [
     ...FOLLOW,
     ...(metadataOnly ? CONTENTS : []),
     ...(writesStatus ? STATUS : []),
     ...(owned ? OWN : []),
+    ...(owned && !kept ? PRUNE : []),
     ...verbs,
   ];
   return [

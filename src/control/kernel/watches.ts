@@ -46,6 +46,8 @@ export interface Watch<V> {
   trim?: (object: AnyObject) => AnyObject;
   /** Whether objects of it are made here: then those that are no longer wanted are deleted. */
   owned?: boolean;
+  /** Whether what is made of it is never deleted here: it goes with its owner, or stays for good. */
+  kept?: boolean;
   /** Whether the cache holds every object of the kind, so that one that is not in it does not exist. */
   complete?: boolean;
   indexes?: Readonly<Record<string, IndexFunction<AnyObject>>>;
@@ -83,6 +85,9 @@ const keepOthers = trimManagedFields<AnyObject>();
 /** Keeps the entry of the managed fields by which the writer recognises its own work. */
 export const keepOwned = trimManagedFields<AnyObject>(FIELD_MANAGER);
 
+const isPruned = (row: Pick<Watch<never>, 'owned' | 'kept'> | undefined) =>
+  row?.owned === true && row.kept !== true;
+
 const trimOf = ({ owned, trim = owned ? keepOwned : keepOthers }: Pick<Watch<never>, 'owned' | 'trim'>) =>
   trim;
 
@@ -93,7 +98,7 @@ export interface Watched<V> {
   readonly undiscovered: ReadonlySet<RowName<V>>;
   /** The version in which a kind is followed; undefined if it is not. */
   versionOf(name: RowName<V>): string | undefined;
-  /** The kinds that objects made here are of. */
+  /** The kinds of which objects that were made here are deleted again. */
   ownedTypes(): ResourceType[];
   /** The cache that has all objects of a kind that were made here. */
   cacheOf(type: ResourceType): Cache | undefined;
@@ -200,13 +205,14 @@ export function openWatches<V extends object>(table: WatchTable<V>, options: Wat
   const opened = () =>
     [...optional].flatMap(([name, { opened: cache }]) => (cache ? [[name, cache] as const] : []));
   const owned = () => [...caches].flatMap(([name, cache]) => (rows.get(name)?.owned ? [cache] : []));
+  const pruned = () => [...caches].flatMap(([name, cache]) => (isPruned(rows.get(name)) ? [cache] : []));
   return {
     views: views as V,
     get undiscovered() {
       return new Set([...optional].flatMap(([name, { isDiscovered }]) => (isDiscovered ? [] : [name])));
     },
     versionOf: (name) => caches.get(name)?.type.version,
-    ownedTypes: () => owned().map(({ type }) => type),
+    ownedTypes: () => pruned().map(({ type }) => type),
     cacheOf: ({ group, kind }) => owned().find(({ type }) => type.kind === kind && type.group === group),
     isComplete: ({ group, kind }) =>
       [...rows.values()].some((row) => row.complete && row.kind.kind === kind && row.kind.group === group),

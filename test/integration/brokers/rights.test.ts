@@ -62,7 +62,7 @@ suite('rights of the kafka road', () => {
         PATIENCE,
       );
       await bed.untilReady('one');
-      await bed.plane.kubectl(['delete', 'kafkanodepool', 'extra']);
+      await bed.apply(nodePool('one', 'extra', { roles: ['broker'], replicas: 0 }));
       await waitFor(
         'the broker is gone',
         async () => (await bed.podUid('one-extra-1')) === undefined,
@@ -73,6 +73,13 @@ suite('rights of the kafka road', () => {
         async () => (await bed.get('ConfigMap', 'one-extra-1')) === undefined,
         PATIENCE,
       );
+      // Its pods would go by garbage collection, which is not there.
+      await bed.plane.kubectl(['delete', 'kafkanodepool', 'extra']);
+      await waitFor(
+        'its set is gone',
+        async () => (await bed.get('StrimziPodSet', 'one-extra')) === undefined,
+        PATIENCE,
+      );
       await bed.untilReady('one');
     } finally {
       await bed.close();
@@ -80,7 +87,7 @@ suite('rights of the kafka road', () => {
     const granted = rightsOf([...operatorRules(ROADS), ...LEADER_RULES]);
     const idle = () => {
       const used = audit.used();
-      return [...granted].filter((right) => !used.has(right) && !RARE.has(right));
+      return [...granted].filter((right) => !used.has(right) && !isForRareCases(right));
     };
     // The server answers first, and writes the log then.
     await waitFor('the log', async () => idle().length === 0, { timeoutMs: 30_000 }).catch(() => {});
@@ -90,4 +97,12 @@ suite('rights of the kafka road', () => {
 });
 
 /** What one example does not come to. */
-const RARE: ReadonlySet<string> = new Set([]);
+const isForRareCases = (right: string) =>
+  // Read again when somebody else was quicker to write the status.
+  /^get (kafkas|kafkanodepools|kafkatopics|kafkausers|strimzipodsets)\./.test(right) ||
+  // Read where a pod's name is taken by one that is not followed.
+  right === 'get pods' ||
+  // Counted up when the same event comes again.
+  right === 'patch events.events.k8s.io' ||
+  // Whatever it makes, a stranger may have changed beyond repair by apply.
+  (right.startsWith('update ') && !right.startsWith('update kafkaanchors.'));

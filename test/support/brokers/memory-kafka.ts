@@ -27,6 +27,9 @@ export const KAFKA_SETTINGS: KafkaSettings = {
   operator: { namespace: 'isthmus', labels: { app: 'isthmus' } },
 };
 
+/** What is made and deleted again. */
+const PRUNED = rowsOf(KAFKA_WATCHES).flatMap(([, row]) => (row.owned && !row.kept ? [row.kind] : []));
+
 const NAME = { namespace: 'kafka', name: 'events' };
 
 export interface MemoryKafka {
@@ -89,10 +92,10 @@ export function createMemoryKafka(): MemoryKafka {
 
   function applyTargets({ targets }: KafkaPlan): number {
     let writes = 0;
-    for (const { objects, labels, prune, kinds = [], keeps = [] } of targets) {
+    for (const { objects, labels, prune, keeps = [] } of targets) {
       for (const object of objects) writes += write(labelled(object, labels));
       const wanted = new Set(objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
-      for (const { kind } of prune ? kinds : [])
+      for (const { kind } of prune ? PRUNED : [])
         for (const live of Array.from(storeOf(kind).values()))
           if (
             hasLabelSet(live, labels) &&
