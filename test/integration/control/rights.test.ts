@@ -234,7 +234,7 @@ suite('rights and namespaces', () => {
     ]) {
       const { code, stderr } = await attempt();
       assert.notEqual(code, 0);
-      assert.match(stderr, /may write no Secrets but those it makes for its proxies/);
+      assert.match(stderr, /may write no Secrets but those it makes itself/);
     }
     await apply(
       plane,

@@ -105,9 +105,9 @@ suite('install', () => {
       ['delete', '--wait=false', '--cascade=background', '-f', '-'],
       await install('--crds', 'none'),
     );
-    const personas = 'app.kubernetes.io/component=personas';
+    const ofKinds = 'app.kubernetes.io/component in (personas, admission)';
     const cluster = 'clusterrole,validatingadmissionpolicy,validatingadmissionpolicybinding';
-    await kubectl(['delete', cluster, '-l', personas]);
+    await kubectl(['delete', cluster, '-l', ofKinds]);
     await waitFor('the operator to be gone', async () => {
       const kinds = `deployment,serviceaccount,role,rolebinding,pdb,${cluster},clusterrolebinding`;
       const left = await kubectl(['get', kinds, '-A', '-o', 'name']);
