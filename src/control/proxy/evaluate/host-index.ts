@@ -3,7 +3,7 @@
  * cluster that grows must not find the name of its new broker taken.
  */
 import { NODE_ID } from '../names.ts';
-import { intersect, meetingKeys } from './host-patterns.ts';
+import { intersect, meetingsOf } from './host-patterns.ts';
 
 /** Who has a host name. */
 export interface HostHolder {
@@ -41,11 +41,15 @@ export function createHostIndex(): HostIndex {
       put(named, name, taken);
       for (const pattern of patternsOf(name)) put(covered, pattern, taken);
       if (isPattern(name))
-        for (const key of meetingKeys(name)) meeting.set(key, [...(meeting.get(key) ?? []), taken]);
+        for (const { own } of meetingsOf(name)) {
+          const there = meeting.get(own);
+          if (there) there.push(taken);
+          else meeting.set(own, [taken]);
+        }
     },
     find(name) {
       if (isPattern(name)) {
-        const met = meetingKeys(name).flatMap((key) => meeting.get(key) ?? []);
+        const met = meetingsOf(name).flatMap(({ others }) => others.flatMap((key) => meeting.get(key) ?? []));
         return met.filter(({ host }) => intersect(name, host)).reduce(first, covered.get(name));
       }
       const patterns = patternsOf(name).map((pattern) => named.get(pattern));

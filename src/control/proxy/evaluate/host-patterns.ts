@@ -13,14 +13,33 @@ const partsOf = (pattern: string): readonly [string, string] => {
 };
 
 /**
- * Two patterns that have a name in common have a key in common. Where one begins with a longer text than the other, the number of
- * the other goes on where the shorter text ends, so there is a digit; and the same at the end.
+ * Where a pattern could meet others: the key under which it is put, and those under which they would be. Where one of two that meet begins
+ * with a longer text than the other, the number of the other goes on where the shorter text ends, so there is a digit; and the same at
+ * the end. So both have the shorter beginning and the shorter end, and each of these is whole in one of them: without that, all patterns
+ * that are alike up to a number would have to be compared with each other.
  */
-export function meetingKeys(pattern: string): string[] {
+export interface Meeting {
+  own: string;
+  others: readonly string[];
+}
+
+export function meetingsOf(pattern: string): Meeting[] {
   const [before, after] = partsOf(pattern);
-  const starts = digitsIn(before).map((at) => before.slice(0, at));
-  const ends = digitsIn(after).map((at) => after.slice(at + 1));
-  return [...starts, before].flatMap((start) => [...ends, after].map((end) => `${start} ${end}`));
+  const starts = [...digitsIn(before).map((at) => before.slice(0, at)), before];
+  const ends = [...digitsIn(after).map((at) => after.slice(at + 1)), after];
+  return starts.flatMap((start) =>
+    ends.map((end) => {
+      const isWhole = { start: start === before, end: end === after };
+      const keyOf = (wholeStart: boolean, wholeEnd: boolean) => `${wholeStart} ${wholeEnd} ${start} ${end}`;
+      const others = [true, false].flatMap((wholeStart) =>
+        [true, false].flatMap((wholeEnd) => {
+          const meets = (isWhole.start || wholeStart) && (isWhole.end || wholeEnd);
+          return meets ? [keyOf(wholeStart, wholeEnd)] : [];
+        }),
+      );
+      return { own: keyOf(isWhole.start, isWhole.end), others };
+    }),
+  );
 }
 
 const digitsIn = (text: string) => Array.from(text.matchAll(/[0-9]/g), ({ index }) => index);
