@@ -1,6 +1,7 @@
 /** What Kafka says of itself: all that is asked before a node is restarted, and for the status. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
+import { messageOf } from '../../../ops/errors.ts';
 import type { BrokerFacts, PartitionFacts, QuorumFacts } from '../roll/facts.ts';
 import { partitionsByNode } from '../roll/partitions.ts';
 import type { Partition } from '../roll/partitions.ts';
@@ -46,10 +47,10 @@ export async function askBrokers(
   const attempt = async <T>(what: string, ask: () => Promise<T | undefined>): Promise<T | undefined> => {
     try {
       const answer = await ask();
-      if (answer === undefined) problems.push(`${what} is not known`);
+      if (answer === undefined) problems.push(`${what}: not known`);
       return answer;
     } catch (error) {
-      problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${what}: ${messageOf(error)}`);
       return undefined;
     }
   };
@@ -81,9 +82,9 @@ export async function askControllers(admin: Admin, clock: () => number): Promise
   const at = clock();
   try {
     const quorum = await askQuorum(admin, clock);
-    return { ...NO_FACTS, at, quorum, problems: quorum ? [] : ['the quorum is not known'] };
+    return { ...NO_FACTS, at, quorum, problems: quorum ? [] : ['the quorum: not known'] };
   } catch (error) {
-    return { ...NO_FACTS, at, problems: [error instanceof Error ? error.message : String(error)] };
+    return { ...NO_FACTS, at, problems: [messageOf(error)] };
   }
 }
 
@@ -125,7 +126,7 @@ interface SeenPartitions {
   health: { underReplicated: number; offline: number };
 }
 
-/** Page by page: of 100,000 partitions only what concerns each node is kept. */
+/** Undefined where one topic's share is not known: restarts are decided by this, and what is not known forbids them. */
 async function askPartitions(
   admin: Admin,
   unready: ReadonlySet<number>,
@@ -146,9 +147,8 @@ async function askPartitions(
     for (const { name, partitions: own } of value)
       for (const { index, leader, replicas, isr } of own) {
         const least = minIsr.get(name);
-        // A topic whose configuration cannot be read may need every replica that it has.
-        const needed = least !== undefined && Number.isInteger(least) ? least : replicas.length;
-        partitions.push({ topic: name, partition: index, replicas, isr, minIsr: needed });
+        if (least === undefined || !Number.isInteger(least)) return undefined;
+        partitions.push({ topic: name, partition: index, replicas, isr, minIsr: least });
         if (isr.length < replicas.length) health.underReplicated++;
         if (leader < 0) health.offline++;
       }
