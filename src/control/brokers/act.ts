@@ -14,7 +14,7 @@ import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
 import type { KafkaFacts } from './look/facts.ts';
-import { moveOn } from './look/move.ts';
+import { cordonedAmong, moveOn, uncordon } from './look/move.ts';
 import type { MoveProgress } from './look/move.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
@@ -107,6 +107,7 @@ async function look(
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
     if (decision.do !== 'done' || brokers === undefined) return;
     await forget(brokers, wanted, facts, context.log);
+    if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move?.leaving));
     if (wanted.move) acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
   } finally {
     brokers?.close();

@@ -135,6 +135,16 @@ describe('the life of a Kafka cluster', () => {
     );
   });
 
+  test('a broker that comes again by the id of one that went takes replicas', async () => {
+    await bed.apply(nodePool('events', 'extra', { roles: ['broker'] }));
+    await bed.untilReady('events');
+    // Four replicas need all four brokers.
+    await bed.apply(entity('KafkaTopic', 'everywhere', 'events', { partitions: 1, replicas: 4 }));
+    const isMade = async () =>
+      JSON.stringify((await bed.get('KafkaTopic', 'everywhere'))?.['status'] ?? '').includes('topicId');
+    await waitFor('the topic is made', isMade, PATIENCE);
+  });
+
   test('a lost disk is told of, and never formatted', async () => {
     await bed.runner.loseDisk('default/data-events-dual-1');
     await bed.plane.kubectl(['delete', 'pod', 'events-dual-1', '--wait=false']);

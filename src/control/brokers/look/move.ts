@@ -1,6 +1,7 @@
 /** Moves partitions: one look and the next few reassignments, so that brokers that are to go become empty. Remembers nothing. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import { required } from '../../../kafka/admin/answer.ts';
+import type { KafkaFacts } from './facts.ts';
 import { moves } from '../moves/moves.ts';
 import type { Moves } from '../moves/moves.ts';
 import type { BrokerPlace, PlacedPartition } from '../moves/layout.ts';
@@ -64,15 +65,36 @@ async function placedPartitions(admin: Admin): Promise<PlacedPartition[]> {
   return all;
 }
 
+const CORDON = 'cordoned.log.dirs';
+const EVERYTHING = '*';
+
+/** Brokers that take no new replicas at all, by what they answered, and are not to go. */
+export const cordonedAmong = (configs: KafkaFacts['configs'], leaving: readonly number[] = []): number[] =>
+  [...configs].flatMap(([id, entries]) => {
+    const isCordoned = entries.some(({ name, value }) => name === CORDON && value === EVERYTHING);
+    return isCordoned && !leaving.includes(id) ? [id] : [];
+  });
+
 /** Keeps new replicas off brokers that go, where Kafka knows how (4.3, KIP-1066); elsewhere what comes is moved on as well. */
 async function cordon(admin: Admin, ids: readonly number[]): Promise<void> {
   for (const id of ids)
     await admin.alterConfigs([
       {
         resource: { type: 'broker', name: String(id) },
-        changes: [{ name: 'cordoned.log.dirs', change: 'set', value: '*' }],
+        changes: [{ name: CORDON, change: 'set', value: EVERYTHING }],
       },
     ]);
+}
+
+/**
+ * Takes replicas again: a broker whose going was taken back, or a new one with the id of one that went, because Kafka keeps the settings of
+ * an id. `cordoned` are those that say so themselves.
+ */
+export async function uncordon(admin: Admin, cordoned: readonly number[]): Promise<void> {
+  for (const id of cordoned) {
+    const changes = [{ name: CORDON, change: 'delete' as const }];
+    requireAll(await admin.alterConfigs([{ resource: { type: 'broker', name: String(id) }, changes }]));
+  }
 }
 
 const SIDES = ['leader', 'follower'] as const;
