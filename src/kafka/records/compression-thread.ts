@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { MalformedMessage } from '../malformed.ts';
+import type { Compression } from './compression.ts';
 
 /** What is to be done in the thread. */
 export interface ThreadJob {
-  kind: 'lz4' | 'snappy';
+  kind: Exclude<Compression, 'none'>;
   work: 'compress' | 'decompress';
   data: Buffer;
   limit: number;
@@ -12,45 +13,65 @@ export interface ThreadJob {
 /** What the thread says: the bytes, or what is wrong with them. */
 export type ThreadAnswer = { bytes: Uint8Array<ArrayBuffer> } | { malformed: string };
 
-interface Waiting {
-  kind: ThreadJob['kind'];
+interface Waiting extends ThreadJob {
+  owner: object;
   resolve: (bytes: Buffer) => void;
   reject: (error: Error) => void;
 }
 
-interface Thread {
-  worker: Worker;
-  /** Answers come in the order of jobs. */
-  waiting: Waiting[];
-}
+/** Jobs by whom they are for; the first owner's first one is next, and after it that owner is the last. */
+const waiting = new Map<object, Waiting[]>();
+let worker: Worker | undefined;
+let current: Waiting | undefined;
 
-let thread: Thread | undefined;
-
-/** Does a job in a thread beside this one, which is started for the first and keeps no process alive by itself. */
-export function runInThread({ kind, work, data, limit }: ThreadJob): Promise<Buffer> {
-  const { worker, waiting } = (thread ??= start());
+/**
+ * Does a job in a thread beside this one, which is started for the first and keeps no process alive by itself. What the
+ * job takes up until it is refused is then garbage of that thread's heap: to collect it stops nobody here. Owners have
+ * their jobs done by turns, so that nobody waits for more than one job of each other.
+ */
+export function runInThread(job: ThreadJob, owner: object): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  waiting.push({ kind, resolve, reject });
-  worker.ref();
-  const copy = new Uint8Array(data); // the original stays with its connection
-  worker.postMessage({ kind, work, limit, data: copy }, [copy.buffer]);
+  const jobs = waiting.get(owner) ?? [];
+  jobs.push({ ...job, owner, resolve, reject });
+  waiting.set(owner, jobs);
+  if (current === undefined) startNext();
   return promise;
 }
 
-function start(): Thread {
+function startNext(): void {
+  const [next] = waiting;
+  if (next === undefined) return void worker?.unref();
+  const [owner, jobs] = next;
+  current = jobs.shift()!;
+  if (jobs.length === 0) waiting.delete(owner);
+  worker ??= startThread();
+  worker.ref();
+  const { kind, work, limit } = current;
+  const data = new Uint8Array(current.data); // a copy: the original stays with its connection
+  worker.postMessage({ kind, work, limit, data }, [data.buffer]);
+}
+
+function startThread(): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const worker = new Worker(new URL(`./compression-worker.${extension}`, import.meta.url));
-  const waiting: Waiting[] = [];
-  worker.on('message', (answer: ThreadAnswer) => {
-    const { kind, resolve, reject } = waiting.shift()!;
-    if (waiting.length === 0) worker.unref();
-    if ('malformed' in answer) return reject(new MalformedMessage(`${kind} data`, answer.malformed, 0));
-    const { buffer, byteOffset, byteLength } = answer.bytes;
-    resolve(Buffer.from(buffer, byteOffset, byteLength));
+  const thread = new Worker(new URL(`./compression-worker.${extension}`, import.meta.url));
+  const finish = (settle: (job: Waiting) => void) => {
+    const job = current!;
+    current = undefined;
+    const more = waiting.get(job.owner);
+    if (more && waiting.delete(job.owner)) waiting.set(job.owner, more); // now behind the others
+    settle(job);
+    startNext();
+  };
+  thread.on('message', (answer: ThreadAnswer) =>
+    finish(({ kind, resolve, reject }) => {
+      if ('malformed' in answer) return reject(new MalformedMessage(`${kind} data`, answer.malformed, 0));
+      const { buffer, byteOffset, byteLength } = answer.bytes;
+      resolve(Buffer.from(buffer, byteOffset, byteLength));
+    }),
+  );
+  thread.on('error', (cause) => {
+    worker = undefined; // the next job starts another
+    finish(({ reject }) => reject(new Error('the compression thread has failed', { cause })));
   });
-  worker.on('error', (cause) => {
-    thread = undefined; // the next job starts another
-    for (const { reject } of waiting) reject(new Error('the compression thread has failed', { cause }));
-  });
-  return { worker, waiting };
+  return thread;
 }

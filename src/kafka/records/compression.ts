@@ -1,15 +1,6 @@
-import {
-  gunzip,
-  gunzipSync,
-  gzip,
-  gzipSync,
-  zstdCompress,
-  zstdCompressSync,
-  zstdDecompress,
-  zstdDecompressSync,
-} from 'node:zlib';
-import { promisify } from 'node:util';
+import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { lz4Compress } from '@platformatic/wasm-utils';
+import { messageOf } from '../../ops/errors.ts';
 import { MalformedMessage } from '../malformed.ts';
 import { runInThread } from './compression-thread.ts';
 import { lz4Decompress } from './lz4.ts';
@@ -22,77 +13,42 @@ export type Compression = (typeof COMPRESSIONS)[number];
 interface Codec {
   compress(data: Buffer): Buffer;
   decompress(data: Buffer, limit: number): Buffer;
-  /** The same in another thread. */
-  compressAside(data: Buffer): Promise<Buffer>;
-  decompressAside(data: Buffer, limit: number): Promise<Buffer>;
   /** So many bytes are compressed, or come of decompressing, within a few milliseconds: not worth another thread. */
   compressAtOnce: number;
   decompressAtOnce: number;
 }
 
-type Zlib = (data: Buffer, options: { maxOutputLength?: number; chunkSize: number }) => Promise<Buffer>;
+type Unpack = (data: Buffer, options: { maxOutputLength: number; chunkSize: number }) => Buffer;
 
 /** How much zlib gives at a time: after each piece it looks whether that is too much by now. */
-const chunkSize = 128 * 1024;
+const CHUNK = 128 * 1024;
 
-function zlibCodec(
-  kind: Compression,
-  sync: {
-    compress: (data: Buffer) => Buffer;
-    decompress: (data: Buffer, options: { maxOutputLength: number }) => Buffer;
+const zlibCodec = (kind: Compression, compress: Codec['compress'], unpack: Unpack): Codec => ({
+  compress,
+  decompress(data, limit) {
+    try {
+      return unpack(data, { maxOutputLength: limit, chunkSize: Math.min(CHUNK, Math.max(limit, 1024)) });
+    } catch (error) {
+      throw new MalformedMessage(`${kind} data`, messageOf(error), 0); // zlib's own errors, as ours
+    }
   },
-  aside: { compress: Zlib; decompress: Zlib },
-): Codec {
-  return {
-    compress: sync.compress,
-    decompress: (data, maxOutputLength) => {
-      try {
-        return sync.decompress(data, { maxOutputLength });
-      } catch (error) {
-        throw malformed(kind, error);
-      }
-    },
-    compressAside: (data) => aside.compress(data, { chunkSize }),
-    decompressAside: (data, maxOutputLength) =>
-      aside.decompress(data, { maxOutputLength, chunkSize }).catch((error: unknown) => {
-        throw malformed(kind, error);
-      }),
-    compressAtOnce: 32 * 1024,
-    decompressAtOnce: 256 * 1024,
-  };
-}
+  compressAtOnce: 32 * 1024,
+  decompressAtOnce: 256 * 1024,
+});
 
-/** zlib's own errors, as ours. */
-const malformed = (kind: Compression, error: unknown) =>
-  new MalformedMessage(`${kind} data`, error instanceof Error ? error.message : String(error), 0);
-
-/** LZ4 and Snappy are JavaScript and WebAssembly. */
-const threadCodec = (
-  kind: 'lz4' | 'snappy',
-  compress: Codec['compress'],
-  decompress: Codec['decompress'],
-): Codec => ({
+/** Those of JavaScript and WebAssembly. */
+const fastCodec = (compress: Codec['compress'], decompress: Codec['decompress']): Codec => ({
   compress,
   decompress,
-  compressAside: (data) => runInThread({ kind, work: 'compress', data, limit: 0 }),
-  decompressAside: (data, limit) => runInThread({ kind, work: 'decompress', data, limit }),
   compressAtOnce: 1024 * 1024,
   decompressAtOnce: 1024 * 1024,
 });
 
 const CODECS: Record<Exclude<Compression, 'none'>, Codec> = {
-  gzip: zlibCodec(
-    'gzip',
-    { compress: gzipSync, decompress: gunzipSync },
-    { compress: promisify(gzip), decompress: promisify(gunzip) },
-  ),
-  snappy: threadCodec('snappy', snappyCompress, snappyDecompress),
-  lz4: threadCodec('lz4', lz4Compress, lz4Decompress),
-  zstd: zlibCodec(
-    'zstd',
-    { compress: zstdCompressSync, decompress: zstdDecompressSync },
-    { compress: promisify(zstdCompress), decompress: promisify(zstdDecompress) },
-  ),
+  gzip: zlibCodec('gzip', gzipSync, gunzipSync),
+  snappy: fastCodec(snappyCompress, snappyDecompress),
+  lz4: fastCodec(lz4Compress, lz4Decompress),
+  zstd: zlibCodec('zstd', zstdCompressSync, zstdDecompressSync),
 };
 
 /** Compresses the records of a batch. */
@@ -105,24 +61,34 @@ export function decompress(kind: Compression, data: Buffer, limit: number): Buff
   return kind === 'none' || data.length === 0 ? data : CODECS[kind].decompress(data, limit);
 }
 
-/** Compresses without keeping this thread from anything else for more than a few milliseconds. */
-export function compressAside(kind: Compression, data: Buffer): Buffer | Promise<Buffer> {
+/**
+ * Compresses without keeping this thread from anything else for more than a few milliseconds. What takes longer is done in
+ * another, in which owners take turns.
+ */
+export function compressAside(kind: Compression, data: Buffer, owner: object): Buffer | Promise<Buffer> {
   if (kind === 'none' || data.length === 0) return data;
   const codec = CODECS[kind];
-  return data.length <= codec.compressAtOnce ? codec.compress(data) : codec.compressAside(data);
+  if (data.length <= codec.compressAtOnce) return codec.compress(data);
+  return runInThread({ kind, work: 'compress', data, limit: 0 }, owner);
 }
 
-/** Decompresses as `decompress` does, and without keeping this thread from anything else for more than a few milliseconds. */
-export function decompressAside(kind: Compression, data: Buffer, limit: number): Buffer | Promise<Buffer> {
+/** Decompresses as `decompress` does, and as `compressAside` without keeping this thread from anything else. */
+export function decompressAside(
+  kind: Compression,
+  data: Buffer,
+  limit: number,
+  owner: object,
+): Buffer | Promise<Buffer> {
   if (kind === 'none' || data.length === 0) return data;
   const codec = CODECS[kind];
+  const aside = () => runInThread({ kind, work: 'decompress', data, limit }, owner);
   const atOnce = Math.min(limit, codec.decompressAtOnce);
   // How much it will be is known only when it has been tried: what is short seldom becomes long.
-  if (data.length > codec.decompressAtOnce / 2) return codec.decompressAside(data, limit);
+  if (data.length > codec.decompressAtOnce / 2) return aside();
   try {
     return codec.decompress(data, atOnce);
   } catch (error) {
     if (atOnce === limit || !(error instanceof MalformedMessage)) throw error;
-    return codec.decompressAside(data, limit);
+    return aside();
   }
 }

@@ -15,6 +15,7 @@ import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
 import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
 import { createTimeSlice } from './time-slice.ts';
+import type { YieldTurn } from './time-slice.ts';
 
 const kek = '11111111-2222-3333-4444-555555555555';
 
@@ -33,6 +34,10 @@ function record(offsetDelta: number, value: string | null, more: Partial<KafkaRe
   };
   return { ...base, value: value === null ? null : Buffer.from(value), ...more };
 }
+
+/** As a topic would be opened that any key of the ring may have sealed. */
+const openWith = (field: Buffer, ring: KeyRing, ...yieldTurn: [YieldTurn?]) =>
+  openBatches(field, { openingKey: (edek) => ring.openingKey(edek), owner: ring }, ...yieldTurn);
 
 const recordsOf = (field: Buffer) => readBatches(field).batches.flatMap((batch) => [...batch.records()]);
 const headsOf = (field: Buffer) =>
@@ -74,7 +79,7 @@ test('what is sealed comes back, and the batch says the same of its records befo
         batches.reduce((sum, [, list]) => sum + list.length, 0),
       );
       assert.deepEqual(headsOf(sealed.bytes), headsOf(field));
-      const opened = (await openBatches(sealed.bytes, ring)) ?? sealed.bytes;
+      const opened = (await openWith(sealed.bytes, ring)) ?? sealed.bytes;
       assert.deepEqual(headsOf(opened), headsOf(field));
       assert.deepEqual(recordsOf(opened), recordsOf(field));
     }),
@@ -120,14 +125,14 @@ test('tombstones, control batches and empty batches stay as they are', async () 
     encodeBatch({ lastOffsetDelta: 7 }, []),
   ];
   for (const field of untouched) assert.deepEqual((await sealBatches(field, kek, ring)).bytes, field);
-  for (const field of untouched) assert.equal(await openBatches(field, ring), undefined);
+  for (const field of untouched) assert.equal(await openWith(field, ring), undefined);
   ring.close();
 });
 
 test('records in the clear pass, alone or among sealed ones', async () => {
   const ring = newRing();
   const plain = encodeBatch({}, [record(0, 'clear'), record(1, null)]);
-  assert.equal(await openBatches(plain, ring), undefined);
+  assert.equal(await openWith(plain, ring), undefined);
   const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one'), record(1, 'two')]), kek, ring);
   const [one, two] = recordsOf(bytes);
   const list = [
@@ -137,7 +142,7 @@ test('records in the clear pass, alone or among sealed ones', async () => {
     { ...two!, offsetDelta: 3 },
     record(4, 'c'),
   ];
-  const opened = await openBatches(Buffer.concat([plain, encodeBatch({ compression: 'gzip' }, list)]), ring);
+  const opened = await openWith(Buffer.concat([plain, encodeBatch({ compression: 'gzip' }, list)]), ring);
   const values = recordsOf(opened!).map(({ value }) => value?.toString());
   assert.deepEqual(values, ['clear', undefined, 'a', 'one', 'b', 'two', 'c']);
   ring.close();
@@ -154,7 +159,7 @@ test('a parcel with headers in it, or without a value, is opened too', async () 
   ];
   for (const [parcel, value, headers] of cases) {
     const field = await sealParcel(ring, Buffer.from(parcel), original);
-    const [opened] = recordsOf((await openBatches(field, ring))!);
+    const [opened] = recordsOf((await openWith(field, ring))!);
     assert.equal(opened?.value?.toString() ?? null, value);
     assert.deepEqual(
       opened?.headers.map((header) => `${header.key}=${header.value?.toString() ?? null}`),
@@ -176,7 +181,7 @@ test('a record that is longer when opened harms none of its neighbours', async (
   const list = [one!, long!, two!].map((each, offsetDelta) => ({ ...each, offsetDelta }));
   for (const compression of ['none', 'gzip'] as const) {
     const field = Buffer.concat([encodeBatch({ compression }, list), bytes]);
-    const opened = recordsOf((await openBatches(field, ring))!);
+    const opened = recordsOf((await openWith(field, ring))!);
     assert.deepEqual(
       opened.map(({ value }) => value?.toString()),
       ['one', 'v', 'two', 'one', 'two'],
@@ -206,7 +211,7 @@ test('many data keys in one batch, more than are kept', async () => {
     const { bytes } = await sealBatches(encodeBatch({}, [record(0, `value ${i}`)]), kek, ring);
     sealed.push({ ...recordsOf(bytes)[0]!, offsetDelta: i });
   }
-  const opened = await openBatches(encodeBatch({}, [...sealed, ...sealed]), ring);
+  const opened = await openWith(encodeBatch({}, [...sealed, ...sealed]), ring);
   const expected = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => `value ${i}`);
   assert.deepEqual(
     recordsOf(opened!).map(({ value }) => value?.toString()),
@@ -219,7 +224,7 @@ test('a batch cut off at the end of a fetched field stays', async () => {
   const ring = newRing();
   const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one')]), kek, ring);
   const cut = bytes.subarray(0, bytes.length - 10);
-  const opened = (await openBatches(Buffer.concat([bytes, cut]), ring))!;
+  const opened = (await openWith(Buffer.concat([bytes, cut]), ring))!;
   assert.deepEqual(opened.subarray(-cut.length), cut);
   await assert.rejects(sealBatches(cut, kek, ring), MalformedMessage);
   ring.close();
@@ -236,17 +241,17 @@ const marked = (version: number[], value: Buffer | null = Buffer.alloc(60)) =>
 
 test('what cannot be opened is refused with the reason', async () => {
   const ring = newRing();
-  await assert.rejects(openBatches(marked([1]), ring), /version is 1, and only 2/);
-  await assert.rejects(openBatches(marked([2, 2]), ring), /version is missing/);
-  await assert.rejects(openBatches(marked([2]), ring), BadEnvelope);
-  assert.equal(await openBatches(marked([2], null), ring), undefined);
+  await assert.rejects(openWith(marked([1]), ring), /version is 1, and only 2/);
+  await assert.rejects(openWith(marked([2, 2]), ring), /version is missing/);
+  await assert.rejects(openWith(marked([2]), ring), BadEnvelope);
+  assert.equal(await openWith(marked([2], null), ring), undefined);
 
   const { bytes } = await sealBatches(encodeBatch({}, [record(0, 'one')]), kek, ring);
   const [sealed] = recordsOf(Buffer.from(bytes));
   sealed!.value![sealed!.value!.length - 1]! ^= 1;
-  await assert.rejects(openBatches(encodeBatch({}, [sealed!]), ring), /tag does not fit/);
+  await assert.rejects(openWith(encodeBatch({}, [sealed!]), ring), /tag does not fit/);
   const stranger = createKeyRing(inMemoryKms(inMemorySchema.parse({})));
-  await assert.rejects(openBatches(bytes, stranger), (error) => error instanceof UnknownKey);
+  await assert.rejects(openWith(bytes, stranger), (error) => error instanceof UnknownKey);
   stranger.close();
   ring.close();
 });
@@ -268,7 +273,7 @@ test('records of before there were headers cannot be sealed', async () => {
   );
   message.writeUInt32BE(crc32(message.subarray(16)), 12);
   await assert.rejects(sealBatches(message, kek, ring), TooOldToSeal);
-  assert.equal(await openBatches(message, ring), undefined);
+  assert.equal(await openWith(message, ring), undefined);
   ring.close();
 });
 
@@ -288,7 +293,7 @@ test('damaged bytes are refused, never sealed', async () => {
         crafted.writeInt32BE(crafted.length - 12, 8);
         crafted.writeInt32BE(count, 57);
         crafted.writeUInt32BE(checksumOf(crafted), 17);
-        for (const work of [() => sealBatches(crafted, kek, ring), () => openBatches(crafted, ring)]) {
+        for (const work of [() => sealBatches(crafted, kek, ring), () => openWith(crafted, ring)]) {
           await work().catch((error: unknown) => {
             assert.ok(error instanceof MalformedMessage || error instanceof BadEnvelope, String(error));
           });
@@ -343,7 +348,7 @@ test('between the batches of a long field others get their turn', async () => {
   let clock = 0;
   let turns = 0;
   const yieldTurn = createTimeSlice(10, () => (clock += 6));
-  const opened = await openBatches(sealed, ring, () => yieldTurn()?.then(() => void turns++));
+  const opened = await openWith(sealed, ring, () => yieldTurn()?.then(() => void turns++));
   assert.deepEqual(recordsOf(opened!), recordsOf(Buffer.concat([one, one, one])));
   assert.equal(turns, 1); // after 12 ms, of 18
   ring.close();
@@ -362,7 +367,7 @@ test('within a batch others get their turn, when it is sealed and when it is ope
     const { bytes } = await sealBatches(encodeBatch({}, list), kek, ring, undefined, count);
     assert.ok(looks >= least, `${looks} looks at the clock while sealing`);
     looks = 0;
-    const opened = await openBatches(bytes, ring, count);
+    const opened = await openWith(bytes, ring, count);
     assert.ok(looks >= least, `${looks} looks at the clock while opening`);
     assert.deepEqual(recordsOf(opened!), list);
   }
@@ -392,7 +397,7 @@ test('a message of before there were batches is refused without a look inside', 
   const ring = newRing();
   // Inside it is broken, which nobody finds out.
   await assert.rejects(sealBatches(message, kek, ring), TooOldToSeal);
-  assert.equal(await openBatches(message, ring), undefined);
+  assert.equal(await openWith(message, ring), undefined);
   ring.close();
 });
 
@@ -405,7 +410,7 @@ test('nothing binds a sealed value to its record: a broker can reorder, repeat, 
     { ...one!, offsetDelta: 1, key: Buffer.from('another key'), timestampDelta: 99 },
     { ...two!, offsetDelta: 2, headers: [...two!.headers, { key: 'added', value: null }] },
   ];
-  const opened = recordsOf((await openBatches(encodeBatch({}, forged), ring))!);
+  const opened = recordsOf((await openWith(encodeBatch({}, forged), ring))!);
   assert.deepEqual(
     opened.map(({ key, value, headers }) => [key?.toString(), value?.toString(), headers.length]),
     [

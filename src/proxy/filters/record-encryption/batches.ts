@@ -60,7 +60,7 @@ export async function sealBatches(
   yieldTurn = createTimeSlice(),
 ): Promise<Sealed> {
   // Before a key is asked for: it counts the records that it seals, and a batch may claim any number.
-  const plain = await plainBatches(field, room, yieldTurn);
+  const plain = await plainBatches(field, ring, room, yieldTurn);
   const count = plain.reduce((sum, { batch, records }) => sum + (records ? batch.count : 0), 0);
   if (count === 0) return { bytes: field, count };
   const key = await ring.sealingKey(kekId, count);
@@ -72,6 +72,7 @@ export async function sealBatches(
           ? await withRecords(
               batch,
               await sealRecords(records, batch.count, key, HEADER_LENGTH, yieldTurn),
+              ring,
               yieldTurn,
             )
           : batch.bytes,
@@ -83,7 +84,12 @@ export async function sealBatches(
   }
 }
 
-async function plainBatches(field: Buffer, room: Room, yieldTurn: YieldTurn): Promise<PlainBatch[]> {
+async function plainBatches(
+  field: Buffer,
+  owner: object,
+  room: Room,
+  yieldTurn: YieldTurn,
+): Promise<PlainBatch[]> {
   const { unread, rest } = cutBatches(field, MOST_BATCHES);
   if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
   const old = unread.find(({ magic }) => magic < 2);
@@ -94,7 +100,10 @@ async function plainBatches(field: Buffer, room: Room, yieldTurn: YieldTurn): Pr
     if (turn) await turn;
     const batch = await readSound(bytes, yieldTurn);
     const most = Math.max(FREE_EXPANSION, bytes.length * MOST_EXPANSION);
-    plain.push({ batch, records: isSealable(batch) ? await plainRecords(batch, room, most) : undefined });
+    plain.push({
+      batch,
+      records: isSealable(batch) ? await plainRecords(batch, owner, room, most) : undefined,
+    });
   }
   return plain;
 }
@@ -144,7 +153,7 @@ async function openBatch(
   copyUpTo: (offset: number) => void,
   yieldTurn: YieldTurn,
 ): Promise<boolean> {
-  const records = await plainRecords(batch, { left: Infinity }); // of the broker's, and freed batch by batch
+  const records = await plainRecords(batch, opener.owner, { left: Infinity }); // of the broker's, and freed batch by batch
   const recordsAt = start + HEADER_LENGTH;
   let batchAt = 0;
   const begin = () => {
@@ -157,7 +166,7 @@ async function openBatch(
   } else {
     const opened = new Output(records);
     if (!(await openRecords(records, batch.count, opener, opened, yieldTurn))) return false;
-    const compressed = await compressAside(batch.compression, opened.done());
+    const compressed = await compressAside(batch.compression, opened.done(), opener.owner);
     begin();
     output.release(start + batch.bytes.length);
     output.append(compressed);
@@ -182,11 +191,12 @@ function isSealable({ control, count }: RecordBatch): boolean {
 /** The records as they are without compression; what that takes is taken from the room. */
 async function plainRecords(
   { compression, bytes, count }: RecordBatch,
+  owner: object,
   room: Room,
   most = MAX_DECOMPRESSED,
 ): Promise<Buffer> {
   const limit = Math.min(most, MAX_DECOMPRESSED, room.left);
-  const unpacked = decompressAside(compression, bytes.subarray(HEADER_LENGTH), limit);
+  const unpacked = decompressAside(compression, bytes.subarray(HEADER_LENGTH), limit, owner);
   const records = unpacked instanceof Promise ? await unpacked : unpacked;
   if (count * SMALLEST_RECORD > records.length)
     throw new MalformedMessage('record batch', `${count} records in ${records.length} bytes`, HEADER_LENGTH);
@@ -199,6 +209,7 @@ async function plainRecords(
 async function withRecords(
   { compression, bytes }: RecordBatch,
   records: Buffer,
+  owner: object,
   yieldTurn: YieldTurn,
 ): Promise<Buffer> {
   const batch =
@@ -206,7 +217,7 @@ async function withRecords(
       ? records
       : Buffer.concat([
           bytes.subarray(0, HEADER_LENGTH),
-          await compressAside(compression, records.subarray(HEADER_LENGTH)),
+          await compressAside(compression, records.subarray(HEADER_LENGTH), owner),
         ]);
   bytes.copy(batch, 0, 0, HEADER_LENGTH);
   await completeHead(batch, yieldTurn);

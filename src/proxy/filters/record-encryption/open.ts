@@ -29,6 +29,8 @@ export interface Opener {
   openingKey(edek: Buffer): DataKey | Promise<DataKey>;
   /** Whether a value in the clear is refused. */
   readonly mustBeSealed?: boolean;
+  /** With whom all that is opened for one virtual cluster waits in line. */
+  readonly owner: object;
 }
 
 /** A value in the clear where all must be sealed: somebody has written it past this filter, or changed it. */

@@ -220,6 +220,7 @@ function openerOf({ config, ring, keks }: Shared, topic: string): Opener {
   };
   return {
     mustBeSealed: config.unresolvedKeyPolicy === 'REJECT',
+    owner: ring,
     openingKey(edek) {
       const kekId = ring.kekOf(edek);
       const isKnown = keks.get(alias) === kekId || config.formerKeys.get(alias)?.includes(kekId);
