@@ -118,7 +118,7 @@ async function during(server: Server, seconds: number, begin: () => () => void):
   const end = begin();
   const watching = setInterval(() => (peak = Math.max(peak, residentBytes(server.pid))), 200);
   try {
-    await delay(500); // so that it is well under way
+    await delay(2000); // so that it is well under way: a bomb takes a while to pack
     const noticed = await produceSteadily({ host: '127.0.0.1', port: NEIGHBOUR + 1 }, 'neighbour', seconds);
     return { noticed, rssMb: { before: before / 1e6, peak: peak / 1e6 } };
   } finally {
@@ -127,10 +127,10 @@ async function during(server: Server, seconds: number, begin: () => () => void):
   }
 }
 
-/** Low priority: what an attacker's own work takes from two cores is not what is asked here. */
+/** With what the others leave of the cores: an attacker's own work would be done on another machine, and is not what is asked here. */
 function startAttacker(name: AttackName): () => void {
-  const args = ['-n', '15', process.execPath, ATTACKER, name, JSON.stringify(PORTS)];
-  const child = spawn('nice', args, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const args = ['--idle', '0', process.execPath, ATTACKER, name, JSON.stringify(PORTS)];
+  const child = spawn('chrt', args, { stdio: ['ignore', 'ignore', 'inherit'] });
   return () => void child.kill('SIGKILL');
 }
 

@@ -18,6 +18,7 @@ export async function runInNamespace(
 ): Promise<BenchResult> {
   requireTools({
     unshare: 'install util-linux',
+    chrt: 'install util-linux',
     ip: 'install iproute2',
   });
   const isolate = ['--net', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])];

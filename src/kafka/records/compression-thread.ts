@@ -40,7 +40,7 @@ export function runInThread(job: ThreadJob, owner: object): Promise<Buffer> {
 
 function startNext(): void {
   const [next] = waiting;
-  if (next === undefined) return void worker?.unref();
+  if (next === undefined) return worker?.unref();
   const [owner, jobs] = next;
   current = jobs.shift()!;
   if (jobs.length === 0) waiting.delete(owner);
