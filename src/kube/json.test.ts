@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson, contains, hashOf, isJsonObject, mergePatchBetween } from './json.ts';
+import { canonicalJson, contains, hashOf, isJsonObject, isSameJson, mergePatchBetween } from './json.ts';
 import type { JsonObject } from './json.ts';
 
 /** JSON objects without null, which a merge patch cannot express. */
@@ -42,6 +42,43 @@ suite('json', () => {
     fc.assert(
       fc.property(json, (value) => assert.equal(mergePatchBetween(value, structuredClone(value)), undefined)),
     );
+  });
+
+  test('the text of a value is JSON of just this value, whatever its keys and strings', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        // As JSON has it: there -0 is 0, and __proto__ a key as any other.
+        assert.equal(JSON.stringify(JSON.parse(canonicalJson(value))).length, JSON.stringify(value).length);
+        assert.ok(isSameJson(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value))));
+      }),
+    );
+    assert.equal(
+      canonicalJson({ b: [undefined, new Date(0)], a: '\u2028"', c: undefined }),
+      '{"a":"\u2028\\"","b":[null,"1970-01-01T00:00:00.000Z"]}',
+    );
+  });
+
+  test('values are the same JSON just when their texts are equal', () => {
+    const shuffled = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(shuffled);
+      if (!isJsonObject(value)) return value;
+      return Object.fromEntries([
+        ...Object.entries(value)
+          .toReversed()
+          .map(([key, inner]) => [key, shuffled(inner)]),
+        ['absent', undefined],
+      ]);
+    };
+    fc.assert(
+      fc.property(json, json, (a, b) => {
+        assert.ok(isSameJson(a, shuffled(a)));
+        assert.equal(isSameJson(a, b), canonicalJson(a) === canonicalJson(b));
+        assert.equal(isSameJson([a, b], [b, a]), canonicalJson(a) === canonicalJson(b));
+      }),
+    );
+    assert.ok(!isSameJson([], {}));
+    assert.ok(!isSameJson({ a: null }, {}));
+    assert.ok(!isSameJson({}, { a: null }));
   });
 
   test('a hash does not depend on the order of keys, nor on what is undefined', () => {

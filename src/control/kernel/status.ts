@@ -1,7 +1,7 @@
 /** From a planned status to the one that is written: with times, no more than what differs, and told where it is news. */
 import type { Client } from '../../kube/http/client.ts';
 import { isUnanswered } from '../../kube/http/errors.ts';
-import { canonicalJson, isJsonObject } from '../../kube/json.ts';
+import { isJsonObject, isSameJson } from '../../kube/json.ts';
 import type { JsonObject } from '../../kube/json.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { mergeConditions } from '../../kube/write/conditions.ts';
@@ -116,7 +116,7 @@ const isOf = (a: StatusName, b: StatusName) =>
   a.kind === b.kind && a.name === b.name && a.namespace === b.namespace;
 
 /** A list that is not there is an empty one. */
-const isSame = (a: unknown, b: unknown) => canonicalJson(a ?? []) === canonicalJson(b ?? []);
+const isSame = (a: unknown, b: unknown) => isSameJson(a ?? [], b ?? []);
 
 /** Refuses to write over what was not known when the plan was made. */
 function requireField(status: JsonObject | undefined, field: string, known: readonly unknown[]): void {

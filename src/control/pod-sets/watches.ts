@@ -1,5 +1,5 @@
 /** The kinds that the pod-sets road reads and makes, one row each, and which sets to look at again when an object changes. */
-import { canonicalJson } from '../../kube/json.ts';
+import { isSameJson } from '../../kube/json.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
@@ -53,7 +53,7 @@ export const POD_SET_WATCHES: WatchTable<PodSetViews> = {
     dispensable: true,
     trim: trimNode,
     // A kubelet reports every few minutes that it is there.
-    when: ({ before, after }) => canonicalJson(factsOf(before)) !== canonicalJson(factsOf(after)),
+    when: ({ before, after }) => !isSameJson(factsOf(before), factsOf(after)),
     wakes: { 'pod-set': ({ metadata }, { pods }) => pods.find('node', metadata.name).flatMap(setsOf) },
   },
 };

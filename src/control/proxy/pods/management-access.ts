@@ -49,14 +49,14 @@ export function accessIn(secret: AnyObject | undefined): ManagementAccess | unde
 /** Long before it ends, so that it never ends while nobody runs who could replace it. */
 const RENEW_BEFORE_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Whether a certificate can be used for a while yet, by who has the key. */
-function isGood({ certificate, privateKey }: KeyPair, host: string, now: number): boolean {
+/** Until when a certificate can be used by who has the key; 0 if it cannot. */
+function goodUntil({ certificate, privateKey }: KeyPair, host: string): number {
   try {
     const read = new X509Certificate(certificate);
     const isOwn = read.checkHost(host) !== undefined && read.checkPrivateKey(createPrivateKey(privateKey));
-    return isOwn && read.validToDate.getTime() - now > RENEW_BEFORE_MS;
+    return isOwn ? read.validToDate.getTime() - RENEW_BEFORE_MS : 0;
   } catch {
-    return false;
+    return 0;
   }
 }
 
@@ -78,12 +78,19 @@ const MAX_PROXIES = 10_000;
 /** What is new is the same until the Secret is seen, which may be after the next plan. A Secret that is deleted then gets another. */
 export function createAccesses(mint: Mint, now: () => number = Date.now): ManagementAccesses {
   const minted = new BoundedMap<string, ManagementAccess>(MAX_PROXIES);
+  // To read a certificate and a key takes longer than the rest of many a reconcile, and a Secret that was read stays as it is.
+  const checked = new WeakMap<AnyObject, number>();
+  const untilOf = (secret: AnyObject, keys: KeyPair, host: string) => {
+    const until = checked.get(secret) ?? goodUntil(keys, host);
+    checked.set(secret, until);
+    return until;
+  };
   return {
     async prepare(proxy, secret) {
       const { name, namespace = '' } = nameOfKey(proxy);
       const host = managementHost(name, namespace);
       const [tokens, keys] = [tokensIn(secret), keyPairIn(secret)];
-      const goodKeys = keys && isGood(keys, host, now()) ? keys : undefined;
+      const goodKeys = secret && keys && untilOf(secret, keys, host) > now() ? keys : undefined;
       if (tokens && goodKeys) minted.delete(proxy);
       else if (!minted.has(proxy))
         minted.set(proxy, {
