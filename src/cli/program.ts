@@ -5,13 +5,22 @@ import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
 import { installCommand } from './install.ts';
 import { operatorCommand } from './operator.ts';
+import { probeCommand } from './probe.ts';
 import { proxyCommand } from './proxy.ts';
 import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 import { upCommand } from './up.ts';
 
 /** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */
-const COMMANDS = [upCommand, operatorCommand, proxyCommand, dnsCommand, installCommand, analyzeCommand];
+const COMMANDS = [
+  upCommand,
+  operatorCommand,
+  proxyCommand,
+  dnsCommand,
+  installCommand,
+  analyzeCommand,
+  probeCommand,
+];
 
 /** The whole command tree. Called as kubectl-isthmus it is a kubectl plugin, and says so in its help. */
 export function createProgram(terminal: Terminal): Command {

@@ -36,7 +36,12 @@ export interface ClientOptions {
   lookup?: LookupFunction;
   /** The longest response that is read. */
   maxResponseBytes?: number;
+  /** Hears how far the connection has come. */
+  onStage?: (stage: ConnectStage) => void;
 }
+
+/** What is behind a connection, in this order: the second only with TLS, the last only with SASL. */
+export type ConnectStage = 'connect' | 'tls' | 'versions' | 'login';
 
 export interface KafkaClient {
   /** The version in which a request of this API would be sent; undefined if the broker does not have the API. */
@@ -77,9 +82,10 @@ const DEFAULTS = {
   connectTimeoutMs: 10_000,
   requestTimeoutMs: 10_000,
   maxResponseBytes: 64 * 1024 * 1024,
+  onStage: (): void => {},
 };
 
-type Settled = ClientOptions & typeof DEFAULTS;
+type Settled = ClientOptions & Required<Pick<ClientOptions, keyof typeof DEFAULTS>>;
 
 const refused = (what: string, cause?: unknown) => new IsthmusError('KAFKA_REFUSED', what, { cause });
 
@@ -93,10 +99,14 @@ export async function connectKafka(options: ClientOptions): Promise<KafkaClient>
     settled.connectTimeoutMs,
   );
   try {
+    socket.once('connect', () => settled.onStage('connect'));
     await once(socket, settled.tls ? 'secureConnect' : 'connect');
+    if (settled.tls) settled.onStage('tls');
     const wire = openWire(socket, settled, where);
     const versions = await agreeOnVersions(wire);
+    settled.onStage('versions');
     if (settled.sasl) await authenticate(wire, versions, settled.sasl);
+    if (settled.sasl) settled.onStage('login');
     return clientOf(wire, versions, where);
   } catch (error) {
     socket.destroy();

@@ -14,12 +14,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   kafka: ['ops'],
   pki: ['ops'],
   dns: ['ops'],
+  probe: ['ops', 'kafka'],
   crypto: ['ops'],
   proxy: ['ops', 'kafka', 'crypto', 'pki'],
   control: ['ops', 'resources', 'kube', 'kafka', 'pki'],
   store: ['ops', 'resources', 'control', 'proxy', 'dns', 'kafka', 'pki'],
   console: ['ops', 'resources', 'kube', 'control', 'store'],
-  cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'proxy', 'control', 'store', 'console'],
+  cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'probe', 'proxy', 'control', 'store', 'console'],
 };
 
 /** A filter is a guest in the proxy: it may know the public filter API, the protocol and the crypto, nothing else. */
