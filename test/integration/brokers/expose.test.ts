@@ -98,10 +98,10 @@ describe('exposed brokers', () => {
     };
     const isBack = async () => bootstrapServers.endsWith(`:${await portOf()}`);
     await waitFor('the Service is back with its number', isBack, PATIENCE);
-    const uids = await Promise.all(['out-dual-0', 'out-more-1'].map(bed.podUid));
+    const uids = await Promise.all(['out-dual-0', 'out-more-1'].map((pod) => bed.podUid(pod)));
     await bed.restartOperator();
     assert.equal((await outside()).bootstrapServers, bootstrapServers);
-    assert.deepEqual(await Promise.all(['out-dual-0', 'out-more-1'].map(bed.podUid)), uids);
+    assert.deepEqual(await Promise.all(['out-dual-0', 'out-more-1'].map((pod) => bed.podUid(pod))), uids);
   });
 
   test('one that moves is found where it is, and only its record changes', async () => {
