@@ -19,11 +19,12 @@ import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 
 export function charterOf({ spec }: KafkaAnchor): Charter {
-  const { clusterId, epoch, nodes, inFlight } = spec;
+  const { clusterId, epoch, nodes, ports, inFlight } = spec;
   return {
     clusterId,
     epoch,
     nodes: nodes.map((node) => ({ ...node, target: node.target ?? LOCAL })),
+    hostPorts: Object.fromEntries(ports.map(({ name, port }) => [name, port])),
     ...(inFlight && { inFlight: { ...inFlight, since: Date.parse(inFlight.since) } }),
   };
 }
@@ -36,7 +37,7 @@ export function anchorOf(
   live: KafkaAnchor | undefined,
 ): AnyObject {
   const { namespace, name, uid = '' } = kafka.metadata;
-  const { clusterId, epoch, nodes, inFlight } = charter;
+  const { clusterId, epoch, nodes, hostPorts, inFlight } = charter;
   const kept = Object.entries(live?.spec ?? {}).filter(([field]) => field !== 'inFlight');
   return {
     apiVersion: 'isthmus.dev/v1alpha1',
@@ -55,6 +56,9 @@ export function anchorOf(
       holder: live?.spec.holder ?? holder,
       kafka: { name, uid },
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
+      ports: Object.entries(hostPorts)
+        .toSorted(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, port]) => ({ name, port })),
       ...(inFlight && { inFlight: writtenFlight(inFlight) }),
     },
   };
@@ -108,7 +112,12 @@ export function adopt({
     formatted: traces.flatMap(({ volume }) => volume ?? []).toSorted(),
   }));
   return {
-    charter: { clusterId: ids[0] ?? newClusterId, epoch: 1, nodes: nodes.toSorted((a, b) => a.id - b.id) },
+    charter: {
+      clusterId: ids[0] ?? newClusterId,
+      epoch: 1,
+      nodes: nodes.toSorted((a, b) => a.id - b.id),
+      hostPorts: {},
+    },
   };
 }
 

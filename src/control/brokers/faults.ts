@@ -29,6 +29,12 @@ const CONDITION_OF = {
   CertificateAuthority: 'Ready',
   /** Certificates will end unless somebody does something. */
   CertificatesEnding: 'Ready',
+  /** A listener waits for the number that the API server gives to its Service. */
+  HostPortPending: 'Ready',
+  /** A broker is where nobody outside has a way to. */
+  NoNodeAddress: 'Ready',
+  /** Nobody takes records. */
+  NoDNSEndpoints: 'Ready',
   /** Its owner wants nothing done. */
   Paused: 'Ready',
   /** Works, but not as its owner may think. */
@@ -42,6 +48,7 @@ export type Fault = AnyFault<Reason>;
 
 /** Reasons that take nothing away. */
 const WARNINGS: ReadonlySet<Reason> = new Set([
+  'NoDNSEndpoints',
   'ConfigIgnored',
   'Layout',
   'Rolling',
@@ -62,7 +69,13 @@ export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNING
 export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
   routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused']),
-  waiting: new Set(['PodsNotReady']),
+  waiting: new Set(['PodsNotReady', 'HostPortPending', 'NoNodeAddress']),
   onlyOf: {},
-  announced: { ConfigIgnored: '', Layout: '', ScaleDownPrevented: '', CertificatesEnding: '' },
+  announced: {
+    NoDNSEndpoints: '',
+    ConfigIgnored: '',
+    Layout: '',
+    ScaleDownPrevented: '',
+    CertificatesEnding: '',
+  },
 };

@@ -11,7 +11,7 @@ import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
 import { hasLabelSet } from '../kernel/targets.ts';
-import type { Watched } from '../kernel/watches.ts';
+import type { View, Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
 import { POOL_LABEL, anchorName, podSelector, podSetName } from './model/names.ts';
 import { isManaged } from './front/kafka.ts';
@@ -39,6 +39,11 @@ export interface Observed {
   /** Sets and pods of nodes that another operator has made, by kind and name. */
   foreign: readonly string[];
   claims: readonly AnyObject[];
+  services: readonly AnyObject[];
+  /** DNS records of this cluster; undefined where nobody has installed their kind. */
+  dnsEndpoints: readonly AnyObject[] | undefined;
+  /** Ports of nodes that other Kafka clusters have. */
+  otherHostPorts: ReadonlySet<number>;
   /** With what they hold, by name. */
   secrets: ReadonlyMap<string, AnyObject>;
   /** Whether it is not known yet which kinds there are. */
@@ -90,12 +95,22 @@ export function observeKafka(
       .filter(isOfAnother)
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
     claims: own(views.claims),
+    services: own(views.services),
+    dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
+    otherHostPorts: hostPortsOfOthers(views.anchors, anchor),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
     acted,
     newClusterId,
     now,
   };
+}
+
+function hostPortsOfOthers(anchors: View | undefined, own: AnyObject | undefined): Set<number> {
+  const others = (anchors?.list() ?? []).filter(({ metadata }) => metadata.uid !== own?.metadata.uid);
+  return new Set(
+    others.flatMap((other) => read(kafkaAnchor, other).resource?.spec.ports.map(({ port }) => port) ?? []),
+  );
 }
 
 /** Whether an object is about the nodes of a Kafka. */

@@ -11,6 +11,7 @@ import type { AuthorityPolicies, Certificates } from './certificates/authorities
 import { policiesOf } from './certificates/policy.ts';
 import { charterBefore, storageBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
+import { HOST_PORTS } from './expose/ports.ts';
 import type { Fault } from './faults.ts';
 import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
@@ -64,6 +65,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
       podSetVersion: observed.podSetVersion,
+      ports: { services: observed.services, others: observed.otherHostPorts, range: HOST_PORTS },
     },
     settings,
   );
@@ -109,7 +111,7 @@ type Accepted = Reading & { cluster: BrokerCluster };
 
 function clusterPlan(
   observed: Observed,
-  { cluster, charter, finalize, faults }: Accepted,
+  { cluster, charter, finalize, reservations, faults }: Accepted,
   settings: KafkaSettings,
   learned: Learned<never>,
 ): KafkaPlan {
@@ -148,7 +150,7 @@ function clusterPlan(
   return {
     ...plan,
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
-    targets: [targetOf(observed, { cluster, charter, certificates, sets, operator })],
+    targets: [targetOf(observed, { cluster, charter, certificates, sets, reservations, operator })],
     actions: [...mintsOf(cluster, certificates), ...look],
     ...(!isWritten && { lookAgainInMs: WRITTEN_MS }),
     ...(certificates.isAdvancing && { lookAgainInMs: AT_ONCE_MS }),

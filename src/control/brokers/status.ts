@@ -1,4 +1,5 @@
 /** What is said about a Kafka and its node pools. Pure. */
+import { isIPv6 } from 'node:net';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
@@ -9,7 +10,9 @@ import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
-import type { BrokerCluster, Listener } from './model/cluster.ts';
+import type { BrokerCluster, Exposure, Listener } from './model/cluster.ts';
+import { placedBrokers } from './expose/endpoints.ts';
+import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
 import type { Observed } from './observe.ts';
 import { podFacts } from './roll/pod-facts.ts';
@@ -59,15 +62,19 @@ export function statusesOf(
 const generationOf = ({ generation }: { generation?: number } = {}) =>
   generation === undefined ? {} : { observedGeneration: generation };
 
-function clusterStatus({ namespace, name }: Observed, { cluster, certificates }: Running): object {
+function clusterStatus(observed: Observed, { cluster, certificates }: Running): object {
+  const { namespace, name } = observed;
   const trusted = certificates.trusted.map(({ pem }) => pem).join('');
   const host = `${bootstrapServiceName(name)}.${namespace}.svc`;
-  const listenerStatus = ({ name: listener, port, tls }: Listener) => ({
-    name: listener,
-    addresses: [{ host, port }],
-    bootstrapServers: `${host}:${port}`,
-    ...(tls && { certificates: [trusted] }),
-  });
+  const listenerStatus = ({ name: listener, port, tls, exposure }: Listener) => {
+    const addresses = exposure ? outsideAddresses(observed, cluster, exposure) : [{ host, port }];
+    return {
+      name: listener,
+      addresses,
+      bootstrapServers: addresses.map(hostAndPort).join(','),
+      ...(tls && { certificates: [trusted] }),
+    };
+  };
   return {
     clusterId: cluster.clusterId,
     kafkaVersion: cluster.version,
@@ -91,11 +98,46 @@ function poolStatus({ clusterId, name, pools }: BrokerCluster, pool: string): ob
   };
 }
 
+const hostAndPort = ({ host, port }: { host: string; port: number }) =>
+  isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** Where clients begin from outside. */
+function outsideAddresses(observed: Observed, cluster: BrokerCluster, exposure: Exposure) {
+  const { hostPattern, hostPort: port } = exposure;
+  if (hostPattern !== undefined) return [{ host: exposedHost(hostPattern, 'bootstrap'), port }];
+  const hosts = placedBrokers(observed, cluster, exposure).flatMap(({ addresses }) => addresses);
+  return [...new Set(hosts)].map((host) => ({ host, port }));
+}
+
+function exposureFaults(observed: Observed, { cluster }: Running): Fault[] {
+  const exposed = cluster.listeners.flatMap(({ name, exposure }) => (exposure ? [{ name, exposure }] : []));
+  const isNamed = exposed.some(({ exposure }) => exposure.hostPattern !== undefined);
+  const unpublished: Fault = {
+    reason: 'NoDNSEndpoints',
+    path: [],
+    message:
+      'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds dns-endpoint`',
+  };
+  return [
+    ...(isNamed && !observed.dnsEndpoints ? [unpublished] : []),
+    ...exposed.flatMap(({ name, exposure }) =>
+      placedBrokers(observed, cluster, exposure)
+        .filter(({ addresses }) => addresses.length === 0)
+        .map(({ id }): Fault => ({
+          reason: 'NoNodeAddress',
+          path: [],
+          message: `listener "${name}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
+        })),
+    ),
+  ];
+}
+
 function runningFaults(observed: Observed, running: Running): Fault[] {
   return [
     ...deniedFaults(running),
     ...certificateFaults(running),
     ...podFaults(observed, running),
+    ...exposureFaults(observed, running),
     ...rollFaults(observed, running),
     ...moveFaults(running),
     ...orphanFaults(running),

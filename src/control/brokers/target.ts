@@ -8,6 +8,9 @@ import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
 import { ownerLabels, podName } from './model/names.ts';
+import type { Reservation } from './front/kafka.ts';
+import { dnsEndpointsOf } from './expose/endpoints.ts';
+import { hostPortService } from './objects/exposed.ts';
 import { nodeConfigMap } from './objects/node-files.ts';
 import { podSet, podsIn } from './objects/pod-sets.ts';
 import { secretsOf } from './objects/secrets.ts';
@@ -53,11 +56,12 @@ export interface Wanted {
   charter: Charter;
   certificates: Certificates;
   sets: readonly AnyObject[];
+  reservations: readonly Reservation[];
   operator: OperatorPods | undefined;
 }
 
 export function targetOf(observed: Observed, wanted: Wanted): Target {
-  const { cluster, charter, certificates, sets, operator } = wanted;
+  const { cluster, charter, certificates, sets, reservations, operator } = wanted;
   return {
     cluster: LOCAL,
     labels: ownerLabels(cluster.name),
@@ -67,11 +71,13 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       serviceAccount(cluster),
       headlessService(cluster),
       bootstrapService(cluster),
+      ...reservations.map((one) => hostPortService(cluster, one, one.hostPort)),
       networkPolicy(cluster, operator),
       podDisruptionBudget(cluster),
       ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(cluster, pool, node)),
       ...claimsOf(cluster),
       ...sets,
+      ...dnsEndpointsOf(observed, cluster),
     ],
     prune: listsAll(observed, cluster.name, charter, sets),
     // An authority that its owner takes over was ours, and is what everybody trusts.

@@ -2,6 +2,7 @@
 import { trimManagedFields } from '../../kube/cache/cache.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
+import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
@@ -29,6 +30,7 @@ export interface KafkaViews {
   networkPolicies: View;
   claims: View;
   pods: View;
+  dnsEndpoints?: View;
 }
 
 /** By the cluster that an object is labelled with. */
@@ -104,6 +106,8 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...KEPT },
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT },
+  // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
+  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
   // Made by the pod-set controller; here one is deleted to be restarted.
   pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete'] },
 };

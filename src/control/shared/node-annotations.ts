@@ -60,7 +60,7 @@ export interface NodeWishes {
 const MAX_LABELS = 32;
 const MAX_ADDRESSES = 16;
 /** From the farthest reach to the nearest; a name needs somebody to resolve it. */
-const ADDRESS_TYPES = ['ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS', 'Hostname'];
+export const ADDRESS_TYPES = ['ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS', 'Hostname'];
 
 export function nodeWishesIn(annotations: Readonly<Record<string, string>> = {}): NodeWishes {
   const labels = (annotations[NODE_LABELS_ANNOTATION] ?? '').split(',').map((label) => label.trim());

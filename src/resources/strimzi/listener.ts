@@ -1,6 +1,12 @@
 /** A listener of a Kafka: where clients connect, and how they are let in from outside. */
 import { z } from 'zod';
-import { portStrategy, subdomain } from '../common/external.ts';
+import {
+  allowedSources,
+  hostPattern,
+  portStrategy,
+  preferredAddressType,
+  subdomain,
+} from '../common/external.ts';
 import { text } from '../schema.ts';
 import { kept } from './group.ts';
 
@@ -30,9 +36,12 @@ const brokerOverride = z.looseObject({
   nodePort: z.int().describe('The node port to use.').exactOptional(),
 });
 
-const configuration = z.looseObject({
+export const configuration = z.looseObject({
   subdomain: subdomain.exactOptional(),
   portStrategy: portStrategy.exactOptional(),
+  hostPattern: hostPattern.exactOptional(),
+  preferredAddressType: preferredAddressType.exactOptional(),
+  allowedSources: allowedSources.exactOptional(),
   bootstrap: bootstrap.describe('The address that clients begin at.').exactOptional(),
   brokers: z.array(brokerOverride).describe('What is different for single brokers.').exactOptional(),
   hostTemplate: z.string().describe('The host name of each broker; {nodeId} is replaced.').exactOptional(),

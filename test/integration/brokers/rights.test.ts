@@ -14,6 +14,19 @@ import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
 
 const NAMESPACE = 'isthmus-system';
 const ROADS = ['kafka', 'pod-sets'] as const;
+/** With something of every kind that a cluster may have. */
+const EXPOSED = {
+  listeners: [
+    { name: 'plain', port: 9092, type: 'internal', tls: false },
+    {
+      name: 'ext',
+      port: 9094,
+      type: 'hostport',
+      tls: true,
+      configuration: { subdomain: 'kafka.example.test' },
+    },
+  ],
+};
 const ENTITIES = [
   ['KafkaTopic', 'orders'],
   ['KafkaUser', 'alice'],
@@ -41,7 +54,7 @@ suite('rights of the kafka road', () => {
     try {
       const entities = { entityOperator: { topicOperator: {}, userOperator: {} } };
       await bed.apply(
-        kafka('one', {}, entities),
+        kafka('one', EXPOSED, entities),
         nodePool('one', 'dual'),
         nodePool('one', 'extra', { roles: ['broker'] }),
         entity('KafkaTopic', 'orders', 'one', { partitions: 1, replicas: 1 }),
@@ -55,7 +68,7 @@ suite('rights of the kafka road', () => {
           PATIENCE,
         );
       const before = await bed.podUid('one-dual-0');
-      await bed.apply(kafka('one', { config: { 'queued.max.requests': 400 } }, entities));
+      await bed.apply(kafka('one', { ...EXPOSED, config: { 'queued.max.requests': 400 } }, entities));
       await waitFor(
         'the node was restarted',
         async () => ![undefined, before].includes(await bed.podUid('one-dual-0')),

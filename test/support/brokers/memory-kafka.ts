@@ -14,6 +14,7 @@ import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
 import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
 import { rowsOf } from '../../../src/control/kernel/watches.ts';
+import { nodeAnnotations, nodeWishesIn } from '../../../src/control/shared/node-annotations.ts';
 import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { canonicalJson } from '../../../src/kube/json.ts';
@@ -32,11 +33,18 @@ const PRUNED = rowsOf(KAFKA_WATCHES).flatMap(([, row]) => (row.owned && !row.kep
 
 const NAME = { namespace: 'kafka', name: 'events' };
 
+export interface Place {
+  node: string;
+  addresses: readonly { type: string; address: string }[];
+}
+
 export interface MemoryKafka {
   now: number;
   /** Brokers that are empty, as Kafka said so long ago. */
   drained: readonly number[];
   drainedForMs: number;
+  /** The node that a pod runs on, as its controller writes it down; nowhere if left out. */
+  placeOf: (pod: string) => Place | undefined;
   /** Whether the controller of pod sets works. */
   keepsPods: boolean;
   put(object: AnyObject): void;
@@ -54,6 +62,7 @@ export function createMemoryKafka(): MemoryKafka {
   const stores = new Map<string, Store<AnyObject>>();
   const views: Record<string, unknown> = {};
   let version = 0;
+  let nodePort = 30_000;
   let acted: Acted | undefined;
   for (const [name, { kind, indexes = {} }] of rowsOf(KAFKA_WATCHES)) {
     const store = createStore<AnyObject>();
@@ -79,8 +88,9 @@ export function createMemoryKafka(): MemoryKafka {
   };
 
   /** What is not the same as before. */
-  function write(object: AnyObject): number {
-    const live = storeOf(object.kind).get(keyOf(object.metadata));
+  function write(asked: AnyObject): number {
+    const live = storeOf(asked.kind).get(keyOf(asked.metadata));
+    const object = asked.kind === 'Service' ? withNodePort(asked, live) : asked;
     if (live && contentOf(live) === contentOf(object)) return 0;
     put({
       ...object,
@@ -88,6 +98,18 @@ export function createMemoryKafka(): MemoryKafka {
       ...(live?.['status'] !== undefined && { status: live['status'] }),
     });
     return 1;
+  }
+
+  /** The API server gives a number to a port that has none, and leaves it. */
+  function withNodePort(service: AnyObject, live: AnyObject | undefined): AnyObject {
+    const spec = service['spec'] as ServiceSpec;
+    if (spec.type !== 'NodePort') return service;
+    const had = (live?.['spec'] as ServiceSpec | undefined)?.ports ?? [];
+    const ports = spec.ports.map((port, at) => ({
+      ...port,
+      nodePort: port.nodePort ?? had[at]?.nodePort ?? (nodePort += 1),
+    }));
+    return { ...service, spec: { ...spec, ports } };
   }
 
   function applyTargets({ targets }: KafkaPlan): number {
@@ -118,6 +140,10 @@ export function createMemoryKafka(): MemoryKafka {
     for (const pod of listed)
       if (!storeOf('Pod').get(keyOf(pod.metadata)))
         put({ ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } });
+    for (const pod of Array.from(storeOf('Pod').values())) {
+      const placed = withPlace(pod, memory.placeOf(pod.metadata.name));
+      if (contentOf(placed) !== contentOf(pod)) put(placed);
+    }
     for (const { metadata } of Array.from(storeOf('Pod').values()))
       if (!names.has(metadata.name)) storeOf('Pod').delete(keyOf(metadata));
   }
@@ -126,6 +152,7 @@ export function createMemoryKafka(): MemoryKafka {
     now: Date.UTC(2026, 10, 1),
     drained: [],
     drainedForMs: 0,
+    placeOf: () => undefined,
     keepsPods: true,
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
@@ -181,6 +208,21 @@ export function createMemoryKafka(): MemoryKafka {
     },
   };
   return memory;
+}
+
+interface ServiceSpec {
+  type?: string;
+  ports: { nodePort?: number }[];
+}
+
+function withPlace(pod: AnyObject, place: Place | undefined): AnyObject {
+  if (!place) return pod;
+  const annotations = nodeAnnotations({ ...place, name: place.node, labels: {} }, nodeWishesIn({}));
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
+    spec: { ...(pod['spec'] as object), nodeName: place.node },
+  };
 }
 
 /** As the writer puts them on everything. */

@@ -36,7 +36,14 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   imagePullSecrets: [],
   pools: [poolWith('dual', [0, 1, 2], ['broker', 'controller'])],
   listeners: [
-    { name: 'plain', port: 9092, tls: false, authentication: 'none', networkPolicyPeers: undefined },
+    {
+      name: 'plain',
+      port: 9092,
+      tls: false,
+      authentication: 'none',
+      networkPolicyPeers: undefined,
+      exposure: undefined,
+    },
   ],
   config: {},
   rack: undefined,

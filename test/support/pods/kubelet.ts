@@ -2,6 +2,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Api } from '../clusters/api.ts';
+import { openHostPorts } from './host-ports.ts';
+import type { HostPorts } from './host-ports.ts';
 import type { RunnerNode } from './nodes.ts';
 import { startPod } from './pod.ts';
 import type { PodPlan, RunningPod } from './pod.ts';
@@ -31,6 +33,7 @@ export interface Kubelet {
 interface Running {
   pod: Pod;
   life: RunningPod;
+  hostPorts: HostPorts;
   /** What was last written. */
   status: string;
   isEnding: boolean;
@@ -78,10 +81,11 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
     const node = nodeOf(pod);
     if (!node) return; // lost meanwhile
     const place = { podIP, hostIP: node.internal };
+    const hostPorts = await openHostPorts(node, pod, podIP);
     const former = pod.status?.containerStatuses?.[0]?.restartCount;
     const restarts = former === undefined ? 0 : former + 1;
     const life = startPod({ ...plan, place, folder, names: join(home, 'names') }, pod, contents, restarts);
-    running.set(uid, { pod, life, status: '', isEnding: false });
+    running.set(uid, { pod, life, hostPorts, status: '', isEnding: false });
     const known = logs.get(keyOf(pod.metadata)) ?? [];
     logs.set(keyOf(pod.metadata), [...known.filter((each) => each !== life.logFile), life.logFile]);
   }
@@ -89,6 +93,7 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
   function end(its: Running, graceSeconds: number): void {
     its.isEnding = true;
     void its.life.stop(graceSeconds * 1000).then(async () => {
+      its.hostPorts.close();
       running.delete(its.pod.metadata.uid);
       // On a node that was lost meanwhile nobody is there to take the object away.
       if (nodeOf(its.pod)) await remove(api, its.pod);
@@ -107,7 +112,10 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
   }
 
   async function forget(lost: readonly Running[]): Promise<void> {
-    for (const { pod } of lost) running.delete(pod.metadata.uid);
+    for (const { pod, hostPorts } of lost) {
+      running.delete(pod.metadata.uid);
+      hostPorts.close();
+    }
     await Promise.all(lost.map(({ life }) => life.kill()));
   }
 

@@ -11,7 +11,7 @@ export interface NodeRequest {
 }
 
 export interface RunnerNode extends NodeRequest {
-  /** InternalIP and ExternalIP: addresses of this machine, at which nobody listens unless a test does. */
+  /** InternalIP and ExternalIP: addresses of this machine, at which host ports of pods are found. */
   internal: string;
   external: string;
 }

@@ -31,6 +31,7 @@ import { renewalStep } from '../../../pki/renewal.ts';
 import type { Step } from '../../../pki/renewal.ts';
 import { encoded } from '../../../pki/secrets.ts';
 import type { SecretContent, SecretView } from '../../../pki/secrets.ts';
+import { exposedNames } from '../expose/certificate-names.ts';
 import { nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import {
@@ -257,8 +258,11 @@ function runningOf(annotations: Readonly<Record<string, string>>): SignedLeaf['r
   return signedBy === undefined ? 'unknown' : { signedBy };
 }
 
-const namesOf = ({ cluster, clusterDomain }: SeenCertificates, pod: string): string[] =>
-  sortNames(certificateNames(cluster, pod, clusterDomain)).names;
+const namesOf = ({ cluster, clusterDomain, pods }: SeenCertificates, pod: string): string[] =>
+  sortNames([
+    ...certificateNames(cluster, pod, clusterDomain),
+    ...exposedNames(cluster, pod, pods.get(pod) ?? {}),
+  ]).names;
 
 /** Steps that are writes of what is known already need no keys. */
 const NEEDS_KEYS: ReadonlySet<Step['do']> = new Set(['make key', 'make certificate', 'remove', 'sign']);

@@ -14,14 +14,29 @@ suite('node configuration', () => {
   const cluster = clusterWith({
     pools: [poolWith('control', [0, 1, 2], ['controller']), poolWith('brokers', [3, 4], ['broker'])],
     listeners: [
-      { name: 'plain', port: 9092, tls: false, authentication: 'none', networkPolicyPeers: undefined },
-      { name: 'tls', port: 9093, tls: true, authentication: 'tls', networkPolicyPeers: undefined },
+      {
+        name: 'plain',
+        port: 9092,
+        tls: false,
+        authentication: 'none',
+        networkPolicyPeers: undefined,
+        exposure: undefined,
+      },
+      {
+        name: 'tls',
+        port: 9093,
+        tls: true,
+        authentication: 'tls',
+        networkPolicyPeers: undefined,
+        exposure: undefined,
+      },
       {
         name: 'scram',
         port: 9095,
         tls: true,
         authentication: 'scram-sha-512',
         networkPolicyPeers: undefined,
+        exposure: undefined,
       },
     ],
   });

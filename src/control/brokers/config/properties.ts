@@ -1,6 +1,7 @@
 /** The configuration of each node, as Kafka reads it. Pure. */
 import { hasRole, nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster, Listener, Node, Pool } from '../model/cluster.ts';
+import { exposedHost } from '../expose/names.ts';
+import type { BrokerCluster, Exposure, Listener, Node, Pool } from '../model/cluster.ts';
 import {
   CLIENTS_CA_BUNDLE,
   CLUSTER_CA_BUNDLE,
@@ -27,6 +28,7 @@ interface Bound {
   id: string;
   port: number;
   protocol: 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL';
+  exposure?: Exposure | undefined;
 }
 
 /** Everything but what only the place of a pod tells. The order is for readers. */
@@ -44,7 +46,10 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ['controller.listener.names', CONTROL_PLANE],
     ['controller.quorum.voters', votersOf(cluster)],
     ['listeners', list(({ id, port }) => `${id}://0.0.0.0:${port}`)],
-    ['advertised.listeners', list(({ id, port }) => `${id}://${host}:${port}`)],
+    [
+      'advertised.listeners',
+      list(({ id, port, exposure }) => `${id}://${advertised(exposure, node.id) ?? `${host}:${port}`}`),
+    ],
     ['listener.security.protocol.map', list(({ id, protocol }) => `${id}:${protocol}`, known)],
     ...(isBroker ? ([['inter.broker.listener.name', REPLICATION]] as const) : []),
     ['log.dirs', pool.volumes.map((volume) => logDir(volume, node.id)).join(',')],
@@ -88,9 +93,16 @@ function listenersBy({ listeners }: BrokerCluster, isBroker: boolean, isControll
 }
 
 function boundBy(listener: Listener): Bound {
-  const { name, port, tls, authentication } = listener;
+  const { name, port, tls, authentication, exposure } = listener;
   const sasl = authentication === 'scram-sha-512' ? 'SASL_' : '';
-  return { id: listenerId(name, port), port, protocol: `${sasl}${tls ? 'SSL' : 'PLAINTEXT'}` };
+  return { id: listenerId(name, port), port, protocol: `${sasl}${tls ? 'SSL' : 'PLAINTEXT'}`, exposure };
+}
+
+/** What clients from outside are told: a name, or the address of the node, which only the pod's place tells. */
+function advertised(exposure: Exposure | undefined, id: number): string | undefined {
+  if (!exposure) return undefined;
+  const { hostPattern, hostPort } = exposure;
+  return `${hostPattern === undefined ? '@node-address@' : exposedHost(hostPattern, id)}:${hostPort}`;
 }
 
 /** The key and the certificate of the node itself. */

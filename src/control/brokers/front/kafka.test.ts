@@ -6,6 +6,7 @@ import { kafka as kafkaKind } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { parseAs } from '../../../resources/parse.ts';
 import type { Kind, Resource } from '../../../resources/kind.ts';
+import { HOST_PORTS } from '../expose/ports.ts';
 import type { Charter } from '../model/charter.ts';
 import type { Volume } from '../model/cluster.ts';
 import { fromKafka, isManaged } from './kafka.ts';
@@ -43,7 +44,7 @@ const poolWith = (name: string, spec: object = {}, annotations: Record<string, s
     },
   });
 
-const NEW: Charter = { clusterId: 'MkU3OEVBNTcwNTJENDM2Qg', epoch: 1, nodes: [] };
+const NEW: Charter = { clusterId: 'MkU3OEVBNTcwNTJENDM2Qg', epoch: 1, nodes: [], hostPorts: {} };
 
 const readWith = (
   kafka: Kafka,
@@ -60,6 +61,7 @@ const readWith = (
       running: [],
       metadataLevel: undefined,
       podSetVersion: 'core.strimzi.io/v1',
+      ports: { services: [], others: new Set(), range: HOST_PORTS },
     },
     SETTINGS,
   );

@@ -3,17 +3,21 @@ import type { KubeObject } from '../../../kube/object.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { hostPortsOf } from '../expose/ports.ts';
+import type { SeenPorts } from '../expose/ports.ts';
+import { portKey } from '../expose/names.ts';
 import { userConfigOf } from '../config/user-config.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, Rack, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import { listenersOf } from './listeners.ts';
+import type { ReadListener } from './listeners.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
 import { poolOf, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
@@ -40,6 +44,7 @@ export interface Written {
   metadataLevel: number | undefined;
   /** As an API server names it, e.g. `core.strimzi.io/v1`. */
   podSetVersion: string;
+  ports: Pick<SeenPorts, 'services' | 'others' | 'range'>;
 }
 
 type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
@@ -51,7 +56,16 @@ export interface Reading {
   charter: Charter;
   /** The level of `metadata.version` to go to once nothing else is to be done. */
   finalize: { level: number; downgrade: boolean } | undefined;
+  /** Ports of nodes that are kept by a Service each: those of the listeners, once they are known. */
+  reservations: readonly Reservation[];
   faults: Fault[];
+}
+
+/** A listener whose port of the nodes is kept for it. */
+export interface Reservation {
+  name: string;
+  port: number;
+  hostPort: number | undefined;
 }
 
 export function fromKafka(written: Written, settings: BrokerSettings): Reading {
@@ -64,7 +78,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   );
   // What has never run has nothing that could be lost, and need not be emptied.
   const nodes = hasRun(charter) ? assigned : assigned.filter(({ leaving }) => !leaving);
-  const { listeners, faults: listenerFaults } = listenersOf(kafka);
+  const { listeners, hostPorts, reservations, waiting, faults: listenerFaults } = exposedListeners(written);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { finalize, ...run } = release;
@@ -81,7 +95,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...templateFaults(kafka, pools),
   ];
   const refused = faults.some((fault) => !isWarning(fault));
-  if (refused) return { cluster: undefined, charter, finalize: undefined, faults };
+  if (refused) return { cluster: undefined, charter, finalize: undefined, reservations: [], faults };
   const cluster: BrokerCluster = {
     namespace: kafka.metadata.namespace,
     name: kafka.metadata.name,
@@ -99,8 +113,53 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
     logging: undefined,
   };
-  return { cluster, charter: { ...charter, nodes }, finalize, faults };
+  return {
+    cluster,
+    charter: { ...charter, nodes, hostPorts },
+    finalize,
+    reservations,
+    faults: [...faults, ...waiting.map(pendingFault)],
+  };
 }
+
+/** The listeners that can be had now: one that waits for a port of the nodes comes when it has one. */
+function exposedListeners({ kafka, charter, ports }: Written): {
+  listeners: Listener[];
+  hostPorts: Charter['hostPorts'];
+  reservations: Reservation[];
+  /** Listeners that have no port yet: no reason to refuse the others. */
+  waiting: string[];
+  faults: Fault[];
+} {
+  const { listeners: read, faults } = listenersOf(kafka);
+  const wishes = read.flatMap(({ name, wish }) => (wish ? [{ name, wish }] : []));
+  const { hostPorts, waiting } = hostPortsOf(wishes, {
+    cluster: kafka.metadata,
+    recorded: charter.hostPorts,
+    ...ports,
+  });
+  const portOf = ({ name, wish }: ReadListener) => (wish ? hostPorts[portKey(name, wish)] : undefined);
+  return {
+    listeners: read.flatMap((one): Listener[] => {
+      const { wish, ...listener } = one;
+      const hostPort = portOf(one);
+      if (!wish) return [{ ...listener, exposure: undefined }];
+      return hostPort === undefined ? [] : [{ ...listener, exposure: { ...wish, hostPort } }];
+    }),
+    hostPorts,
+    reservations: read.flatMap((one) =>
+      one.wish?.strategy === 'reserve' ? [{ name: one.name, port: one.port, hostPort: portOf(one) }] : [],
+    ),
+    waiting,
+    faults,
+  };
+}
+
+const pendingFault = (listener: string): Fault => ({
+  reason: 'HostPortPending',
+  path: ['spec', 'kafka', 'listeners'],
+  message: `listener "${listener}" has no port of the nodes yet; if it stays so, all of them are taken`,
+});
 
 function storageFaults(
   pool: KafkaNodePool,

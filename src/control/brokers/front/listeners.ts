@@ -1,5 +1,7 @@
 /** The listeners of a Kafka resource, checked. Pure. */
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { exposureWish } from '../expose/wish.ts';
+import type { ExposureWish } from '../expose/wish.ts';
 import type { Fault } from '../faults.ts';
 import type { Listener } from '../model/cluster.ts';
 import { RESERVED_PORTS } from '../model/names.ts';
@@ -9,16 +11,26 @@ type Written = NonNullable<Kafka['spec']['kafka']['listeners']>[number];
 const PATH = ['spec', 'kafka', 'listeners'] as const;
 const AUTHENTICATIONS = ['tls', 'scram-sha-512'] as const;
 
-export function listenersOf({ spec }: Pick<Kafka, 'spec'>): { listeners: Listener[]; faults: Fault[] } {
-  const written = spec.kafka.listeners ?? [];
+/** A listener, before it is known which port of the nodes it has. */
+export interface ReadListener extends Omit<Listener, 'exposure'> {
+  wish: ExposureWish | undefined;
+}
+
+export function listenersOf(kafka: Kafka): { listeners: ReadListener[]; faults: Fault[] } {
+  const written = kafka.spec.kafka.listeners ?? [];
   const none: Fault = {
     reason: 'Invalid',
     path: PATH,
     message: 'there is no listener; add one, e.g. {name: plain, port: 9092, type: internal, tls: false}',
   };
-  const faults = written.flatMap((one, index) => faultsOf(one, index, written));
+  const listeners = written.map((one) => listenerOf(kafka, one));
+  const faults = [
+    ...written.flatMap((one, index) => faultsOf(one, index, written)),
+    ...written.flatMap((one, index) => exposureFaults(kafka, one, index)),
+    ...addressFaults(listeners),
+  ];
   return {
-    listeners: written.map(listenerOf),
+    listeners,
     faults: written.length === 0 ? [none] : faults,
   };
 }
@@ -28,15 +40,36 @@ function authenticationOf({ authentication }: Written): string | undefined {
   return authentication && (typeof type === 'string' ? type : 'without a type');
 }
 
-function listenerOf(one: Written): Listener {
+function listenerOf(kafka: Kafka, one: Written): ReadListener {
   const type = authenticationOf(one);
+  const wish = exposureWish(kafka, one)?.wish;
+  const sources = (wish?.allowedSources ?? []).map((cidr) => ({ ipBlock: { cidr } }));
+  const peers = [...(one.networkPolicyPeers ?? []), ...sources];
   return {
     name: one.name,
     port: one.port,
     tls: one.tls,
     authentication: AUTHENTICATIONS.find((known) => known === type) ?? 'none',
-    networkPolicyPeers: one.networkPolicyPeers,
+    networkPolicyPeers: peers.length > 0 ? peers : one.networkPolicyPeers,
+    wish,
   };
+}
+
+function exposureFaults(kafka: Kafka, one: Written, index: number): Fault[] {
+  return (exposureWish(kafka, one)?.problems ?? []).map(({ field, message }) => ({
+    reason: 'Invalid',
+    path: [...PATH, index, 'configuration', field],
+    message: `listener "${one.name}": ${message}`,
+  }));
+}
+
+/** A pod is told one address of its node. */
+function addressFaults(listeners: readonly ReadListener[]): Fault[] {
+  const byAddress = listeners.flatMap(({ wish }) => (wish && wish.hostPattern === undefined ? [wish] : []));
+  if (new Set(byAddress.map(({ addressType }) => addressType)).size <= 1) return [];
+  const message =
+    'listeners without a subdomain tell clients the same address; give them one preferredAddressType';
+  return [{ reason: 'Invalid', path: PATH, message }];
 }
 
 function faultsOf(one: Written, index: number, all: readonly Written[]): Fault[] {
@@ -57,9 +90,15 @@ function faultsOf(one: Written, index: number, all: readonly Written[]): Fault[]
     ...(RESERVED_PORTS.includes(one.port)
       ? [at('Invalid', 'port', `port ${one.port} is used between the nodes; choose another`)]
       : []),
-    ...(one.type === 'internal'
+    ...(one.type === 'internal' || one.type === 'hostport'
       ? []
-      : [at('NotSupported', 'type', `type ${one.type} is not served by this operator; use type internal`)]),
+      : [
+          at(
+            'NotSupported',
+            'type',
+            `type ${one.type} is not served by this operator; use type internal or hostport`,
+          ),
+        ]),
     ...(type === undefined || AUTHENTICATIONS.some((known) => known === type)
       ? []
       : [at('NotSupported', 'authentication', `authentication ${type} is not supported; use tls or scram-sha-512`)]), // prettier-ignore

@@ -9,6 +9,8 @@ export interface Charter {
   /** Counts who is in charge: what an older one wrote is void. */
   epoch: number;
   nodes: readonly CharterNode[];
+  /** Ports of nodes that are the cluster's as long as it is there, by what they are for. */
+  hostPorts: Readonly<Record<string, number>>;
   /** The restart that was begun, written down before the pod was deleted. */
   inFlight?: InFlight | undefined;
 }

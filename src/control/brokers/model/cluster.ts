@@ -69,6 +69,21 @@ export interface Listener {
   tls: boolean;
   authentication: 'none' | 'tls' | 'scram-sha-512';
   networkPolicyPeers: readonly object[] | undefined;
+  /** How clients outside of Kubernetes get to each broker; undefined for a listener within. */
+  exposure: Exposure | undefined;
+}
+
+/** A port of their nodes for all brokers of a cluster, and names by which each of them is found. */
+export interface Exposure {
+  strategy: 'reserve' | 'range';
+  /** The port of the nodes. */
+  hostPort: number;
+  /** The name of a broker, with `$(id)` in it; undefined where clients are told the addresses of nodes. */
+  hostPattern: string | undefined;
+  /** Which address of a node is taken first. */
+  addressType: string | undefined;
+  /** Networks that may connect; all if there are none. */
+  allowedSources: readonly string[];
 }
 
 /** Where `broker.rack` comes from. */

@@ -1,7 +1,12 @@
 /** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
-import { NODE_LABELS_ANNOTATION, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
+import {
+  NODE_ANNOTATIONS,
+  NODE_LABELS_ANNOTATION,
+  PREFERRED_ADDRESS_ANNOTATION,
+  nodeLabelAnnotation,
+} from '../../shared/node-annotations.ts';
 import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
 import { hasRole } from '../model/cluster.ts';
 import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
@@ -65,6 +70,7 @@ export function podSet(
       annotations: {
         ...metadata.annotations,
         ...(rack?.by === 'topology-label' && { [NODE_LABELS_ANNOTATION]: rack.label }),
+        ...preferredAddress(cluster),
         [CLUSTER_ID_ANNOTATION]: cluster.clusterId,
         [STORAGE_ANNOTATION]: JSON.stringify(pool.volumes),
         [VERSION_ANNOTATION]: cluster.version,
@@ -220,7 +226,12 @@ function container(cluster: BrokerCluster, pool: Pool): object {
     name: 'kafka',
     image: cluster.image,
     command: ['/bin/sh', `${CONFIG_DIRECTORY}/start.sh`],
-    env: [...javaEnv(cluster.jvm, pool.jvm), ...rackEnv(cluster, pool), ...(wishes.env ?? [])],
+    env: [
+      ...javaEnv(cluster.jvm, pool.jvm),
+      ...rackEnv(cluster, pool),
+      ...addressEnv(cluster, pool),
+      ...(wishes.env ?? []),
+    ],
     ports: portsOf(cluster, pool),
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
     readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
@@ -239,12 +250,17 @@ function container(cluster: BrokerCluster, pool: Pool): object {
 }
 
 function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
-  const named = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  const named = (name: string, containerPort: number, hostPort?: number) => ({
+    name,
+    containerPort,
+    ...(hostPort !== undefined && { hostPort }),
+    protocol: 'TCP',
+  });
   return [
     ...(hasRole(pool, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
     ...(hasRole(pool, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
     ...(hasRole(pool, 'broker')
-      ? listeners.map(({ name, port }) => named(listenerPortName(name), port))
+      ? listeners.map(({ name, port, exposure }) => named(listenerPortName(name), port, exposure?.hostPort))
       : []),
   ];
 }
@@ -253,6 +269,21 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
 function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
   if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
   return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
+}
+
+/** Whether clients are told where a pod is, by its address. */
+const tellsAddress = ({ listeners }: BrokerCluster) =>
+  listeners.some(({ exposure }) => exposure && exposure.hostPattern === undefined);
+
+function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
+  if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
+  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: NODE_ANNOTATIONS.address }];
+}
+
+function preferredAddress(cluster: BrokerCluster): Record<string, string> {
+  const type = cluster.listeners.find(({ exposure }) => exposure && exposure.hostPattern === undefined)
+    ?.exposure?.addressType;
+  return type === undefined ? {} : { [PREFERRED_ADDRESS_ANNOTATION]: type };
 }
 
 /** Half of the memory is for the page cache, which Kafka reads from. */

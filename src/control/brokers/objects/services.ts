@@ -24,7 +24,9 @@ interface ServiceWishes {
 const port = (name: string, number: number) => ({ name, port: number, targetPort: number, protocol: 'TCP' });
 
 const clientPorts = ({ listeners }: BrokerCluster) =>
-  listeners.map(({ name, port: number }) => port(listenerPortName(name), number));
+  listeners
+    .filter(({ exposure }) => exposure === undefined)
+    .map(({ name, port: number }) => port(listenerPortName(name), number));
 
 function service(cluster: BrokerCluster, name: string, template: string, spec: object): AnyObject {
   const wishes = wishesOf<ServiceWishes>(cluster.template, template);

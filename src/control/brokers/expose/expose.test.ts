@@ -1,0 +1,292 @@
+/** Brokers that are reached from outside, from the Kafka that asks for it to records and certificates. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
+import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import { HOST_PORTS, hostPortsOf } from './ports.ts';
+import { publicAddresses } from './places.ts';
+import { recordsOf } from './records.ts';
+import type { Endpoint } from './records.ts';
+
+const PLAIN = { name: 'plain', port: 9092, type: 'internal', tls: false };
+const exposed = (configuration: object = {}, more: object = {}) => ({
+  listeners: [PLAIN, { name: 'ext', port: 9094, type: 'hostport', tls: true, configuration, ...more }],
+});
+const NAMED = exposed({ subdomain: 'kafka.example.com' });
+
+async function clusterWith(broker: object, annotations: Record<string, string> = {}): Promise<MemoryKafka> {
+  const memory = createMemoryKafka();
+  const kafka = kafkaObject(broker);
+  memory.placeOf = (pod) => ({
+    node: `node-${pod.at(-1)}`,
+    addresses: [
+      { type: 'InternalIP', address: `10.0.0.${pod.at(-1)}` },
+      { type: 'ExternalIP', address: `192.0.2.${pod.at(-1)}` },
+      { type: 'ExternalIP', address: `2001:db8::${pod.at(-1)}` },
+    ],
+  });
+  memory.put({ ...kafka, metadata: { ...kafka.metadata, annotations: { ...kafka.metadata.annotations, ...annotations } } }); // prettier-ignore
+  memory.put(poolObject());
+  await memory.settle();
+  return memory;
+}
+
+/** With its status, as the API server keeps it. */
+function change(memory: MemoryKafka, broker: object): void {
+  memory.put({ ...kafkaObject(broker), status: memory.get('Kafka', 'events')!['status'] });
+}
+
+interface PodSpec {
+  containers: { env: { name: string }[]; ports: { name: string; hostPort?: number }[] }[];
+}
+
+const specsIn = (memory: MemoryKafka) =>
+  (memory.get('StrimziPodSet', 'events-dual')!['spec'] as { pods: { spec: PodSpec }[] }).pods.map(
+    ({ spec }) => spec,
+  );
+const hostPortsIn = (memory: MemoryKafka) =>
+  specsIn(memory).map(
+    ({ containers }) => containers[0]!.ports.find(({ name }) => name === 'tcp-ext')?.hostPort,
+  );
+const advertisedIn = (memory: MemoryKafka, node: number) =>
+  /^advertised\.listeners=(.*)$/m.exec(
+    (memory.get('ConfigMap', `events-dual-${node}`)!['data'] as Record<string, string>)['server.config']!,
+  )?.[1];
+const recordsIn = (memory: MemoryKafka) =>
+  (memory.get('DNSEndpoint', 'events-kafka-ext')!['spec'] as { endpoints: Endpoint[] }).endpoints;
+const addressOf = (memory: MemoryKafka, name: string) =>
+  recordsIn(memory).flatMap(({ dnsName, recordType, targets }) =>
+    dnsName === name ? [[recordType, ...targets]] : [],
+  );
+const namesIn = (memory: MemoryKafka, pod: string) => {
+  const { 'node.pem': pem } = memory.get('Secret', pod)!['data'] as Record<string, string>;
+  const text = Buffer.from(pem!, 'base64').toString();
+  return new X509Certificate(text.slice(text.indexOf('-----BEGIN CERTIFICATE'))).subjectAltName ?? '';
+};
+const listenersIn = (memory: MemoryKafka) =>
+  (memory.get('Kafka', 'events')!['status'] as { listeners: { name: string; bootstrapServers: string }[] })
+    .listeners;
+
+suite('exposed brokers', () => {
+  test('have one port of their nodes, a name each, records and certificates that fit', async () => {
+    const memory = await clusterWith(NAMED);
+    assert.equal(conditionOf(memory, 'Ready')?.status, 'True', JSON.stringify(conditionOf(memory, 'Ready')));
+    assert.deepEqual(hostPortsIn(memory), [30_001, 30_001, 30_001]);
+    const { spec } = memory.get('Service', 'events-kafka-ext-hostport')! as {
+      spec?: Record<string, unknown>;
+    };
+    assert.deepEqual([spec!['type'], spec!['selector']], ['NodePort', undefined]);
+    assert.match(advertisedIn(memory, 1)!, /(^|,)EXT-9094:\/\/1\.kafka\.example\.com:30001(,|$)/);
+    assert.match(
+      advertisedIn(memory, 1)!,
+      /PLAIN-9092:\/\/events-dual-1\.events-kafka-brokers\.kafka\.svc:9092/,
+    );
+    assert.deepEqual(addressOf(memory, '1.kafka.example.com'), [['A', '192.0.2.1'], ['AAAA', '2001:db8::1']]); // prettier-ignore
+    assert.deepEqual(addressOf(memory, 'bootstrap.kafka.example.com')[0], ['A', '192.0.2.0', '192.0.2.1', '192.0.2.2']); // prettier-ignore
+    assert.ok(recordsIn(memory).every(({ recordTTL }) => recordTTL <= 60));
+    for (const name of ['DNS:2.kafka.example.com', 'DNS:bootstrap.kafka.example.com'])
+      assert.ok(namesIn(memory, 'events-dual-2').includes(name), name);
+    assert.equal(listenersIn(memory)[1]!.bootstrapServers, 'bootstrap.kafka.example.com:30001');
+    assert.equal(await memory.step(), 0, 'and nothing more is written');
+  });
+
+  test('have no such listener before its port is written down', async () => {
+    const memory = createMemoryKafka();
+    memory.put(kafkaObject(NAMED));
+    memory.put(poolObject());
+    for (let step = 0; step < 10; step++) {
+      await memory.step();
+      const { ports } = memory.get('KafkaAnchor', 'events')!['spec'] as { ports: object[] };
+      const set = memory.get('StrimziPodSet', 'events-dual');
+      if (set && hostPortsIn(memory).some((port) => port !== undefined))
+        assert.deepEqual(ports, [{ name: 'ext', port: 30_001 }]);
+    }
+  });
+
+  test('keep their number: a deleted Service comes back with it, and a listener that was away', async () => {
+    const memory = await clusterWith(NAMED);
+    memory.delete('Service', 'events-kafka-ext-hostport');
+    await memory.settle();
+    const { spec } = memory.get('Service', 'events-kafka-ext-hostport')! as { spec?: unknown };
+    assert.equal((spec as { ports: { nodePort: number }[] }).ports[0]!.nodePort, 30_001);
+    change(memory, {});
+    await memory.settle();
+    assert.deepEqual(hostPortsIn(memory), [undefined, undefined, undefined]);
+    assert.deepEqual(recordsIn(memory), [], 'nobody is led to a port that nobody listens on');
+    assert.ok(!namesIn(memory, 'events-dual-0').includes('example.com'));
+    change(memory, NAMED);
+    await memory.settle();
+    assert.deepEqual(hostPortsIn(memory), [30_001, 30_001, 30_001]);
+    assert.equal(recordsIn(memory).length, 8);
+  });
+
+  test('that move change one record, and nothing else', async () => {
+    const memory = await clusterWith(NAMED);
+    const others = () =>
+      ['StrimziPodSet', 'ConfigMap', 'Secret', 'Service', 'KafkaAnchor'].flatMap((kind) =>
+        memory.list(kind).map(({ metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`),
+      );
+    const before = others();
+    const { placeOf } = memory;
+    memory.placeOf = (pod) =>
+      pod === 'events-dual-1'
+        ? { node: 'node-9', addresses: [{ type: 'ExternalIP', address: '192.0.2.9' }] }
+        : placeOf(pod);
+    await memory.step();
+    await memory.settle();
+    assert.deepEqual(addressOf(memory, '1.kafka.example.com'), [['A', '192.0.2.9']]);
+    assert.deepEqual(addressOf(memory, '0.kafka.example.com')[0], ['A', '192.0.2.0']);
+    assert.deepEqual(others(), before);
+  });
+
+  test('without a subdomain clients are told the address of the node, which is in the certificate', async () => {
+    const memory = await clusterWith(exposed());
+    assert.match(advertisedIn(memory, 1)!, /EXT-9094:\/\/@node-address@:30001/);
+    assert.ok(specsIn(memory).every(({ containers }) => containers[0]!.env.some(({ name }) => name === 'ISTHMUS_ADDRESS_ANNOTATION'))); // prettier-ignore
+    assert.match(namesIn(memory, 'events-dual-1'), /IP Address:192\.0\.2\.1(,|$)/);
+    assert.equal(memory.get('DNSEndpoint', 'events-kafka-ext'), undefined);
+    assert.match(listenersIn(memory)[1]!.bootstrapServers, /^192\.0\.2\.0:30001,\[2001:db8::0?\]:30001,192/);
+  });
+
+  test('are asked for by annotations, where the CRD knows no type hostport', async () => {
+    const listeners = [PLAIN, { name: 'ext', port: 9094, type: 'internal', tls: true }];
+    const memory = await clusterWith(
+      { listeners },
+      {
+        'isthmus.dev/hostport': 'ext',
+        'isthmus.dev/hostport-configuration':
+          '{"subdomain": "example.com", "hostPattern": "b$(id)-$(cluster).$(subdomain)"}',
+      },
+    );
+    assert.match(advertisedIn(memory, 2)!, /EXT-9094:\/\/b2-events\.example\.com:30001/);
+    assert.deepEqual(addressOf(memory, 'bbootstrap-events.example.com').length, 2);
+  });
+
+  test('whose node has no address are said so, and get no empty name', async () => {
+    const memory = await clusterWith(NAMED);
+    const { placeOf } = memory;
+    memory.placeOf = (pod) => (pod === 'events-dual-1' ? { node: 'node-9', addresses: [] } : placeOf(pod));
+    memory.delete('Pod', 'events-dual-1');
+    await memory.settle();
+    assert.equal(conditionOf(memory, 'Ready')?.reason, 'NoNodeAddress');
+    assert.match(conditionOf(memory, 'Ready')!.message, /broker 1/);
+    assert.deepEqual(addressOf(memory, '1.kafka.example.com'), []);
+  });
+
+  test('let in whom they are to let in', async () => {
+    const memory = await clusterWith(exposed({ allowedSources: ['192.0.2.0/24', '2001:db8::/32'] }));
+    const { ingress } = memory.get('NetworkPolicy', 'events-network-policy-kafka')!['spec'] as {
+      ingress: { ports: { port: number }[]; from?: object[] }[];
+    };
+    assert.deepEqual(ingress.find(({ ports }) => ports[0]!.port === 9094)?.from, [
+      { ipBlock: { cidr: '192.0.2.0/24' } },
+      { ipBlock: { cidr: '2001:db8::/32' } },
+    ]);
+  });
+
+  test('what cannot be meant is refused, and says where', async () => {
+    for (const [configuration, words] of [
+      [{ hostPattern: 'broker.example.com' }, /listener "ext": put \$\(id\) into it once/],
+      [{ hostPattern: '$(id)-$(id).example.com' }, /put \$\(id\) into it once/],
+      [{ hostPattern: '$(id).$(subdomain)' }, /there is no subdomain/],
+      [{ hostPattern: '$(id)' }, /not a host name in a domain/],
+      [{ hostPattern: `${'a'.repeat(60)}$(id).example.com` }, /not a host name/],
+      [{ allowedSources: ['192.0.2.0/33'] }, /192\.0\.2\.0\/33 is not a network/],
+    ] as const) {
+      const memory = await clusterWith(exposed(configuration));
+      const accepted = conditionOf(memory, 'Accepted');
+      assert.equal(accepted?.status, 'False', JSON.stringify(configuration));
+      assert.match(accepted.message, words);
+    }
+    const annotation = {
+      'isthmus.dev/hostport': 'plain',
+      'isthmus.dev/hostport-configuration': 'subdomain: x',
+    };
+    const memory = await clusterWith({ listeners: [PLAIN] }, annotation);
+    assert.match(conditionOf(memory, 'Accepted')!.message, /is not JSON of a listener's configuration/);
+  });
+});
+
+suite('ports of nodes', () => {
+  const wish = {
+    strategy: 'range',
+    hostPattern: undefined,
+    addressType: undefined,
+    allowedSources: [],
+  } as const;
+  const seen = { cluster: { namespace: 'kafka', name: 'events' }, recorded: {}, services: [], others: new Set<number>(), range: HOST_PORTS }; // prettier-ignore
+
+  test('of our own choice: free, in the range, and the same every time', () => {
+    const taken = fc.uniqueArray(fc.integer({ min: HOST_PORTS.first, max: HOST_PORTS.first + 40 }), { maxLength: 41, size: 'max' }); // prettier-ignore
+    const range = { first: HOST_PORTS.first, last: HOST_PORTS.first + 40 };
+    fc.assert(
+      fc.property(taken, fc.string(), (others, name) => {
+        const cluster = { namespace: 'kafka', name };
+        const asked = [{ name: 'a', wish }, { name: 'b', wish }]; // prettier-ignore
+        const { hostPorts, waiting } = hostPortsOf(asked, {
+          ...seen,
+          cluster,
+          range,
+          others: new Set(others),
+        });
+        const given = Object.values(hostPorts);
+        assert.equal(new Set(given).size, given.length);
+        for (const port of given)
+          assert.ok(port >= range.first && port <= range.last && !others.includes(port));
+        assert.equal(given.length, Math.min(2, 41 - others.length));
+        assert.equal(waiting.length, 2 - given.length);
+        const again = hostPortsOf(asked, {
+          ...seen,
+          cluster,
+          range,
+          others: new Set(others),
+          recorded: hostPorts,
+        });
+        assert.deepEqual(again.hostPorts, hostPorts);
+      }),
+    );
+  });
+
+  test('a number that was given stays, whatever others have; another strategy gets another', () => {
+    const recorded = { 'ext.range': 20_005 };
+    const kept = hostPortsOf([{ name: 'ext', wish }], { ...seen, recorded, others: new Set([20_005]) });
+    assert.deepEqual(kept, { hostPorts: recorded, waiting: [] });
+    const reserve = hostPortsOf([{ name: 'ext', wish: { ...wish, strategy: 'reserve' } }], {
+      ...seen,
+      recorded,
+    });
+    assert.deepEqual(reserve, { hostPorts: recorded, waiting: ['ext'] });
+  });
+});
+
+suite('places of brokers', () => {
+  const annotations = (...addresses: [type: string, address: string][]) => ({
+    'isthmus.dev/node-addresses': JSON.stringify(addresses.map(([type, address]) => ({ type, address }))),
+  });
+
+  test('the preferred kind of address, else the one with the farthest reach', () => {
+    const node = annotations(['InternalIP', '10.0.0.1'], ['ExternalIP', '192.0.2.1'], ['Hostname', 'n1']);
+    assert.deepEqual(publicAddresses(node, undefined), ['192.0.2.1']);
+    assert.deepEqual(publicAddresses(node, 'InternalIP'), ['10.0.0.1']);
+    assert.deepEqual(publicAddresses(node, 'ExternalDNS'), ['192.0.2.1']);
+    assert.deepEqual(publicAddresses(node, 'Hostname'), ['n1']);
+    for (const text of ['', '{}', '[{"type":1}]', 'x'])
+      assert.deepEqual(publicAddresses({ 'isthmus.dev/node-addresses': text }, undefined), [], text);
+  });
+
+  test('records are in one order, and a name stands alone', () => {
+    const brokers = [
+      { id: 10, addresses: ['b.example.com'], ready: true },
+      { id: 2, addresses: ['192.0.2.2'], ready: false },
+    ];
+    assert.deepEqual(
+      recordsOf('$(id).x.test', brokers).map(({ dnsName, recordType }) => `${dnsName} ${recordType}`),
+      ['bootstrap.x.test CNAME', '2.x.test A', '10.x.test CNAME'],
+    );
+    const down = brokers.map((broker) => ({ ...broker, ready: false }));
+    assert.deepEqual(recordsOf('$(id).x.test', down)[0]!.targets, ['192.0.2.2']);
+  });
+});

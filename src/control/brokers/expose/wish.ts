@@ -1,0 +1,100 @@
+/** What a listener asks for that brokers are to be reached by from outside. Pure. */
+import { BlockList, isIPv6 } from 'node:net';
+import { canonicalName } from '../../../pki/alternative-names.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { configuration } from '../../../resources/strimzi/listener.ts';
+import type { Exposure } from '../model/cluster.ts';
+import { ID_TOKEN, exposedHost } from './names.ts';
+
+type Written = NonNullable<Kafka['spec']['kafka']['listeners']>[number];
+type Configuration = NonNullable<Written['configuration']>;
+
+/** On a Kafka whose CRD knows no type `hostport`: the listener that is one, and its configuration as JSON. */
+export const HOSTPORT_ANNOTATION = 'isthmus.dev/hostport';
+export const CONFIGURATION_ANNOTATION = 'isthmus.dev/hostport-configuration';
+
+/** All but the port, which is given later. */
+export type ExposureWish = Omit<Exposure, 'hostPort'>;
+
+/** What is wrong, and with which field of the configuration. */
+export interface WishProblem {
+  field: string;
+  message: string;
+}
+
+/** Undefined for a listener that is not exposed. */
+export function exposureWish(
+  { metadata }: Pick<Kafka, 'metadata'>,
+  listener: Written,
+): { wish: ExposureWish; problems: WishProblem[] } | undefined {
+  const isMarked =
+    metadata.annotations[HOSTPORT_ANNOTATION] === listener.name && listener.type === 'internal';
+  if (listener.type !== 'hostport' && !isMarked) return undefined;
+  const { read, problems } = isMarked
+    ? annotated(metadata.annotations[CONFIGURATION_ANNOTATION])
+    : { read: listener.configuration ?? {}, problems: [] };
+  const { pattern, problems: nameProblems } = patternOf(metadata.name, read);
+  return {
+    wish: {
+      strategy: read.portStrategy ?? 'reserve',
+      hostPattern: pattern,
+      addressType: read.preferredAddressType,
+      allowedSources: read.allowedSources ?? [],
+    },
+    problems: [...problems, ...nameProblems, ...sourceProblems(read)],
+  };
+}
+
+function annotated(text: string | undefined): { read: Configuration; problems: WishProblem[] } {
+  if (text === undefined) return { read: {}, problems: [] };
+  try {
+    return { read: configuration.parse(JSON.parse(text)), problems: [] };
+  } catch {
+    const message = `the annotation ${CONFIGURATION_ANNOTATION} is not JSON of a listener's configuration; correct it, e.g. {"subdomain": "kafka.example.com"}`;
+    return { read: {}, problems: [{ field: 'configuration', message }] };
+  }
+}
+
+const LARGEST_ID = 2_147_483_647;
+
+function patternOf(
+  cluster: string,
+  { subdomain, hostPattern }: Configuration,
+): { pattern: string | undefined; problems: WishProblem[] } {
+  if (hostPattern === undefined && subdomain === undefined) return { pattern: undefined, problems: [] };
+  const written = hostPattern ?? `${ID_TOKEN}.$(subdomain)`;
+  const problem = (message: string) => ({
+    pattern: undefined,
+    problems: [{ field: hostPattern === undefined ? 'subdomain' : 'hostPattern', message }],
+  });
+  if (written.split(ID_TOKEN).length !== 2)
+    return problem(`put ${ID_TOKEN} into it once: each broker needs a name of its own`);
+  if (written.includes('$(subdomain)') && subdomain === undefined)
+    return problem('it has $(subdomain) in it, and there is no subdomain; add one');
+  const pattern = written
+    .replaceAll('$(cluster)', cluster)
+    .replaceAll('$(subdomain)', subdomain ?? '')
+    .toLowerCase();
+  const names = [exposedHost(pattern, LARGEST_ID), exposedHost(pattern, 'bootstrap')];
+  const wrong = names.find((name) => canonicalName(name) !== name || !name.includes('.'));
+  return wrong === undefined ? { pattern, problems: [] } : problem(`${wrong} is not a host name in a domain`);
+}
+
+function sourceProblems({ allowedSources = [] }: Configuration): WishProblem[] {
+  return allowedSources
+    .filter((network) => !isNetwork(network))
+    .map((network) => ({
+      field: 'allowedSources',
+      message: `${network} is not a network; write one as in 192.0.2.0/24`,
+    }));
+}
+
+function isNetwork(network: string): boolean {
+  const [address = '', bits = ''] = network.split('/');
+  try {
+    new BlockList().addSubnet(address, Number(bits), isIPv6(address) ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
+}
