@@ -70,6 +70,7 @@ async function userBed(authentication: object) {
       memory.list('Pod'),
       user.spec.authentication?.type === 'tls' ? [{ name: 'alice', secret }] : [],
       new Date(memory.now),
+      undefined,
     ),
     isUnclear: false,
     acted,

@@ -13,6 +13,7 @@ import type { EntityFault, EntityState } from '../entities/faults.ts';
 import { isPaused } from '../entities/home.ts';
 import {
   certificateData,
+  signatureOf,
   passwordData,
   passwordIn,
   passwordSource,
@@ -132,7 +133,8 @@ function secretsOf(one: WantedOfUser, { cluster, authority, acted }: ObservedUse
       ? authority && certificateData(secret, signedNow(one, authority, acted), authority)
       : passwordOf(one, acted, (password) => passwordData(wanted.username, password));
   if (!data) return [];
-  const object = userSecret(user, cluster, data);
+  const isSigned = wanted.credentials === 'certificate' && authority;
+  const object = userSecret(user, cluster, data, isSigned ? signatureOf(secret, data, authority) : {});
   return learned.taken.has(referenceOf(object)) ? [] : [object];
 }
 
