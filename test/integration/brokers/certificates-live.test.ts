@@ -1,0 +1,191 @@
+/**
+ * The key of the cluster CA is replaced, and certificates that live for minutes pass their end, while clients write: three nodes, real
+ * TLS. How long certificates live is measured in how long this machine takes to start them.
+ */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { presentedAt, requireTaken } from '../../../src/control/brokers/look/presented.ts';
+import { messageOf } from '../../../src/ops/errors.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { consume } from '../../support/clients.ts';
+import { startLoad } from '../../support/kafka/load.ts';
+import type { Load } from '../../support/kafka/load.ts';
+import { workspace } from '../../support/workspace.ts';
+import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
+import type { Bed } from './fixture.ts';
+
+const REPLICATED = {
+  'default.replication.factor': 3,
+  'min.insync.replicas': 2,
+  'offsets.topic.replication.factor': 3,
+  'offsets.topic.num.partitions': 1,
+  'group.initial.rebalance.delay.ms': 0,
+};
+const LISTENERS = [
+  { name: 'plain', port: 9092, type: 'internal', tls: false },
+  { name: 'tls', port: 9093, type: 'internal', tls: true, authentication: { type: 'tls' } },
+  { name: 'open', port: 9094, type: 'internal', tls: true },
+];
+const NODES = [0, 1, 2].map((id) => `live-dual-${id}`);
+const BOOTSTRAP = 'live-kafka-bootstrap.default.svc';
+
+describe('certificates of a cluster under load', () => {
+  let bed: Bed;
+  /** How long this machine takes for three nodes. */
+  let paceMs = 0;
+  const loads: Load[] = [];
+  before(async () => {
+    bed = await startBed({ nodes: ['a', 'b', 'c'].map((name) => ({ name })) });
+  });
+  after(async () => {
+    for (const load of loads) await load.stop();
+    await bed?.[Symbol.asyncDispose]();
+  });
+
+  const load = async (port: number, topic: string, ca?: string): Promise<Load> => {
+    const security = ca === undefined ? {} : { ca: join(workspace('trust'), 'ca.crt') };
+    if (ca !== undefined) await writeFile(security.ca!, ca);
+    const target = { bootstrap: `${BOOTSTRAP}:${port}`, topic, security, hostsFile: bed.runner.hostsFile };
+    const started = await startLoad(target);
+    loads.push(started);
+    await started.flows();
+    return started;
+  };
+  const nothingIsLost = async (one: Load, topic: string) => {
+    await one.flows();
+    await one.stop();
+    const { acknowledged, failed } = await one.seen();
+    assert.deepEqual(failed, []);
+    const target = { bootstrap: `${BOOTSTRAP}:9092`, topic, hostsFile: bed.runner.hostsFile };
+    const all = await consume('java', { ...target, count: acknowledged.length, timeoutMs: 300_000 });
+    const kept = new Set(all.map(({ value }) => value));
+    assert.deepEqual(
+      acknowledged.filter((value) => !kept.has(value)),
+      [],
+    );
+  };
+  const uids = () => Promise.all(NODES.map((name) => bed.podUid(name)));
+  const at = async (node: string, port: number, user?: string) => ({
+    host: bed.runner.addressOf(`default/${node}`)!,
+    port,
+    tls: {
+      ca: await bed.secret('live-trustbundle', 'cluster-ca.crt'),
+      servername: BOOTSTRAP,
+      ...(user !== undefined && {
+        cert: await bed.secret(user, 'user.crt'),
+        key: await bed.secret(user, 'user.key'),
+      }),
+    },
+  });
+  const heldBy = async (node: string) => new X509Certificate(await bed.secret(node, `${node}.crt`));
+  const isPresented = async (node: string, { fingerprint256 }: X509Certificate) =>
+    (await presentedAt(await at(node, 9094)).catch(() => '')) === fingerprint256;
+
+  /** Connects anew all the time with what the Secrets have; a node that is being restarted is passed over. Tells of the longest silence. */
+  function startReconnecting() {
+    const over = new AbortController();
+    let [last, longestMs, problem] = [Date.now(), 0, ''];
+    const running = (async () => {
+      while (!over.signal.aborted) {
+        for (const node of NODES)
+          try {
+            await requireTaken(await at(node, 9093, 'alice'));
+            longestMs = Math.max(longestMs, Date.now() - last);
+            last = Date.now();
+          } catch (error) {
+            problem = messageOf(error);
+          }
+        await new Promise((resolve) => setTimeout(resolve, 250));
+      }
+    })();
+    return async () => {
+      over.abort();
+      await running;
+      return { longestMs: Math.max(longestMs, Date.now() - last), problem };
+    };
+  }
+
+  test('three nodes start', async () => {
+    const begun = Date.now();
+    await bed.apply(
+      kafka('live', { config: REPLICATED, listeners: LISTENERS }, { entityOperator: { userOperator: {} } }),
+      nodePool('live', 'dual', { replicas: 3 }),
+      entity('KafkaUser', 'alice', 'live', { authentication: { type: 'tls' } }),
+    );
+    await bed.untilReady('live');
+    paceMs = Date.now() - begun;
+    await waitFor(
+      'alice has a certificate',
+      async () => (await bed.secret('alice', 'user.crt')) !== '',
+      PATIENCE,
+    );
+  });
+
+  test('the key of the cluster CA is replaced while clients write', async (context) => {
+    const writing = await load(9092, 'replaced');
+    const finish = startReconnecting();
+    const [before, first] = [await uids(), await heldBy(NODES[0]!)];
+    const validityMs = Math.max(300_000, 12 * paceMs);
+    // What is signed from now on lives for minutes, and may be renewed in the second half of that.
+    await bed.restartOperator({ certificateTimes: { validityMs, renewalMs: validityMs } });
+    await bed.plane.kubectl(['annotate', 'secret', 'live-cluster-ca', '--overwrite', 'strimzi.io/force-replace=true']); // prettier-ignore
+    const isReplaced = async () => {
+      const bundle = await bed.secret('live-trustbundle', 'cluster-ca.crt');
+      const held = await Promise.all(NODES.map(heldBy));
+      const isNew = held.every(({ issuer }) => issuer !== first.issuer);
+      return isNew && bundle.split('BEGIN').length === 2;
+    };
+    // Three times all nodes are restarted.
+    await waitFor('only the new key is left', isReplaced, { ...PATIENCE, timeoutMs: 600_000 + 30 * paceMs });
+    await bed.untilReady('live');
+    const after = await uids();
+    assert.ok(
+      after.every((uid, index) => uid !== before[index]),
+      'all were restarted',
+    );
+    const { longestMs, problem } = await finish();
+    context.diagnostic(
+      `started in ${paceMs} ms; longest time without a connection of a user: ${longestMs} ms (${problem})`,
+    );
+    assert.ok(longestMs < paceMs, problem);
+    await nothingIsLost(writing, 'replaced');
+  });
+
+  test('certificates pass their end, loaded by brokers before nodes are restarted, and no client notices', async (context) => {
+    const writing = await load(9094, 'ending', await bed.secret('live-cluster-ca-cert', 'ca.crt'));
+    const finish = startReconnecting();
+    const first = await heldBy(NODES[0]!);
+    const end = new Date(first.validTo).getTime();
+    const before = await uids();
+    const renewed = await waitFor(
+      'a broker presents a new certificate',
+      async () => {
+        const held = await heldBy(NODES[0]!);
+        return held.fingerprint256 !== first.fingerprint256 && (await isPresented(NODES[0]!, held))
+          ? held
+          : undefined;
+      },
+      { ...PATIENCE, timeoutMs: end - Date.now() },
+    );
+    assert.deepEqual(await uids(), before, 'nothing was restarted for it');
+    context.diagnostic(`loaded ${end - Date.now()} ms before the end of the old one`);
+    assert.ok(new Date(renewed.validTo).getTime() > end);
+    await waitFor('the end of the old one', async () => Date.now() > end + 1000, {
+      timeoutMs: 2 * (end - Date.now()) + 60_000,
+      everyMs: 1000,
+    });
+    const after = await uids();
+    assert.ok(
+      after.every((uid, index) => uid !== undefined && uid !== before[index]),
+      'all were restarted before',
+    );
+    await writing.flows();
+    const { longestMs, problem } = await finish();
+    context.diagnostic(`longest time without a connection of a user: ${longestMs} ms (${problem})`);
+    assert.ok(longestMs < paceMs, problem);
+    await nothingIsLost(writing, 'ending');
+  });
+});
