@@ -125,7 +125,8 @@ export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | u
         rule(METRICS_PORT, {}),
         // The operator looks at the certificates that clients are shown.
         ...cluster.listeners.map(({ port: number, tls, networkPolicyPeers: from }) =>
-          rule(number, from ? { from: tls && control ? [...from, control] : from } : {}),
+          // Without anybody in the list it is for all.
+          rule(number, from ? { from: tls && control && from.length > 0 ? [...from, control] : from } : {}),
         ),
       ],
     },
