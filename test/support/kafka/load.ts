@@ -35,7 +35,8 @@ export async function startLoad({ bootstrap, topic, security = {}, hostsFile }: 
   const args = [...names, ...java, ...where, '--throughput', String(PER_SECOND), '--acks', '-1'];
   const producer = startServer('load', 'java', args, { logFile });
   const seen = async () => {
-    const lines = (await readFile(logFile, 'utf8')).split('\n');
+    // The last line may not be whole yet.
+    const lines = (await readFile(logFile, 'utf8')).split('\n').slice(0, -1);
     const valuesOf = (name: string) =>
       lines
         .filter((line) => line.includes(`"name":"${name}"`))
