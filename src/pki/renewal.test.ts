@@ -308,5 +308,6 @@ test('users get certificates of an authority whatever is next in its own life', 
   const replaced = { key: 'v1', formerKeys: ['v0'], certificate: second, former: [first], now: day(110) };
   assert.deepEqual(signingStep(seen({ ...replaced, leaves: users })), { ...signed, authority: first });
   assert.equal(signingStep(seen({ key: 'v1', leaves: users })).do, 'wait');
-  assert.equal(signingStep(seen({ key: undefined, leaves: users })).do, 'blocked');
+  assert.equal(signingStep(seen({ key: undefined, leaves: users })).do, 'wait');
+  assert.equal(signingStep(seen({ key: undefined, leaves: users, isSupplied: true })).do, 'blocked');
 });

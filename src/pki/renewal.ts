@@ -168,7 +168,9 @@ function reasonToSign(leaf: SignedLeaf, signer: Authority, seen: ReadyAuthority)
  * business, and a step of it that waits keeps nobody from getting a certificate.
  */
 export function signingStep(seen: ObservedAuthority): Step {
-  const { key, certificate } = seen;
+  const { key, certificate, isSupplied } = seen;
+  const isComing = !isSupplied && (key === undefined || certificate === undefined);
+  if (isComing) return wait('the CA is being made');
   if (typeof key !== 'string' || !certificate || isFault(certificate)) return unready(seen);
   if (certificate.keyId !== key) return wait('the CA is to get a certificate of its new key');
   const current: ReadyAuthority = { ...seen, key, certificate };

@@ -73,7 +73,7 @@ export async function reloadCertificates(
     const mark = markOf(broker.wanted);
     const seen = await problemOf(broker, context, probe);
     const step = nextReload(mark, seen, before.get(broker.uid), { now: clock(), settlesMs });
-    if (step.do === 'ask') step.state.problem ??= await ask(broker, context);
+    const refusal = step.do === 'ask' ? await ask(broker, context) : undefined;
     // Its listeners have been seen to take what the newest clients' authority signs.
     const trusting =
       seen === undefined && isProof ? trustingAnnotations(broker.loaded, broker.wanted) : undefined;
@@ -82,7 +82,7 @@ export async function reloadCertificates(
       context.tell(broker.name);
     } else {
       if (trusting) await annotate(broker, trusting, context, signal);
-      after.set(broker.uid, step.state);
+      after.set(broker.uid, { ...step.state, problem: refusal ?? step.state.problem });
     }
   }
   return after;
