@@ -112,6 +112,16 @@ export function signatureOf(
   return { [SIGNED_BY]: leaf.signedBy, ...(changed !== undefined && { [SIGNED_SINCE]: changed }) };
 }
 
+/** Whether a user has a certificate of another key than the clients CA has now. */
+export function isOfFormerKey(
+  secret: AnyObject | undefined,
+  authority: Pick<ClientsAuthority, 'material'> | undefined,
+): boolean {
+  const signedBy = secret?.metadata.annotations?.[SIGNED_BY];
+  const key = authority?.material.key;
+  return signedBy !== undefined && key !== undefined && !isFault(key) && key.keyId !== signedBy;
+}
+
 const FILES = ['crt', 'key', 'p12', 'password'].map((file) => `${LEAF}.${file}`);
 
 function leafIn(secret: AnyObject | undefined): Record<string, string> | undefined {

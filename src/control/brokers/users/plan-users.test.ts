@@ -162,6 +162,7 @@ describe('the Secret of a user', () => {
     await memory.settle();
     await bothSteps();
     assert.deepEqual([trusted(), issuer()], [2, before], 'no broker has loaded the new one');
+    assert.equal(bed.plan().lookAgainInMs, 10_000);
     // As if brokers had loaded it, and said so.
     const [set] = memory.list('StrimziPodSet') as unknown as { spec: { pods: AnyObject[] } }[];
     for (const pod of memory.list('Pod')) {
@@ -170,6 +171,7 @@ describe('the Secret of a user', () => {
     }
     await bothSteps();
     assert.notEqual(issuer(), before);
+    assert.equal(bed.plan().lookAgainInMs, 120_000);
     memory.now += 29 * DAY_MS;
     await bothSteps();
     assert.equal(trusted(), 2);
