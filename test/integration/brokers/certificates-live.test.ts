@@ -88,10 +88,11 @@ describe('certificates of a cluster under load', () => {
 
   /** Connects anew all the time with what the Secrets have; a node that is being restarted is passed over. Tells of the longest silence. */
   function startReconnecting() {
-    let isOver = false;
+    const own = new AbortController();
+    const ended = AbortSignal.any([own.signal, over.signal]);
     let [last, longestMs, problem] = [Date.now(), 0, ''];
     const running = (async () => {
-      while (!isOver && !over.signal.aborted) {
+      while (!ended.aborted) {
         for (const node of NODES)
           try {
             await requireTaken(await at(node, 9093, 'alice'));
@@ -104,7 +105,7 @@ describe('certificates of a cluster under load', () => {
       }
     })();
     return async () => {
-      isOver = true;
+      own.abort();
       await running;
       return { longestMs: Math.max(longestMs, Date.now() - last), problem };
     };
