@@ -7,7 +7,14 @@ const OPERATOR = { namespace: 'isthmus', labels: { app: 'isthmus' } };
 const PEER = { podSelector: { matchLabels: { app: 'shop' } } };
 
 function sourcesOf(tls: boolean, networkPolicyPeers: object[] | undefined): object[] | undefined {
-  const listener = { name: 'tls', port: 9093, tls, authentication: 'none', networkPolicyPeers } as const;
+  const listener = {
+    name: 'tls',
+    port: 9093,
+    tls,
+    authentication: 'none',
+    networkPolicyPeers,
+    exposure: undefined,
+  } as const;
   const { spec } = networkPolicy(clusterWith({ listeners: [listener] }), OPERATOR) as unknown as {
     spec: { ingress: { ports: { port: number }[]; from?: object[] }[] };
   };
