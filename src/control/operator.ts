@@ -9,6 +9,7 @@ import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
+import type { CertificateTimes } from './brokers/certificates/policy.ts';
 import { kafkaRoad } from './brokers/road.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
@@ -40,6 +41,8 @@ export interface OperatorOptions {
   clusterDomain?: string | undefined;
   /** By version of Kafka: another image than the official one. */
   kafkaImages?: Readonly<Record<string, string>> | undefined;
+  /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
+  certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
   filterModules?: readonly string[] | undefined;
   /** Where to look for resources and what they refer to; everywhere if there are none. */
@@ -60,6 +63,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const { log, roads } = options;
   const connection = loadConnection({ file: options.kubeconfig, context: options.context });
   const cluster = createCluster({ name: LOCAL, connection, log });
+  const namespace = options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace;
   const metrics = createMetrics();
   const health = createHealth();
   health.ready('kubernetes', () => {
@@ -76,10 +80,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   log.info({ roads }, 'roads are served while this replica leads');
   const election = workAsLeader({
     cluster,
-    namespace: options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace,
+    namespace,
     name: OPERATOR_NAME,
     identity: options.identity,
-    work: roads.map((road) => workOf(road, options, cluster, metrics)),
+    work: roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
     log,
   });
   reportLeadership(metrics, election);
@@ -99,7 +103,7 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
   const common = { cluster, namespaces, log, metrics };
   const works: Record<OperatorRoad, () => Work> = {
     proxy: () => workOn(proxyRoadOf(options, cluster), common),
-    kafka: () => workOn(kafkaRoadOf(options, cluster), common),
+    kafka: () => workOn(kafkaRoadOf(options, cluster, metrics), common),
     'pod-sets': () =>
       workOn(
         podSetRoad(() => cluster.client),
@@ -114,11 +118,13 @@ function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
 }
 
 function kafkaRoadOf(
-  { clusterDomain = 'cluster.local', kafkaImages = {}, identity, log }: OperatorOptions,
+  { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log }: OperatorOptions,
   cluster: Cluster,
+  metrics: Metrics,
 ) {
-  const settings = { clusterDomain, images: kafkaImages, holder: identity ?? LOCAL, operator: ownPods() };
-  return kafkaRoad({ settings, client: () => cluster.client, log });
+  const holder = namespace ?? LOCAL;
+  const settings = { clusterDomain, images: kafkaImages, certificateTimes, holder, operator: ownPods() };
+  return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
 }
 
 /** The operator's own pods, as NetworkPolicies name them; unknown where it runs outside of a cluster. */

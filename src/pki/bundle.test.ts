@@ -11,6 +11,7 @@ import {
   readBundle,
   readNodeAnnotations,
   reloadedAnnotations,
+  trustingAnnotations,
 } from './bundle.ts';
 import { isFault, readCertificates } from './certificate-facts.ts';
 import type { CertificateFacts } from './certificate-facts.ts';
@@ -80,25 +81,44 @@ test('generations are on pods as Strimzi has them', () => {
   });
 });
 
-test('a new authority takes a restart now, a new certificate one before the old ends, new clients none', () => {
-  const loading = (wanted: Record<string, string>, has = loaded) => loadingOf(has, wanted, now);
-  assert.deepEqual(loading(loaded), { reload: false, restartBy: undefined });
+test('other keys take a restart now, what was renewed one before the old ends, new clients none', () => {
+  const loading = (wanted: Record<string, string>, has = loaded) => loadingOf(has, wanted);
+  // The authority ends before the certificate.
+  const by = first.notAfter;
+  assert.deepEqual(loading(loaded), { reload: false, restart: undefined });
   const trusting = nodeAnnotations({ ...bundles, 'cluster-ca': [second, first] }, leaf);
-  assert.deepEqual(loading(trusting), { reload: true, restartBy: now });
+  assert.deepEqual(loading(trusting), { reload: true, restart: { why: 'keys changed', by } });
+  assert.deepEqual(loading(loaded, trusting), { reload: true, restart: { why: 'keys changed', by } });
   const replaced = nodeAnnotations(bundles, { ...leaf, hash: 'h2', signedBy: second.keyId });
-  assert.deepEqual(loading(replaced), { reload: true, restartBy: now });
+  assert.deepEqual(loading(replaced), { reload: true, restart: { why: 'keys changed', by } });
+  const longer = { ...first, notAfter: until };
+  const renewedCa = nodeAnnotations({ ...bundles, 'cluster-ca': [longer] }, leaf);
+  assert.deepEqual(loading(renewedCa), { reload: true, restart: { why: 'authority renewed', by } });
   const renewed = nodeAnnotations(bundles, { ...leaf, hash: 'h2', notAfter: new Date('2027-12-01') });
-  assert.deepEqual(loading(renewed), { reload: true, restartBy: until });
+  assert.deepEqual(loading(renewed), { reload: true, restart: { why: 'certificate renewed', by } });
   const newClients = nodeAnnotations({ ...bundles, 'clients-ca': [clients2] }, leaf);
-  assert.deepEqual(loading(newClients), { reload: true, restartBy: undefined });
-  assert.deepEqual(loadingOf({}, loaded, now), { reload: true, restartBy: now });
+  assert.deepEqual(loading(newClients), { reload: true, restart: undefined });
+  assert.deepEqual(loadingOf({}, loaded), {
+    reload: true,
+    restart: { why: 'keys changed', by: new Date(0) },
+  });
 });
 
 test('a pod that has reloaded does so once, and its restart stays due', () => {
   const wanted = nodeAnnotations({ ...bundles, 'clients-ca': [clients2] }, { ...leaf, hash: 'h2' });
   const reloaded = { ...loaded, ...reloadedAnnotations(wanted) };
-  assert.deepEqual(loadingOf(reloaded, wanted, now), { reload: false, restartBy: until });
+  const restart = { why: 'certificate renewed', by: first.notAfter };
+  assert.deepEqual(loadingOf(reloaded, wanted), { reload: false, restart });
   assert.deepEqual(readNodeAnnotations(reloaded).clientsTrust, readNodeAnnotations(wanted).clientsTrust);
   const again = nodeAnnotations(bundles, { ...leaf, hash: 'h3' });
-  assert.deepEqual(loadingOf(reloaded, again, now), { reload: true, restartBy: until });
+  assert.deepEqual(loadingOf(reloaded, again), { reload: true, restart });
+});
+
+test('a pod that is seen to trust new clients says so before its reload is over', () => {
+  const wanted = nodeAnnotations({ ...bundles, 'clients-ca': [clients2] }, leaf);
+  const trusting = { ...loaded, ...trustingAnnotations(loaded, wanted) };
+  assert.deepEqual(readNodeAnnotations(trusting).clientsTrust, readNodeAnnotations(wanted).clientsTrust);
+  assert.equal(loadingOf(trusting, wanted).reload, true);
+  assert.equal(trustingAnnotations(trusting, wanted), undefined);
+  assert.equal(loadingOf({ ...trusting, ...reloadedAnnotations(wanted) }, wanted).reload, false);
 });

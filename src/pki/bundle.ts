@@ -101,24 +101,48 @@ function trustsIn(text: string | undefined): Trust[] | 'unknown' {
   return trusts.some(({ until }) => Number.isNaN(until.getTime())) ? 'unknown' : trusts;
 }
 
-/** How a running node comes to what it should have: broker listeners reload, all else takes a restart, not later than `restartBy`. */
+/** Why a node cannot come to what it should have but by a restart. Only a key that is new, or gone, is waited for by anybody. */
+export type RestartWhy = 'keys changed' | 'authority renewed' | 'certificate renewed';
+
+/** How a running node comes to what it should have: broker listeners reload, all else takes a restart before what it has loaded ends. */
 export interface Loading {
   reload: boolean;
-  restartBy: Date | undefined;
+  restart: { why: RestartWhy; by: Date } | undefined;
 }
 
 /**
- * A certificate of the same authority can wait for its restart until the one before it ends, because the parts of Kafka that cannot
- * reload (the controllers' listener and the connections to it) go on with that one. A new authority cannot: the next step waits for it.
+ * The parts of Kafka that cannot reload (connections between controllers, and to them) go on with what they were started with. That
+ * is good until it ends, unless keys have changed: an authority that was renewed has the same key and name, so old and new verify the same.
  */
-export function loadingOf(loaded: Annotations, wanted: Annotations, now: Date): Loading {
-  const has = (...names: string[]) => names.every((name) => loaded[name] === wanted[name]);
+export function loadingOf(loaded: Annotations, wanted: Annotations): Loading {
+  const has = (name: string) => loaded[name] === wanted[name];
   const reload = (loaded[RELOADED] ?? markOf(loaded)) !== markOf(wanted);
-  if (!has(CLUSTER_TRUST, SIGNED_BY)) return { reload, restartBy: now };
-  if (has(HASH)) return { reload, restartBy: undefined };
-  const { until } = readNodeAnnotations(loaded);
-  return { reload, restartBy: until ?? now };
+  const isSameKeys = has(SIGNED_BY) && keysIn(loaded[CLUSTER_TRUST]) === keysIn(wanted[CLUSTER_TRUST]);
+  const why: RestartWhy | undefined = !isSameKeys
+    ? 'keys changed'
+    : !has(CLUSTER_TRUST)
+      ? 'authority renewed'
+      : has(HASH)
+        ? undefined
+        : 'certificate renewed';
+  return { reload, restart: why && { why, by: endOf(loaded) } };
 }
+
+function keysIn(text: string | undefined): string {
+  const trusts = trustsIn(text);
+  return trusts === 'unknown' ? 'unknown' : trusts.map(({ keyId }) => keyId).join();
+}
+
+/** When the first of what a pod has loaded ends; long ago where that is not known. */
+function endOf(loaded: Annotations): Date {
+  const { until, clusterTrust } = readNodeAnnotations(loaded);
+  if (!until || clusterTrust === 'unknown') return new Date(0);
+  return new Date(Math.min(...[until, ...clusterTrust.map((one) => one.until)].map((end) => end.getTime())));
+}
+
+/** Says which certificates and trust broker listeners are to have. */
+export const markOf = (annotations: Annotations): string =>
+  certificateHash([CLUSTER_TRUST, CLIENTS_TRUST, HASH].map((name) => annotations[name]).join());
 
 /** What is written on a pod whose broker listeners have reloaded. The rest goes on as the pod was made, and so do its other annotations. */
 export const reloadedAnnotations = (wanted: Annotations): Record<string, string> => ({
@@ -126,5 +150,17 @@ export const reloadedAnnotations = (wanted: Annotations): Record<string, string>
   [RELOADED]: markOf(wanted),
 });
 
-const markOf = (annotations: Annotations) =>
-  certificateHash([CLUSTER_TRUST, CLIENTS_TRUST, HASH].map((name) => annotations[name]).join());
+/**
+ * What is written on a pod whose listeners are seen to take certificates of the newest clients' authority, so that users can be given
+ * them; undefined if that is known already. Whether they still take those of a former one nobody can see, so the reload is not over.
+ */
+export const trustingAnnotations = (
+  loaded: Annotations,
+  wanted: Annotations,
+): Record<string, string> | undefined =>
+  loaded[CLIENTS_TRUST] === wanted[CLIENTS_TRUST]
+    ? undefined
+    : { [CLIENTS_TRUST]: wanted[CLIENTS_TRUST] ?? '', [RELOADED]: 'under way' };
+
+/** Which certificate a pod is to present. */
+export const wantedHash = (wanted: Annotations): string | undefined => wanted[HASH];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Authority, HeldLeaf, ObservedAuthority } from './authority-state.ts';
 import { parseMaintenanceWindow } from './maintenance-window.ts';
 import type { MaintenanceWindow } from './maintenance-window.ts';
-import { renewalStep } from './renewal.ts';
+import { isRestartDue, renewalStep, signingStep } from './renewal.ts';
 import { renewalWarnings } from './renewal-warnings.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -275,4 +275,39 @@ test('property: nothing that is observed makes it throw, and the same gives the 
     }),
     { numRuns: 500 },
   );
+});
+
+test('a restart for other keys is due at once, one for what was renewed late or in a window, and none is ever too late', () => {
+  const { policy: always } = seen();
+  const sundays = { ...always, windows: [parseMaintenanceWindow('* * 2-3 ? * SUN *') as MaintenanceWindow] };
+  // 2026-01-04 is a Sunday.
+  const [sunday, monday] = [new Date('2026-01-04T02:30:00Z'), new Date('2026-01-05T02:30:00Z')];
+  const renewed = { why: 'certificate renewed', by: day(20) } as const;
+  const replaced = { why: 'keys changed', by: day(20) } as const;
+  assert.equal(isRestartDue(replaced, always, monday), true);
+  assert.equal(isRestartDue(replaced, sundays, monday), false);
+  assert.equal(isRestartDue(replaced, sundays, sunday), true);
+  assert.equal(isRestartDue(renewed, always, monday), false);
+  assert.equal(isRestartDue(renewed, sundays, monday), false);
+  assert.equal(isRestartDue(renewed, sundays, sunday), true);
+  // A quarter of the 30 days before its end nothing is waited for.
+  for (const one of [always, sundays]) {
+    assert.equal(isRestartDue(renewed, one, day(20 - 7.5)), true);
+    assert.equal(isRestartDue({ ...renewed, why: 'authority renewed' }, one, day(20 - 7.4)), true);
+  }
+});
+
+test('users get certificates of an authority whatever is next in its own life', () => {
+  const users = [{ name: 'alice', held: undefined, running: undefined, wantedNames: [] }];
+  const signed = { do: 'sign', leaves: [{ name: 'alice', why: 'missing' }] };
+  // It should be renewed, and a former one removed: both are somebody else's to do.
+  const due = seen({ now: day(340), leaves: users, former: [authority('old', 0, 360)] });
+  assert.equal(renewalStep(due).do, 'make certificate');
+  assert.deepEqual(signingStep(due), { ...signed, authority: first });
+  // Everybody has to trust it first.
+  const replaced = { key: 'v1', formerKeys: ['v0'], certificate: second, former: [first], now: day(110) };
+  assert.deepEqual(signingStep(seen({ ...replaced, leaves: users })), { ...signed, authority: first });
+  assert.equal(signingStep(seen({ key: 'v1', leaves: users })).do, 'wait');
+  assert.equal(signingStep(seen({ key: undefined, leaves: users })).do, 'wait');
+  assert.equal(signingStep(seen({ key: undefined, leaves: users, isSupplied: true })).do, 'blocked');
 });

@@ -4,6 +4,7 @@ import { isFault } from './certificate-facts.ts';
 import { isOpen, nextOpening } from './maintenance-window.ts';
 import { trustOf } from './trust.ts';
 import type { TrustView } from './trust.ts';
+import type { Loading } from './bundle.ts';
 
 /**
  * Decides what is next in the life of an authority and of the certificates that it signs. Each step is a write, or several that do
@@ -162,6 +163,20 @@ function reasonToSign(leaf: SignedLeaf, signer: Authority, seen: ReadyAuthority)
   return dueAt(held, policy) <= now && isLonger && mayRestart ? 'expiring' : undefined;
 }
 
+/**
+ * What is to be signed, for those who keep certificates of their own (users): the life of the authority itself is somebody else's
+ * business, and a step of it that waits keeps nobody from getting a certificate.
+ */
+export function signingStep(seen: ObservedAuthority): Step {
+  const { key, certificate, isSupplied } = seen;
+  const isComing = !isSupplied && (key === undefined || certificate === undefined);
+  if (isComing) return wait('the CA is being made');
+  if (typeof key !== 'string' || !certificate || isFault(certificate)) return unready(seen);
+  if (certificate.keyId !== key) return wait('the CA is to get a certificate of its new key');
+  const current: ReadyAuthority = { ...seen, key, certificate };
+  return signStep(current, trustOf(current)) ?? { do: 'nothing', until: nextLook(current) };
+}
+
 /** What is still to come that no write of ours would bring about. */
 function pending(seen: ReadyAuthority, { kept, untrusting }: TrustView): Step | undefined {
   const { force, now, policy } = seen;
@@ -212,4 +227,18 @@ export function dueAt(
 function urgentAt(certificate: Pick<Authority, 'notBefore' | 'notAfter'>, policy: Policy): Date {
   const end = certificate.notAfter.getTime();
   return new Date(end - (end - dueAt(certificate, policy).getTime()) / 4);
+}
+
+/**
+ * Whether a node is to be restarted now for what it can load in no other way. What only has to be done before something ends is done
+ * in a maintenance window, or else late: until then a restart for any other reason does it as well.
+ */
+export function isRestartDue(
+  { why, by }: NonNullable<Loading['restart']>,
+  policy: Policy,
+  now: Date,
+): boolean {
+  const isUrgent = by.getTime() - Math.min(policy.renewalMs, policy.validityMs / 2) / 4 <= now.getTime();
+  const mayWait = why !== 'keys changed' && policy.windows.length === 0;
+  return isUrgent || (isOpen(policy.windows, now) && !mayWait);
 }

@@ -22,7 +22,8 @@ const MINT: Action = {
 const contextWith = (secretOf: ActContext['secretOf']): ActContext => {
   const unused = () => assert.fail('not asked for');
   const targets = { persist: unused, apply: unused, findTaken: unused, waitFor: unused, waiterFor: unused };
-  return { client: unused, targets, podsOf: unused, secretOf, log: createLog('silent'), clock: () => 0 };
+  const log = createLog('silent');
+  return { client: unused, targets, podsOf: unused, secretOf, log, tell: () => {}, clock: () => 0 };
 };
 
 const { signal } = new AbortController();
@@ -33,7 +34,14 @@ suite('actions of a Kafka cluster', () => {
       throw new Error('no such thing');
     });
     const refused = new Map([['uid', new Set(['a'])]]);
-    const before = { minted: [], facts: undefined, decision: undefined, refused, moved: undefined };
+    const before = {
+      minted: [],
+      facts: undefined,
+      decision: undefined,
+      refused,
+      reloads: new Map(),
+      moved: undefined,
+    };
     const { acted, failure } = await act([MINT], before, failing, signal);
     assert.match(String(failure), /no such thing/);
     assert.deepEqual(acted?.refused, refused);

@@ -10,12 +10,15 @@ import { Stale } from '../kernel/status.ts';
 import type { Targets } from '../kernel/targets.ts';
 import type { Minted, MintRequest } from './certificates/authorities.ts';
 import { mint } from './certificates/mint.ts';
+import { noticeOf } from './certificates/notices.ts';
 import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
 import type { KafkaFacts } from './look/facts.ts';
 import { cordonedAmong, moveOn, uncordon } from './look/move.ts';
 import type { MoveProgress } from './look/move.ts';
+import { reloadCertificates } from './look/reload.ts';
+import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
@@ -38,6 +41,8 @@ export interface Acted {
   decision: RollDecision | undefined;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Brokers that are loading new certificates while they run. */
+  reloads: Reloads;
   /** How far brokers that are to go are empty, and when that was so. */
   moved: (MoveProgress & { at: number }) | undefined;
 }
@@ -49,6 +54,8 @@ export interface ActContext {
   podsOf: () => readonly AnyObject[];
   secretOf: (name: string) => AnyObject | undefined;
   log: Log;
+  /** Tells whoever looks at the Kafka. */
+  tell: (reason: string, note: string) => void;
   clock: () => number;
 }
 
@@ -65,6 +72,7 @@ export async function act(
     facts: undefined,
     decision: undefined,
     refused: before?.refused ?? new Map(),
+    reloads: before?.reloads ?? new Map(),
     moved: undefined,
   };
   try {
@@ -80,9 +88,10 @@ export async function act(
 
 function mintAll(
   { requests, cluster }: Extract<Action, { do: 'mint' }>,
-  { secretOf, clock }: ActContext,
+  { secretOf, clock, tell }: ActContext,
 ): Promise<Minted[]> {
   const now = new Date(clock());
+  for (const { reason, note } of requests.flatMap((request) => noticeOf(request) ?? [])) tell(reason, note);
   return Promise.all(requests.map((request) => mint(request, cluster, secretOf, now)));
 }
 
@@ -105,6 +114,15 @@ async function look(
     if (!isSameFlight(decision.inFlight, wanted.charter.inFlight))
       await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight) }], signal);
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
+    if (tls && brokers && !wanted.paused)
+      acted.reloads = await reload(
+        decision,
+        wanted,
+        { ...context, pods, brokers },
+        tls,
+        acted.reloads,
+        signal,
+      );
     if (decision.do !== 'done' || brokers === undefined) return;
     await forget(brokers, wanted, facts, context.log);
     if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move?.leaving));
@@ -112,6 +130,25 @@ async function look(
   } finally {
     brokers?.close();
   }
+}
+
+function reload(
+  decision: RollDecision,
+  wanted: WantedNodes,
+  context: StepContext & { brokers: Admin },
+  tls: Identity,
+  before: Reloads,
+  signal: AbortSignal,
+): Promise<Reloads> {
+  const restarted = decision.do === 'restart' ? decision.node : undefined;
+  const tell = (node: string) =>
+    context.tell('CertificatesReloaded', `${node} has loaded its certificates without a restart`);
+  return reloadCertificates(
+    { ...context, wanted, tls, client: context.client(), tell },
+    before,
+    restarted,
+    signal,
+  );
 }
 
 const isSameFlight = (a: RollDecision['inFlight'], b: RollDecision['inFlight']) =>

@@ -53,7 +53,7 @@ export function anchorOf(
       ...Object.fromEntries(kept),
       clusterId,
       epoch,
-      holder: live?.spec.holder ?? holder,
+      holder,
       kafka: { name, uid },
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
       ports: Object.entries(hostPorts)

@@ -14,7 +14,9 @@ import { hasLabelSet } from '../kernel/targets.ts';
 import type { View, Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
 import { POOL_LABEL, anchorName, podSelector, podSetName } from './model/names.ts';
+import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
+import { isOfUser } from './watches.ts';
 import type { KafkaViews } from './watches.ts';
 
 export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered' | 'versionOf'>;
@@ -46,6 +48,8 @@ export interface Observed {
   otherHostPorts: ReadonlySet<number>;
   /** With what they hold, by name. */
   secrets: ReadonlyMap<string, AnyObject>;
+  /** The Secrets of its users, without what they hold. */
+  users: readonly AnyObject[];
   /** Whether it is not known yet which kinds there are. */
   undiscovered: boolean;
   acted: Acted | undefined;
@@ -98,6 +102,7 @@ export function observeKafka(
     services: own(views.services),
     dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
     otherHostPorts: hostPortsOfOthers(views.anchors, anchor),
+    users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
     acted,
@@ -111,6 +116,12 @@ function hostPortsOfOthers(anchors: View | undefined, own: AnyObject | undefined
   return new Set(
     others.flatMap((other) => read(kafkaAnchor, other).resource?.spec.ports.map(({ port }) => port) ?? []),
   );
+}
+
+function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {
+  const namespace = home && watchedNamespace(home, 'userOperator');
+  if (namespace === undefined) return [];
+  return secrets.find('kafka', keyOf({ namespace, name: home!.metadata.name })).filter(isOfUser);
 }
 
 /** Whether an object is about the nodes of a Kafka. */

@@ -129,6 +129,23 @@ suite('plans of Kafka clusters', () => {
     assert.deepEqual([plan.targets, plan.statuses, plan.documents], [[], [], undefined]);
   });
 
+  test('a Kafka of another installation is left alone until its anchor says otherwise', async () => {
+    const memory = await settledKafka();
+    const anchor = memory.get('KafkaAnchor', 'events')!;
+    const heldBy = (holder: string) =>
+      memory.put({ ...anchor, spec: { ...(anchor['spec'] as object), holder } });
+    heldBy('elsewhere');
+    memory.delete('Service', 'events-kafka-bootstrap');
+    await memory.settle();
+    assert.equal(conditionOf(memory, 'Accepted')?.reason, 'RunByAnother');
+    assert.match(conditionOf(memory, 'Accepted')!.message, /operator in namespace "elsewhere"/);
+    assert.equal(memory.get('Service', 'events-kafka-bootstrap'), undefined);
+    heldBy('isthmus');
+    await memory.settle();
+    assert.equal(conditionOf(memory, 'Accepted')?.status, 'True');
+    assert.ok(memory.get('Service', 'events-kafka-bootstrap'));
+  });
+
   test('a lost Secret of a running node is made anew, and no pod is deleted for it', async () => {
     const memory = await settledKafka();
     const uidsOf = () => new Set(memory.list('Pod').map(({ metadata }) => metadata.uid));

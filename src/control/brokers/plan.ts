@@ -7,8 +7,10 @@ import type { Learned } from '../kernel/reconcile.ts';
 import type { Action } from './act.ts';
 import { anchorOf } from './anchor.ts';
 import { certificatesOf } from './certificates/authorities.ts';
-import type { AuthorityPolicies, Certificates } from './certificates/authorities.ts';
+import type { Certificates } from './certificates/authorities.ts';
+import type { CertificateEnds } from './certificates/metrics.ts';
 import { policiesOf } from './certificates/policy.ts';
+import type { AuthorityPolicies } from './certificates/seen.ts';
 import { charterBefore, storageBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
 import { HOST_PORTS } from './expose/ports.ts';
@@ -29,14 +31,24 @@ import { isPaused, statusesOf } from './status.ts';
 import { podSetsOf, targetOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
-  /** Who writes anchors. */
+  /** The namespace of this installation, by which others know who has a Kafka. */
   holder: string;
   operator: OperatorPods | undefined;
 }
 
-export type KafkaPlan = Plan<Action>;
+export interface KafkaPlan extends Plan<Action> {
+  /** When its certificates end, for metrics. */
+  certificateEnds: CertificateEnds;
+}
 
-const NOTHING: KafkaPlan = { persist: [], targets: [], actions: [], statuses: [], lookAgainInMs: undefined };
+const NOTHING: KafkaPlan = {
+  persist: [],
+  targets: [],
+  actions: [],
+  statuses: [],
+  lookAgainInMs: undefined,
+  certificateEnds: new Map(),
+};
 const UNKNOWN_MS = 5000;
 /** While something is under way that no watch tells of, and when all is well. */
 const SOON_MS = 2000;
@@ -51,7 +63,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
   if (undiscovered) return { ...NOTHING, lookAgainInMs: UNKNOWN_MS };
   if (!observed.isManaged) return NOTHING;
   if (!kafka || observed.unreadable.length > 0) return refusedPlan(observed, unreadableFaults(observed));
-  const foreign = foreignFaults(observed, learned);
+  const foreign = [...holderFaults(observed, settings), ...foreignFaults(observed, learned)];
   if (foreign.length > 0) return refusedPlan(observed, foreign);
   const { charter, problem } = charterBefore(observed);
   if (problem !== undefined)
@@ -107,6 +119,15 @@ function foreignFaults({ kafka, anchor, foreign }: Observed, { taken }: Learned<
   return [{ reason: 'NameTaken', path: ['metadata', 'name'], message }];
 }
 
+/** Two installations would each restart nodes, make keys and empty brokers; the one that wrote the anchor goes on. */
+function holderFaults({ name, namespace, anchor }: Observed, { holder }: KafkaSettings): Fault[] {
+  const other = anchor?.spec.holder;
+  if (other === undefined || other === holder || other === LOCAL) return [];
+  const patch = `kubectl patch kafkaanchor ${name} -n ${namespace} --type merge -p '{"spec":{"holder":"${holder}"}}'`;
+  const message = `the operator in namespace "${other}" runs this Kafka; to have it run from "${holder}", stop that one and then: ${patch}`;
+  return [{ reason: 'RunByAnother', path: [], message }];
+}
+
 type Accepted = Reading & { cluster: BrokerCluster };
 
 function clusterPlan(
@@ -117,7 +138,7 @@ function clusterPlan(
 ): KafkaPlan {
   const { anchor, acted } = observed;
   const kafka = observed.kafka!;
-  const { policies, faults: policyFaults } = policiesOf(kafka);
+  const { policies, faults: policyFaults } = policiesOf(kafka, settings.certificateTimes);
   const certificates = certificatesIn(observed, cluster, policies, settings);
   const anchorWith = (inFlight: Charter['inFlight']) =>
     anchorOf(kafka, { ...charter, inFlight }, settings.holder, anchor);
@@ -130,7 +151,7 @@ function clusterPlan(
     charter,
     pods: new Map(sets.flatMap(podsIn).map((pod) => [pod.metadata.name, pod])),
     properties: propertiesByPod(cluster),
-    renewalMs: policies.cluster.renewalMs,
+    policy: policies.cluster,
     refused: acted?.refused ?? new Map(),
     move: moveWishOf(kafka, charter),
     finalize,
@@ -144,6 +165,7 @@ function clusterPlan(
     actions: look,
     statuses: statusesOf(observed, running, [...faults, ...policyFaults]),
     lookAgainInMs: paused || isSettled(observed) ? IDLE_MS : SOON_MS,
+    certificateEnds: certificates.ends,
   };
   if (paused) return plan;
   const { operator } = settings;
@@ -158,13 +180,12 @@ function clusterPlan(
 }
 
 function certificatesIn(
-  { secrets, pods, acted, now }: Observed,
+  { secrets, users, pods, acted, now }: Observed,
   cluster: BrokerCluster,
   policies: AuthorityPolicies,
   { clusterDomain }: KafkaSettings,
 ): Certificates {
-  const annotations = new Map(pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
-  const seen = { cluster, clusterDomain, policies, secrets, pods: annotations, now: new Date(now) };
+  const seen = { cluster, clusterDomain, policies, secrets, users, pods, now: new Date(now) };
   return certificatesOf(seen, acted?.minted ?? []);
 }
 
@@ -204,5 +225,6 @@ function propertiesByPod(cluster: BrokerCluster): Map<string, Record<string, str
 
 function isSettled({ acted, pods }: Observed): boolean {
   const isMoving = acted?.moved !== undefined && !acted.moved.done;
-  return acted?.decision?.do === 'done' && pods.length > 0 && !isMoving;
+  const isReloading = (acted?.reloads.size ?? 0) > 0;
+  return acted?.decision?.do === 'done' && pods.length > 0 && !isMoving && !isReloading;
 }

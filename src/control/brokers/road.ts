@@ -1,6 +1,7 @@
 /** The road of Kafka clusters that we run: Kafka and KafkaNodePool become brokers and controllers. */
 import type { Client } from '../../kube/http/client.ts';
 import type { Log } from '../../ops/log.ts';
+import type { Metrics } from '../../ops/metrics.ts';
 import { reconcileBy } from '../kernel/reconcile.ts';
 import type { Road, RoadController } from '../kernel/road.ts';
 import { KAFKA_EVENTS } from './faults.ts';
@@ -14,13 +15,14 @@ import type { KafkaViews } from './watches.ts';
 export interface KafkaRoadOptions {
   settings: KafkaSettings;
   client: () => Client;
+  metrics: Metrics;
   log: Log;
 }
 
 /** Clusters mostly wait for the API server and for Kafka. */
 const CLUSTERS_AT_ONCE = 8;
 
-export function kafkaRoad({ settings, client, log }: KafkaRoadOptions): Road<KafkaViews> {
+export function kafkaRoad({ settings, client, metrics, log }: KafkaRoadOptions): Road<KafkaViews> {
   return {
     name: 'kafka',
     watches: KAFKA_WATCHES,
@@ -31,9 +33,10 @@ export function kafkaRoad({ settings, client, log }: KafkaRoadOptions): Road<Kaf
       'kafka-user': everyLabelled('kafkaUsers'),
     },
     controllers: (context) => {
-      const { watched: caches, targets } = context;
-      const reconciler = kafkaReconciler({ caches, client, targets, settings, log });
+      const { watched: caches, targets, events } = context;
+      const reconciler = kafkaReconciler({ caches, client, targets, settings, events, metrics, log });
       const entities = { caches, client, log };
+      const { certificateTimes } = settings;
       const controller = (reconcile: RoadController['reconcile']) => ({
         concurrency: CLUSTERS_AT_ONCE,
         reconcile,
@@ -41,7 +44,7 @@ export function kafkaRoad({ settings, client, log }: KafkaRoadOptions): Road<Kaf
       return {
         kafka: controller(reconcileBy(reconciler, context)),
         'kafka-topic': controller(reconcileBy(topicReconciler(entities), context)),
-        'kafka-user': controller(reconcileBy(userReconciler(entities), context)),
+        'kafka-user': controller(reconcileBy(userReconciler({ ...entities, certificateTimes }), context)),
       };
     },
   };

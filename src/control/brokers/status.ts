@@ -136,6 +136,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
   return [
     ...deniedFaults(running),
     ...certificateFaults(running),
+    ...reloadFaults(observed, running),
     ...podFaults(observed, running),
     ...exposureFaults(observed, running),
     ...rollFaults(observed, running),
@@ -159,6 +160,18 @@ function certificateFaults({ certificates: { steps, annotations, warnings }, clu
   const ending = warnings.map((message): Fault => ({ reason: 'CertificatesEnding', path: [], message }));
   if (blocked.length > 0 || !isMissing) return [...blocked, ...ending];
   return [{ reason: 'CertificatesPending', path: [], message: 'certificates of nodes are being made' }];
+}
+
+/** Reloads take minutes, because kubelets do. */
+const RELOAD_PATIENCE_MS = 600_000;
+
+function reloadFaults({ now, pods }: Observed, { acted }: Running): Fault[] {
+  return pods.flatMap(({ metadata: { name, uid = '' } }): Fault[] => {
+    const { problem, since = now } = acted?.reloads.get(uid) ?? {};
+    if (problem === undefined || now - since < RELOAD_PATIENCE_MS) return [];
+    const message = `${name} cannot be seen to have loaded its new certificates: ${problem}; if that lasts, delete the pod`;
+    return [{ reason: 'CertificatesEnding', path: [], message }];
+  });
 }
 
 function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {

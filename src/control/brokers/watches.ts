@@ -108,8 +108,8 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
   dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
-  // Made by the pod-set controller; here one is deleted to be restarted.
-  pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete'] },
+  // Made by the pod-set controller; here one is deleted to be restarted, or told that it has loaded new certificates.
+  pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete', 'patch'] },
 };
 
 /** Every Kafka there is. */

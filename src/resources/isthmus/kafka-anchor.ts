@@ -59,7 +59,9 @@ const spec = withRules(
       .describe(
         'Raised by whoever takes the cluster over. It never goes down, and pod sets of an older one are ignored.',
       ),
-    holder: text(253).describe('Who decides about the cluster in this epoch.'),
+    holder: text(253).describe(
+      'The namespace of the operator that decides about the cluster. Another one leaves it alone.',
+    ),
     kafka: z
       .object({ name: text(253).describe('Its name.'), uid: uid.describe('Its uid.') })
       .describe('The Kafka that this is about.'),

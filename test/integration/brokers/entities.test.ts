@@ -50,10 +50,7 @@ describe('topics and users of a Kafka cluster', () => {
       },
       PATIENCE,
     );
-  const secret = async (name: string, key: string): Promise<string> => {
-    const { data = {} } = ((await bed.get('Secret', name)) ?? {}) as { data?: Record<string, string> };
-    return Buffer.from(data[key] ?? '', 'base64').toString();
-  };
+  const secret = (name: string, key: string) => bed.secret(name, key);
   const connect = async (port: number, options: Partial<AdminOptions>): Promise<Admin> => {
     const { status } = (await bed.get('Pod', 'shop-dual-0')) as unknown as { status: { podIP: string } };
     const servername = 'shop-kafka-bootstrap.default.svc';

@@ -84,8 +84,10 @@ export interface Bed extends AsyncDisposable {
   /** Waits until a Kafka says that it is ready, for the spec that it has now. */
   untilReady(kafka: string): Promise<AnyObject>;
   podUid(name: string): Promise<string | undefined>;
-  /** Ends the operator and starts another. */
-  restartOperator(): Promise<void>;
+  /** Ends the operator and starts another, with other options if there are any. */
+  restartOperator(options?: Partial<OperatorOptions>): Promise<void>;
+  /** The text of a Secret's key; empty where there is none. */
+  secret(name: string, key: string): Promise<string>;
   /** Ends everything but the API server. */
   close(): Promise<void>;
 }
@@ -101,7 +103,8 @@ export async function startBed(options: BedOptions): Promise<Bed> {
   const plane = options.plane ?? (await startControlPlaneWithCrds());
   const runner = await startPodRunner(plane, options);
   const client = adminOf(plane);
-  const run = () => runOperator(plane, { roads: ['kafka', 'pod-sets'], ...options.operator });
+  const run = (more: Partial<OperatorOptions> = {}) =>
+    runOperator(plane, { roads: ['kafka', 'pod-sets'], ...options.operator, ...more });
   let operator = await run();
   const get = (kind: string, name: string) => {
     const [group, version] = GROUPS[kind] ?? ['', 'v1'];
@@ -137,9 +140,13 @@ export async function startBed(options: BedOptions): Promise<Bed> {
       );
     },
     podUid: async (name) => (await get('Pod', name))?.metadata.uid,
-    async restartOperator() {
+    async restartOperator(more) {
       await operator.stop();
-      operator = await run();
+      operator = await run(more);
+    },
+    async secret(name, key) {
+      const { data = {} } = ((await get('Secret', name)) ?? {}) as { data?: Record<string, string> };
+      return Buffer.from(data[key] ?? '', 'base64').toString();
     },
     async close() {
       await operator.stop();

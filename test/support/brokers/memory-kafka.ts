@@ -24,7 +24,7 @@ import type { AnyObject } from '../../../src/kube/object.ts';
 export const KAFKA_SETTINGS: KafkaSettings = {
   images: {},
   clusterDomain: 'cluster.local',
-  holder: 'here',
+  holder: 'isthmus',
   operator: { namespace: 'isthmus', labels: { app: 'isthmus' } },
 };
 
@@ -168,7 +168,13 @@ export function createMemoryKafka(): MemoryKafka {
         waiting: undefined,
         done: true,
       };
-      const known = acted ?? { minted: [], facts: undefined, decision: undefined, refused: new Map() };
+      const known = acted ?? {
+        minted: [],
+        facts: undefined,
+        decision: undefined,
+        refused: new Map(),
+        reloads: new Map(),
+      };
       const ids = {
         acted: { ...known, moved },
         newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
@@ -187,7 +193,14 @@ export function createMemoryKafka(): MemoryKafka {
           const minted = await Promise.all(
             action.requests.map((request) => mint(request, action.cluster, secretOf, new Date(memory.now))),
           );
-          acted = { minted, facts: undefined, decision: undefined, refused: new Map(), moved: undefined };
+          acted = {
+            minted,
+            facts: undefined,
+            decision: undefined,
+            refused: new Map(),
+            reloads: new Map(),
+            moved: undefined,
+          };
         }
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;

@@ -4,39 +4,15 @@
  */
 import { canonicalJson } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
-import { sortNames } from '../../../pki/alternative-names.ts';
-import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
-import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
-import type {
-  Authority,
-  ObservedAuthority,
-  Policy,
-  SignedLeaf,
-  Truster,
-} from '../../../pki/authority-state.ts';
-import {
-  bundleFiles,
-  generationAnnotations,
-  nodeAnnotations,
-  readBundle,
-  readNodeAnnotations,
-} from '../../../pki/bundle.ts';
+import type { Authority } from '../../../pki/authority-state.ts';
+import { bundleFiles, generationAnnotations, nodeAnnotations } from '../../../pki/bundle.ts';
 import type { Bundle } from '../../../pki/bundle.ts';
-import { isFault } from '../../../pki/certificate-facts.ts';
 import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
-import { readLeaf } from '../../../pki/leaf.ts';
-import type { StoredLeaf } from '../../../pki/leaf.ts';
-import { renewalWarnings } from '../../../pki/renewal-warnings.ts';
-import { renewalStep } from '../../../pki/renewal.ts';
 import type { Step } from '../../../pki/renewal.ts';
 import { encoded } from '../../../pki/secrets.ts';
-import type { SecretContent, SecretView } from '../../../pki/secrets.ts';
-import { exposedNames } from '../expose/certificate-names.ts';
+import type { SecretContent } from '../../../pki/secrets.ts';
 import { nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster } from '../model/cluster.ts';
 import {
-  OPERATOR_COMMON_NAME,
-  certificateNames,
   clientsCaCertName,
   clientsCaName,
   clusterCaCertName,
@@ -46,26 +22,9 @@ import {
   podName,
   trustBundleName,
 } from '../model/names.ts';
-
-export interface AuthorityPolicies {
-  cluster: Policy & { isSupplied: boolean };
-  clients: Policy & { isSupplied: boolean };
-}
-
-/** What is there. */
-export interface SeenCertificates {
-  cluster: BrokerCluster;
-  clusterDomain: string;
-  policies: AuthorityPolicies;
-  /** By name, with what they hold. */
-  secrets: ReadonlyMap<string, AnyObject>;
-  /** The annotations of pods that run, by name. */
-  pods: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  now: Date;
-}
-
-/** The name by which the operator's own certificate goes among those that the cluster's authority signs. */
-export const OPERATOR = OPERATOR_COMMON_NAME;
+import type { CertificateEnds } from './metrics.ts';
+import { NAMES, OPERATOR, authorityOf, currentOf, endsOf, namesOf, viewOf } from './seen.ts';
+import type { SeenAuthority, SeenCertificates } from './seen.ts';
 
 /** A step that takes keys, with all that it takes to carry it out. */
 export interface MintRequest {
@@ -92,6 +51,8 @@ export interface Certificates {
   steps: Readonly<Record<Bundle, Step>>;
   /** The annotations that the pod of a node is made with; a node that is not here has no certificate yet. */
   annotations: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  /** When certificates end: of authorities, of the operator, and of each node the first of those that it uses. */
+  ends: CertificateEnds;
   /** What clients trust. */
   trusted: readonly CertificateFacts[];
   /** What somebody has to know of an authority before it hurts. */
@@ -129,18 +90,13 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     requests: requests.filter(({ id }) => !answers.some((answer) => answer.id === id)),
     steps,
     annotations: annotationsOf(seen, own),
+    ends: endsOf(seen, own),
     trusted: bundles['cluster-ca'],
     warnings: BUNDLES.flatMap((name) => own[name].warnings.map((warning) => `${name}: ${warning}`)),
     isAdvancing:
       requests.length > 0 || (isPublishable && BUNDLES.some((name) => steps[name].do === 'publish')),
   };
 }
-
-export const viewOf = (secret: AnyObject | undefined): SecretView | undefined =>
-  secret && {
-    data: (secret['data'] ?? {}) as Record<string, string>,
-    annotations: secret.metadata.annotations ?? {},
-  };
 
 /** Annotations of others stay theirs. */
 const OWN_ANNOTATION = /^strimzi\.io\/(ca-(cert|key)-generation|force-(renew|replace))$/;
@@ -172,97 +128,6 @@ export const authorityOfSecret = (cluster: string, secret: string): Bundle | und
   (Object.keys(NAMES) as Bundle[]).find(
     (name) => NAMES[name].key(cluster) === secret || NAMES[name].certificate(cluster) === secret,
   );
-
-interface SeenAuthority {
-  material: AuthorityMaterial;
-  step: Step;
-  /** What the bundle has now. */
-  published: readonly CertificateFacts[];
-  leaves: ReadonlyMap<string, StoredLeaf>;
-  warnings: readonly string[];
-}
-
-export const NAMES: Record<
-  Bundle,
-  { key: (cluster: string) => string; certificate: (cluster: string) => string }
-> = {
-  'cluster-ca': { key: clusterCaName, certificate: clusterCaCertName },
-  'clients-ca': { key: clientsCaName, certificate: clientsCaCertName },
-};
-
-function authorityOf(seen: SeenCertificates, name: Bundle, bundle: SecretView | undefined): SeenAuthority {
-  const { cluster, secrets, policies, pods, now } = seen;
-  const { isSupplied, ...policy } = name === 'cluster-ca' ? policies.cluster : policies.clients;
-  const material = readAuthority(
-    viewOf(secrets.get(NAMES[name].certificate(cluster.name))),
-    viewOf(secrets.get(NAMES[name].key(cluster.name))),
-  );
-  const published = readBundle(bundle, name);
-  const known = [...currentOf(material), ...published];
-  const leaves = name === 'cluster-ca' ? leavesOf(seen, known) : [];
-  const trusters = [...pods].map(([pod, annotations]): Truster => {
-    const { clusterTrust, clientsTrust } = readNodeAnnotations(annotations);
-    return { name: pod, trusts: name === 'cluster-ca' ? clusterTrust : clientsTrust };
-  });
-  const facts: ObservedAuthority = {
-    ...authorityFacts(material),
-    now,
-    policy,
-    isSupplied,
-    bundles: [published],
-    trusters,
-    leaves: leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })),
-  };
-  const stored = leaves.flatMap(({ name: leaf, stored: one }) =>
-    one && !isFault(one) ? [[leaf, one] as const] : [],
-  );
-  return {
-    material,
-    step: renewalStep(facts),
-    published,
-    leaves: new Map(stored),
-    warnings: renewalWarnings(facts),
-  };
-}
-
-function currentOf({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] {
-  return [...(certificate && !isFault(certificate) ? [certificate] : []), ...above, ...former];
-}
-
-type SeenLeaf = Omit<SignedLeaf, 'held'> & { stored: ReturnType<typeof readLeaf> };
-
-function leavesOf(seen: SeenCertificates, authorities: readonly CertificateFacts[]): SeenLeaf[] {
-  const { cluster, secrets, pods } = seen;
-  const nodes = nodesOf(cluster).map(({ pool, node }): SeenLeaf => {
-    const name = podName(cluster.name, pool.name, node.id);
-    const running = pods.get(name);
-    return {
-      name,
-      stored: readLeaf(name, viewOf(secrets.get(name)), authorities),
-      running: running && runningOf(running),
-      wantedNames: namesOf(seen, name),
-    };
-  });
-  const operator = viewOf(secrets.get(operatorCertsName(cluster.name)));
-  const own: SeenLeaf = {
-    name: OPERATOR,
-    stored: readLeaf(OPERATOR, operator, authorities),
-    running: undefined,
-    wantedNames: [],
-  };
-  return [...nodes, own];
-}
-
-function runningOf(annotations: Readonly<Record<string, string>>): SignedLeaf['running'] {
-  const { signedBy } = readNodeAnnotations(annotations);
-  return signedBy === undefined ? 'unknown' : { signedBy };
-}
-
-const namesOf = ({ cluster, clusterDomain, pods }: SeenCertificates, pod: string): string[] =>
-  sortNames([
-    ...certificateNames(cluster, pod, clusterDomain),
-    ...exposedNames(cluster, pod, pods.get(pod) ?? {}),
-  ]).names;
 
 /** Steps that are writes of what is known already need no keys. */
 const NEEDS_KEYS: ReadonlySet<Step['do']> = new Set(['make key', 'make certificate', 'remove', 'sign']);

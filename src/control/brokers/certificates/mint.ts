@@ -7,8 +7,8 @@ import { clientData, signerFrom } from '../../../pki/leaf.ts';
 import { encoded } from '../../../pki/secrets.ts';
 import type { SecretContent } from '../../../pki/secrets.ts';
 import { NODE_PEM, ORGANISATION, operatorCertsName } from '../model/names.ts';
-import { NAMES, OPERATOR, viewOf } from './authorities.ts';
 import type { MintRequest, Minted } from './authorities.ts';
+import { NAMES, OPERATOR, viewOf } from './seen.ts';
 
 /** `secretOf` finds a Secret with what it holds. Nothing is made where the Secrets have changed since the plan was. */
 export async function mint(

@@ -3,12 +3,21 @@ import { isFault } from '../../../pki/certificate-facts.ts';
 import { CLOSED, parseMaintenanceWindow } from '../../../pki/maintenance-window.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
-import type { AuthorityPolicies } from './authorities.ts';
+import type { AuthorityPolicies } from './seen.ts';
+
+/** How long certificates live and how long before their end they are renewed, whatever a Kafka says: for tests. */
+export interface CertificateTimes {
+  validityMs: number;
+  renewalMs: number;
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULTS = { validityDays: 365, renewalDays: 30 };
 
-export function policiesOf({ spec }: Kafka): { policies: AuthorityPolicies; faults: Fault[] } {
+export function policiesOf(
+  { spec }: Kafka,
+  times?: CertificateTimes,
+): { policies: AuthorityPolicies; faults: Fault[] } {
   const parsed = (spec.maintenanceTimeWindows ?? []).map((text) => ({
     text,
     window: parseMaintenanceWindow(text),
@@ -23,6 +32,7 @@ export function policiesOf({ spec }: Kafka): { policies: AuthorityPolicies; faul
       onExpiry:
         authority?.['certificateExpirationPolicy'] === 'replace-key' ? 'replace-key' : 'renew-certificate',
       windows,
+      ...times,
     };
   };
   return {

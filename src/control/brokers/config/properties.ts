@@ -118,6 +118,9 @@ const trustStore = (prefix: string, bundle: string): Properties => [
 
 const prefixOf = (id: string) => `listener.name.${id.toLowerCase()}.`;
 
+/** The setting by which a broker is told to look at the files of its certificates: one that every broker has. */
+export const KEY_STORE_SETTING = `${prefixOf(REPLICATION)}ssl.keystore.location`;
+
 function tlsBetweenNodes(id: string): Properties {
   const prefix = prefixOf(id);
   return [

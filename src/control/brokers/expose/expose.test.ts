@@ -184,6 +184,11 @@ suite('exposed brokers', () => {
     assert.deepEqual(ingress.find(({ ports }) => ports[0]!.port === 9094)?.from, [
       { ipBlock: { cidr: '192.0.2.0/24' } },
       { ipBlock: { cidr: '2001:db8::/32' } },
+      // The operator, which looks at the certificates there.
+      {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'isthmus' } },
+        podSelector: { matchLabels: { app: 'isthmus' } },
+      },
     ]);
   });
 

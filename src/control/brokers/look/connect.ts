@@ -3,7 +3,7 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { openAdmin } from '../../../kafka/admin/admin.ts';
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import { textOf } from '../../../pki/secrets.ts';
-import { OPERATOR, viewOf } from '../certificates/authorities.ts';
+import { OPERATOR, viewOf } from '../certificates/seen.ts';
 import type { Charter } from '../model/charter.ts';
 import type { BrokerCluster, Role } from '../model/cluster.ts';
 import {

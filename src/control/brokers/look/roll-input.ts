@@ -1,6 +1,8 @@
 /** From a plan and what Kafka says to what the roller decides by. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
+import type { Policy } from '../../../pki/authority-state.ts';
 import { loadingOf } from '../../../pki/bundle.ts';
+import { isRestartDue } from '../../../pki/renewal.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { Charter } from '../model/charter.ts';
@@ -23,8 +25,8 @@ export interface WantedNodes {
   pods: ReadonlyMap<string, AnyObject>;
   /** The configuration of each node, by the name of its pod. */
   properties: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** How long before the end of a certificate its node is restarted for a new one. */
-  renewalMs: number;
+  /** How certificates of nodes are renewed, and when nodes may be restarted for that. */
+  policy: Policy;
   paused: boolean;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
@@ -111,12 +113,16 @@ function reasonsOf(
   const compared = COMPARED.flatMap((key) =>
     annotations[key] === undefined ? [] : [[key, annotations[key]] as const],
   );
-  const reasons = restartReasons(
-    { annotations: Object.fromEntries(compared), config, resizePending: false, manualUids: [] },
+  const { restart } = loadingOf(pod.metadata.annotations ?? {}, annotations);
+  const isDue = restart !== undefined && isRestartDue(restart, wanted.policy, new Date(now));
+  return restartReasons(
+    {
+      annotations: Object.fromEntries(compared),
+      config,
+      certificates: isDue ? restart.why : undefined,
+      resizePending: false,
+      manualUids: [],
+    },
     seen,
   );
-  const { restartBy } = loadingOf(pod.metadata.annotations ?? {}, annotations, new Date(now));
-  const isDue = restartBy !== undefined && restartBy.getTime() - wanted.renewalMs <= now;
-  if (isDue) reasons.push({ name: 'KAFKA_CERTIFICATES_CHANGED', note: 'it has to load new certificates' });
-  return reasons;
 }

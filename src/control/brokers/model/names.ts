@@ -25,11 +25,6 @@ export function kafkaOf({ metadata }: KubeObject): string[] {
 export const REVISION_ANNOTATION = 'strimzi.io/revision';
 export const VERSION_ANNOTATION = 'strimzi.io/kafka-version';
 export const STORAGE_ANNOTATION = 'strimzi.io/storage';
-export const CERTIFICATE_HASH_ANNOTATION = 'strimzi.io/server-cert-hash';
-export const CLUSTER_CA_CERT_ANNOTATION = 'strimzi.io/cluster-ca-cert-generation';
-export const CLUSTER_CA_KEY_ANNOTATION = 'strimzi.io/cluster-ca-key-generation';
-export const CLIENTS_CA_CERT_ANNOTATION = 'strimzi.io/clients-ca-cert-generation';
-export const LISTENER_CERTIFICATES_ANNOTATION = 'strimzi.io/custom-listener-cert-thumbprints';
 export const MANUAL_ROLL_ANNOTATION = 'strimzi.io/manual-rolling-update';
 /**
  * The digests of the configuration that a pod is started with. They must not count in its revision, or no change could

@@ -123,8 +123,10 @@ export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | u
         rule(CONTROL_PLANE_PORT, between),
         rule(REPLICATION_PORT, between),
         rule(METRICS_PORT, {}),
-        ...cluster.listeners.map(({ port: number, networkPolicyPeers: from }) =>
-          rule(number, from ? { from } : {}),
+        // The operator looks at the certificates that clients are shown.
+        ...cluster.listeners.map(({ port: number, tls, networkPolicyPeers: from }) =>
+          // Without anybody in the list it is for all.
+          rule(number, from ? { from: tls && control && from.length > 0 ? [...from, control] : from } : {}),
         ),
       ],
     },

@@ -8,14 +8,17 @@ import type { WantedNode } from './restart-reasons.ts';
 const LIVE = {
   'strimzi.io/revision': 'a',
   'strimzi.io/kafka-version': '4.2.0',
-  'strimzi.io/cluster-ca-cert-generation': '0',
-  'strimzi.io/clients-ca-cert-generation': '0',
-  'strimzi.io/cluster-ca-key-generation': '0',
-  'strimzi.io/server-cert-hash': 'x',
 };
 
 function names(wanted: Partial<WantedNode>, facts: Partial<PodFacts> = {}): string[] {
-  const node = { annotations: LIVE, config: undefined, resizePending: false, manualUids: [], ...wanted };
+  const node = {
+    annotations: LIVE,
+    config: undefined,
+    certificates: undefined,
+    resizePending: false,
+    manualUids: [],
+    ...wanted,
+  };
   return restartReasons(node, pod(0, { annotations: LIVE, ...facts })).map(({ name }) => name);
 }
 
@@ -28,10 +31,6 @@ suite('restart reasons', () => {
   const expected: [annotation: keyof typeof LIVE, reason: string][] = [
     ['strimzi.io/revision', 'POD_HAS_OLD_REVISION'],
     ['strimzi.io/kafka-version', 'POD_HAS_OLD_REVISION'],
-    ['strimzi.io/cluster-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION'],
-    ['strimzi.io/clients-ca-cert-generation', 'CA_CERT_HAS_OLD_GENERATION'],
-    ['strimzi.io/cluster-ca-key-generation', 'CLUSTER_CA_CERT_KEY_REPLACED'],
-    ['strimzi.io/server-cert-hash', 'KAFKA_CERTIFICATES_CHANGED'],
   ];
   for (const [annotation, reason] of expected) {
     test(`${annotation} differs: ${reason}`, () => {
@@ -48,6 +47,12 @@ suite('restart reasons', () => {
       'CONFIG_CHANGE_REQUIRES_RESTART',
     ]);
     assert.deepEqual(names({ config: { kind: 'none', unfixable: ['log.dirs'] } }), []);
+  });
+
+  test('certificates that only a start loads', () => {
+    assert.deepEqual(names({ certificates: 'keys changed' }), ['CLUSTER_CA_CERT_KEY_REPLACED']);
+    assert.deepEqual(names({ certificates: 'authority renewed' }), ['CA_CERT_HAS_OLD_GENERATION']);
+    assert.deepEqual(names({ certificates: 'certificate renewed' }), ['KAFKA_CERTIFICATES_CHANGED']);
   });
 
   test('a file system that waits for a start', () =>

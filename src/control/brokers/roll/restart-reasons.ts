@@ -1,14 +1,6 @@
 /** Why a node has to be restarted: what it should be beside what its pod says it is. */
-import {
-  CERTIFICATE_HASH_ANNOTATION,
-  CLIENTS_CA_CERT_ANNOTATION,
-  CLUSTER_CA_CERT_ANNOTATION,
-  CLUSTER_CA_KEY_ANNOTATION,
-  LISTENER_CERTIFICATES_ANNOTATION,
-  MANUAL_ROLL_ANNOTATION,
-  REVISION_ANNOTATION,
-  VERSION_ANNOTATION,
-} from '../model/names.ts';
+import type { RestartWhy } from '../../../pki/bundle.ts';
+import { MANUAL_ROLL_ANNOTATION, REVISION_ANNOTATION, VERSION_ANNOTATION } from '../model/names.ts';
 import type { ConfigChange } from './config-change.ts';
 import type { PodFacts } from './pod-facts.ts';
 
@@ -33,6 +25,8 @@ export interface WantedNode {
   annotations: Readonly<Record<string, string>>;
   /** What of its configuration differs; undefined where that could not be asked for. */
   config: ConfigChange | undefined;
+  /** What of its certificates it can load by a restart only, where that is due. */
+  certificates: RestartWhy | undefined;
   /** A claim of it waits for a restart to grow its file system. */
   resizePending: boolean;
   /**
@@ -45,16 +39,16 @@ export interface WantedNode {
 const COMPARED: readonly [annotation: string, reason: RestartReasonName, what: string][] = [
   [REVISION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'its pod was made from an older template'],
   [VERSION_ANNOTATION, 'POD_HAS_OLD_REVISION', 'it runs another version of Kafka'],
-  [CLUSTER_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the cluster CA was renewed'],
-  [CLIENTS_CA_CERT_ANNOTATION, 'CA_CERT_HAS_OLD_GENERATION', 'the clients CA was renewed'],
-  [CLUSTER_CA_KEY_ANNOTATION, 'CLUSTER_CA_CERT_KEY_REPLACED', 'the key of the cluster CA was replaced'],
-  [CERTIFICATE_HASH_ANNOTATION, 'KAFKA_CERTIFICATES_CHANGED', 'its certificate was renewed'],
-  [
-    LISTENER_CERTIFICATES_ANNOTATION,
-    'KAFKA_CERTIFICATES_CHANGED',
-    'the certificate of a listener was changed',
-  ],
 ];
+
+const CERTIFICATES: Record<RestartWhy, RestartReason> = {
+  'keys changed': {
+    name: 'CLUSTER_CA_CERT_KEY_REPLACED',
+    note: 'the key of the cluster CA is being replaced',
+  },
+  'authority renewed': { name: 'CA_CERT_HAS_OLD_GENERATION', note: 'the cluster CA was renewed' },
+  'certificate renewed': { name: 'KAFKA_CERTIFICATES_CHANGED', note: 'its certificate was renewed' },
+};
 
 function differences(wanted: WantedNode['annotations'], live: WantedNode['annotations']): RestartReason[] {
   return COMPARED.flatMap(([annotation, name, what]) => {
@@ -74,6 +68,7 @@ export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason
     const note = `Kafka takes these only at its start: ${wanted.config.keys.join(', ')}`;
     reasons.push({ name: 'CONFIG_CHANGE_REQUIRES_RESTART', note });
   }
+  if (wanted.certificates) reasons.push(CERTIFICATES[wanted.certificates]);
   if (wanted.resizePending) {
     reasons.push({
       name: 'FILE_SYSTEM_RESIZE_NEEDED',

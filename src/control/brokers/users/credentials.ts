@@ -2,18 +2,20 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
 import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
-import { readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import { readBundle } from '../../../pki/bundle.ts';
 import { isFault } from '../../../pki/certificate-facts.ts';
 import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
 import { readLeaf } from '../../../pki/leaf.ts';
-import { renewalStep } from '../../../pki/renewal.ts';
+import { signingStep } from '../../../pki/renewal.ts';
 import type { Step } from '../../../pki/renewal.ts';
 import { encoded, textOf } from '../../../pki/secrets.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { MANAGED_BY } from '../../kernel/field-manager.ts';
-import { viewOf } from '../certificates/authorities.ts';
+import { trustersAmong, viewOf } from '../certificates/seen.ts';
 import { policiesOf } from '../certificates/policy.ts';
+import type { CertificateTimes } from '../certificates/policy.ts';
+import { SIGNED_BY, SIGNED_SINCE } from '../certificates/user-leaves.ts';
 import {
   CLUSTER_LABEL,
   KIND_LABEL,
@@ -36,9 +38,12 @@ export const userLabels = (cluster: string): Record<string, string> => ({
 
 export interface ClientsAuthority {
   material: AuthorityMaterial;
-  /** What its life asks for next; only a `sign` is carried out for users. */
+  /** What is to be signed, or why nothing can be. */
   step: Step;
   validityMs: number;
+  /** All that is trusted, newest first. */
+  known: readonly CertificateFacts[];
+  now: Date;
 }
 
 /** The authority that signs users' certificates, and which of them are due, by name of the user. */
@@ -48,25 +53,23 @@ export function clientsAuthority(
   pods: readonly AnyObject[],
   holders: readonly { name: string; secret: AnyObject | undefined }[],
   now: Date,
+  times: CertificateTimes | undefined,
 ): ClientsAuthority {
   const { name } = home.metadata;
-  const { isSupplied, ...policy } = policiesOf(home).policies.clients;
+  const { isSupplied, ...policy } = policiesOf(home, times).policies.clients;
   const material = readAuthority(
     viewOf(secretOf(clientsCaCertName(name))),
     viewOf(secretOf(clientsCaName(name))),
   );
   const published = readBundle(viewOf(secretOf(trustBundleName(name))), 'clients-ca');
   const known = [...certificatesIn(material), ...published];
-  const step = renewalStep({
+  const step = signingStep({
     ...authorityFacts(material),
     now,
     policy,
     isSupplied,
     bundles: [published],
-    trusters: pods.map(({ metadata }) => ({
-      name: metadata.name,
-      trusts: readNodeAnnotations(metadata.annotations ?? {}).clientsTrust,
-    })),
+    trusters: trustersAmong(pods, 'clients-ca'),
     leaves: holders.map(({ name: leaf, secret }) => ({
       name: leaf,
       held: readLeaf(LEAF, viewOf(secret), known),
@@ -74,7 +77,7 @@ export function clientsAuthority(
       wantedNames: [],
     })),
   });
-  return { material, step, validityMs: policy.validityMs };
+  return { material, step, validityMs: policy.validityMs, known, now };
 }
 
 const certificatesIn = ({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] => [
@@ -93,6 +96,30 @@ export function certificateData(
   const leaf = made ?? leafIn(secret);
   if (!leaf || !certificate || isFault(certificate)) return undefined;
   return { ...leaf, ...encoded({ 'ca.crt': certificate.pem }) };
+}
+
+/** Says by which key a user's certificate is signed, and since when it is no longer the one before: see `formerUsers`. */
+export function signatureOf(
+  secret: AnyObject | undefined,
+  data: Record<string, string>,
+  { known, now }: Pick<ClientsAuthority, 'known' | 'now'>,
+): Record<string, string> {
+  const leaf = readLeaf(LEAF, { data }, known);
+  if (!leaf || isFault(leaf) || leaf.signedBy === undefined) return {};
+  const { [SIGNED_BY]: before, [SIGNED_SINCE]: since } = secret?.metadata.annotations ?? {};
+  const isReplaced = before !== undefined && before !== leaf.signedBy;
+  const changed = isReplaced ? now.toISOString() : since;
+  return { [SIGNED_BY]: leaf.signedBy, ...(changed !== undefined && { [SIGNED_SINCE]: changed }) };
+}
+
+/** Whether a user has a certificate of another key than the clients CA has now. */
+export function isOfFormerKey(
+  secret: AnyObject | undefined,
+  authority: Pick<ClientsAuthority, 'material'> | undefined,
+): boolean {
+  const signedBy = secret?.metadata.annotations?.[SIGNED_BY];
+  const key = authority?.material.key;
+  return signedBy !== undefined && key !== undefined && !isFault(key) && key.keyId !== signedBy;
 }
 
 const FILES = ['crt', 'key', 'p12', 'password'].map((file) => `${LEAF}.${file}`);
@@ -119,7 +146,12 @@ export function passwordData(username: string, password: string): Record<string,
 }
 
 /** The Secret of a user, named like it; it goes with the user. */
-export function userSecret(user: KafkaUser, cluster: string, data: Record<string, string>): AnyObject {
+export function userSecret(
+  user: KafkaUser,
+  cluster: string,
+  data: Record<string, string>,
+  annotations: Record<string, string> = {},
+): AnyObject {
   const { namespace, name, uid = '' } = user.metadata;
   const { apiVersion, kind } = user;
   return {
@@ -129,6 +161,7 @@ export function userSecret(user: KafkaUser, cluster: string, data: Record<string
       name,
       namespace,
       labels: { ...userLabels(cluster), [KIND_LABEL]: 'KafkaUser' },
+      annotations,
       ownerReferences: [{ apiVersion, kind, name, uid, controller: false, blockOwnerDeletion: false }],
     },
     type: 'Opaque',

@@ -5,7 +5,7 @@ import { newPassword } from '../../../pki/authority-secrets.ts';
 import { issueLeaf } from '../../../pki/certificate.ts';
 import { clientData, signerFrom } from '../../../pki/leaf.ts';
 import { textOf } from '../../../pki/secrets.ts';
-import { viewOf } from '../certificates/authorities.ts';
+import { viewOf } from '../certificates/seen.ts';
 import { isPaused } from '../entities/home.ts';
 import { LEAF, passwordIn, passwordSource } from './credentials.ts';
 import type { ClientsAuthority, PasswordSource } from './credentials.ts';

@@ -70,6 +70,7 @@ async function userBed(authentication: object) {
       memory.list('Pod'),
       user.spec.authentication?.type === 'tls' ? [{ name: 'alice', secret }] : [],
       new Date(memory.now),
+      undefined,
     ),
     isUnclear: false,
     acted,
@@ -130,6 +131,53 @@ describe('the Secret of a user', () => {
     await bed.step();
     await bed.step();
     assert.notEqual(digest(bed.secret), before);
+  });
+
+  test('is signed anew by a new key of the clients CA, which the former outlives by the time that clients have', async () => {
+    const bed = await userBed({ type: 'tls' });
+    const { memory } = bed;
+    const bothSteps = async () => {
+      await bed.step();
+      await bed.step();
+      memory.put(bed.secret!);
+      await memory.settle();
+    };
+    const issuer = () => new X509Certificate(bed.text('user.crt')).issuer;
+    const trusted = () => {
+      const { data } = memory.get('Secret', 'events-trustbundle') as unknown as {
+        data: Record<string, string>;
+      };
+      return Buffer.from(data['clients-ca.crt']!, 'base64').toString().split('BEGIN').length - 1;
+    };
+    await bothSteps();
+    const before = issuer();
+    const key = memory.get('Secret', 'events-clients-ca')!;
+    memory.put({
+      ...key,
+      metadata: {
+        ...key.metadata,
+        annotations: { ...key.metadata.annotations, 'strimzi.io/force-replace': 'true' },
+      },
+    });
+    await memory.settle();
+    await bothSteps();
+    assert.deepEqual([trusted(), issuer()], [2, before], 'no broker has loaded the new one');
+    assert.equal(bed.plan().lookAgainInMs, 10_000);
+    // As if brokers had loaded it, and said so.
+    const [set] = memory.list('StrimziPodSet') as unknown as { spec: { pods: AnyObject[] } }[];
+    for (const pod of memory.list('Pod')) {
+      const listed = set!.spec.pods.find(({ metadata }) => metadata.name === pod.metadata.name)!;
+      memory.put({ ...pod, metadata: { ...pod.metadata, annotations: listed.metadata.annotations ?? {} } });
+    }
+    await bothSteps();
+    assert.notEqual(issuer(), before);
+    assert.equal(bed.plan().lookAgainInMs, 120_000);
+    memory.now += 29 * DAY_MS;
+    await bothSteps();
+    assert.equal(trusted(), 2);
+    memory.now += 2 * DAY_MS;
+    await bothSteps();
+    assert.equal(trusted(), 1);
   });
 
   test('is not made twice while the cache is behind', async () => {

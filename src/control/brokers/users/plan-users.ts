@@ -13,6 +13,8 @@ import type { EntityFault, EntityState } from '../entities/faults.ts';
 import { isPaused } from '../entities/home.ts';
 import {
   certificateData,
+  isOfFormerKey,
+  signatureOf,
   passwordData,
   passwordIn,
   passwordSource,
@@ -77,6 +79,8 @@ const SOON_MS = 500;
 const UNREACHED_MS = 5000;
 /** Kafka tells nobody of changes that others make, nor does a Secret that only a user names. */
 const IDLE_MS = 120_000;
+/** Nothing tells when all brokers trust a new clients CA, and users are to get certificates of it. */
+const REPLACING_MS = 10_000;
 
 export function planUsers(observed: ObservedUsers, learned: Learned<never>): UsersPlan {
   const { namespace, cluster, home, users, unreadable, authority, acted } = observed;
@@ -100,13 +104,14 @@ function wantedOf(observed: ObservedUser): WantedOfUser {
   return { ...observed, ...wantedUser(observed.user) };
 }
 
-function lookAgain({ users, acted }: ObservedUsers, objects: readonly AnyObject[]): number {
+function lookAgain({ users, acted, authority }: ObservedUsers, objects: readonly AnyObject[]): number {
   const seen = new Map(users.map(({ user, secret }) => [user.metadata.name, secret?.['data']]));
   const isUnwritten = ({ metadata, ['data']: data }: AnyObject) =>
     canonicalJson(data) !== canonicalJson(seen.get(metadata.name));
   if (objects.some(isUnwritten)) return AT_ONCE_MS;
   if (acted?.isBusy) return SOON_MS;
-  return acted?.isReached === false ? UNREACHED_MS : IDLE_MS;
+  if (acted?.isReached === false) return UNREACHED_MS;
+  return users.some(({ secret }) => isOfFormerKey(secret, authority)) ? REPLACING_MS : IDLE_MS;
 }
 
 const brokenStatus = ({ object, problem }: ObservedUsers['unreadable'][number]): PlannedStatus[] =>
@@ -132,7 +137,8 @@ function secretsOf(one: WantedOfUser, { cluster, authority, acted }: ObservedUse
       ? authority && certificateData(secret, signedNow(one, authority, acted), authority)
       : passwordOf(one, acted, (password) => passwordData(wanted.username, password));
   if (!data) return [];
-  const object = userSecret(user, cluster, data);
+  const isSigned = wanted.credentials === 'certificate' && authority;
+  const object = userSecret(user, cluster, data, isSigned ? signatureOf(secret, data, authority) : {});
   return learned.taken.has(referenceOf(object)) ? [] : [object];
 }
 

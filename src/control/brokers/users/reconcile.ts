@@ -8,6 +8,7 @@ import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { read } from '../../kernel/read.ts';
 import type { Reconciler } from '../../kernel/reconcile.ts';
 import type { Watched } from '../../kernel/watches.ts';
+import type { CertificateTimes } from '../certificates/policy.ts';
 import { homeOf, isHomeUnclear } from '../entities/home.ts';
 import { charterIn, reach, secretsToReach } from '../entities/reach.ts';
 import { clientsCaCertName, clientsCaName } from '../model/names.ts';
@@ -21,12 +22,15 @@ import type { ObservedUser, ObservedUsers, UsersActed, UsersPlan } from './plan-
 export interface UserReconcilerOptions {
   caches: Watched<KafkaViews>;
   client: () => Client;
+  /** How long certificates live, if not as the Kafka says. */
+  certificateTimes: CertificateTimes | undefined;
   log: Log;
 }
 
 export function userReconciler({
   caches,
   client,
+  certificateTimes,
   log,
 }: UserReconcilerOptions): Reconciler<ObservedUsers, UsersPlan, never, UsersActed> {
   const { views } = caches;
@@ -39,7 +43,7 @@ export function userReconciler({
         : [];
       return caches.load(`kafka-user ${key}`, { secrets }, signal);
     },
-    observe: (key, acted, now) => observeUsers(caches, key, acted, now),
+    observe: (key, acted, now) => observeUsers(caches, key, certificateTimes, acted, now),
     plan: planUsers,
     avoidsTaken: true,
     async act({ plan: { actions }, before, now }, signal) {
@@ -63,6 +67,7 @@ const authorityKeys = ({ metadata: { namespace, name } }: Kafka): string[] =>
 function observeUsers(
   { views, undiscovered }: Pick<Watched<KafkaViews>, 'views' | 'undiscovered'>,
   key: string,
+  times: CertificateTimes | undefined,
   acted: UsersActed | undefined,
   now: number,
 ): ObservedUsers {
@@ -83,7 +88,7 @@ function observeUsers(
     unreadable: readings.flatMap(({ object, problem }) =>
       problem === undefined ? [] : [{ object, problem }],
     ),
-    authority: home && authorityOf(views, home, users, now),
+    authority: home && authorityOf(views, home, users, new Date(now), times),
     isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
     acted,
   };
@@ -94,7 +99,13 @@ function secretOf({ secrets }: KafkaViews, key: string): AnyObject | undefined {
   return found && isOfUser(found) ? found : undefined;
 }
 
-function authorityOf(views: KafkaViews, home: Kafka, users: readonly ObservedUser[], now: number) {
+function authorityOf(
+  views: KafkaViews,
+  home: Kafka,
+  users: readonly ObservedUser[],
+  now: Date,
+  times: CertificateTimes | undefined,
+) {
   const { namespace } = home.metadata;
   const holders = users
     .filter(({ user }) => user.spec.authentication?.type === 'tls' && !isBeingDeleted(user))
@@ -104,6 +115,7 @@ function authorityOf(views: KafkaViews, home: Kafka, users: readonly ObservedUse
     (name) => views.secrets.get(keyOf({ namespace, name })),
     views.pods.find('kafka', keyOf(home.metadata)),
     holders,
-    new Date(now),
+    now,
+    times,
   );
 }

@@ -1,0 +1,192 @@
+/** What the Secrets of a cluster and its pods say of its two authorities and of what they sign, and the next step of each. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
+import { sortNames } from '../../../pki/alternative-names.ts';
+import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
+import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
+import type { ObservedAuthority, Policy, SignedLeaf, Truster } from '../../../pki/authority-state.ts';
+import { readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import type { Bundle } from '../../../pki/bundle.ts';
+import { isFault } from '../../../pki/certificate-facts.ts';
+import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
+import { readLeaf } from '../../../pki/leaf.ts';
+import type { StoredLeaf } from '../../../pki/leaf.ts';
+import { renewalWarnings } from '../../../pki/renewal-warnings.ts';
+import { renewalStep } from '../../../pki/renewal.ts';
+import type { Step } from '../../../pki/renewal.ts';
+import type { SecretView } from '../../../pki/secrets.ts';
+import { exposedNames } from '../expose/certificate-names.ts';
+import { nodesOf } from '../model/cluster.ts';
+import type { BrokerCluster } from '../model/cluster.ts';
+import {
+  BROKER_ROLE_LABEL,
+  OPERATOR_COMMON_NAME,
+  certificateNames,
+  clientsCaCertName,
+  clientsCaName,
+  clusterCaCertName,
+  clusterCaName,
+  operatorCertsName,
+  podName,
+} from '../model/names.ts';
+import type { CertificateEnds } from './metrics.ts';
+import { formerUsers } from './user-leaves.ts';
+
+/** Both authorities, as their owner wants them. */
+export interface AuthorityPolicies {
+  cluster: Policy & { isSupplied: boolean };
+  clients: Policy & { isSupplied: boolean };
+}
+
+/** What is there. */
+export interface SeenCertificates {
+  cluster: BrokerCluster;
+  clusterDomain: string;
+  policies: AuthorityPolicies;
+  /** By name, with what they hold. */
+  secrets: ReadonlyMap<string, AnyObject>;
+  pods: readonly AnyObject[];
+  /** The Secrets of its users, without what they hold. */
+  users: readonly AnyObject[];
+  now: Date;
+}
+
+/** The name by which the operator's own certificate goes among those that the cluster's authority signs. */
+export const OPERATOR = OPERATOR_COMMON_NAME;
+
+/** A Secret, as certificates are read from it. */
+export const viewOf = (secret: AnyObject | undefined): SecretView | undefined =>
+  secret && {
+    data: (secret['data'] ?? {}) as Record<string, string>,
+    annotations: secret.metadata.annotations ?? {},
+  };
+
+/** An authority, and what is next. */
+export interface SeenAuthority {
+  material: AuthorityMaterial;
+  step: Step;
+  /** What the bundle has now. */
+  published: readonly CertificateFacts[];
+  leaves: ReadonlyMap<string, StoredLeaf>;
+  warnings: readonly string[];
+}
+
+/** The names of their Secrets. */
+export const NAMES: Record<
+  Bundle,
+  { key: (cluster: string) => string; certificate: (cluster: string) => string }
+> = {
+  'cluster-ca': { key: clusterCaName, certificate: clusterCaCertName },
+  'clients-ca': { key: clientsCaName, certificate: clientsCaCertName },
+};
+
+export function authorityOf(
+  seen: SeenCertificates,
+  name: Bundle,
+  bundle: SecretView | undefined,
+): SeenAuthority {
+  const { cluster, secrets, policies, pods, users, now } = seen;
+  const { isSupplied, ...policy } = name === 'cluster-ca' ? policies.cluster : policies.clients;
+  const material = readAuthority(
+    viewOf(secrets.get(NAMES[name].certificate(cluster.name))),
+    viewOf(secrets.get(NAMES[name].key(cluster.name))),
+  );
+  const published = readBundle(bundle, name);
+  const known = [...currentOf(material), ...published];
+  const leaves = name === 'cluster-ca' ? leavesOf(seen, known) : [];
+  const own = authorityFacts(material);
+  const former =
+    name === 'clients-ca' && typeof own.key === 'string'
+      ? formerUsers(users, own.key, policy.renewalMs, now)
+      : [];
+  const facts: ObservedAuthority = {
+    ...own,
+    now,
+    policy,
+    isSupplied,
+    bundles: [published],
+    trusters: trustersAmong(pods, name),
+    leaves: [...leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })), ...former],
+  };
+  const stored = leaves.flatMap(({ name: leaf, stored: one }) =>
+    one && !isFault(one) ? [[leaf, one] as const] : [],
+  );
+  return {
+    material,
+    step: renewalStep(facts),
+    published,
+    leaves: new Map(stored),
+    warnings: renewalWarnings(facts),
+  };
+}
+
+/** What pods trust. Only brokers have to do with clients. */
+export function trustersAmong(pods: readonly AnyObject[], authority: Bundle): Truster[] {
+  return pods.flatMap(({ metadata: { name, labels = {}, annotations = {} } }) => {
+    const { clusterTrust, clientsTrust } = readNodeAnnotations(annotations);
+    if (authority === 'cluster-ca') return [{ name, trusts: clusterTrust }];
+    return labels[BROKER_ROLE_LABEL] === 'false' ? [] : [{ name, trusts: clientsTrust }];
+  });
+}
+
+/** All certificates of it that are kept. */
+export function currentOf({ certificate, above, former }: AuthorityMaterial): CertificateFacts[] {
+  return [...(certificate && !isFault(certificate) ? [certificate] : []), ...above, ...former];
+}
+
+type SeenLeaf = Omit<SignedLeaf, 'held'> & { stored: ReturnType<typeof readLeaf> };
+
+function leavesOf(seen: SeenCertificates, authorities: readonly CertificateFacts[]): SeenLeaf[] {
+  const { cluster, secrets } = seen;
+  const pods = new Map(seen.pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
+  const nodes = nodesOf(cluster).map(({ pool, node }): SeenLeaf => {
+    const name = podName(cluster.name, pool.name, node.id);
+    const running = pods.get(name);
+    return {
+      name,
+      stored: readLeaf(name, viewOf(secrets.get(name)), authorities),
+      running: running && runningOf(running),
+      wantedNames: namesOf(seen, name),
+    };
+  });
+  const operator = viewOf(secrets.get(operatorCertsName(cluster.name)));
+  const own: SeenLeaf = {
+    name: OPERATOR,
+    stored: readLeaf(OPERATOR, operator, authorities),
+    running: undefined,
+    wantedNames: [],
+  };
+  return [...nodes, own];
+}
+
+function runningOf(annotations: Readonly<Record<string, string>>): SignedLeaf['running'] {
+  const { signedBy } = readNodeAnnotations(annotations);
+  return signedBy === undefined ? 'unknown' : { signedBy };
+}
+
+/** The names in the certificate of a node. */
+export function namesOf({ cluster, clusterDomain, pods }: SeenCertificates, pod: string): string[] {
+  const live = pods.find(({ metadata }) => metadata.name === pod);
+  return sortNames([
+    ...certificateNames(cluster, pod, clusterDomain),
+    ...exposedNames(cluster, pod, live?.metadata.annotations ?? {}),
+  ]).names;
+}
+
+/** When certificates end; of a node the first of those that it uses. */
+export function endsOf(
+  { pods }: SeenCertificates,
+  own: Readonly<Record<Bundle, SeenAuthority>>,
+): CertificateEnds {
+  const ends = new Map<string, Date>();
+  for (const name of Object.keys(own) as Bundle[]) {
+    const { certificate } = own[name].material;
+    if (certificate && !isFault(certificate)) ends.set(name, certificate.notAfter);
+  }
+  for (const [name, { notAfter }] of own['cluster-ca'].leaves) ends.set(name, notAfter);
+  for (const { metadata } of pods) {
+    const held = ends.get(metadata.name);
+    const { until } = readNodeAnnotations(metadata.annotations ?? {});
+    if (held && until && until < held) ends.set(metadata.name, until);
+  }
+  return ends;
+}
