@@ -58,7 +58,7 @@ test('the least recently used goes first', async () => {
 });
 
 test('an ageing value serves while its successor is fetched', async () => {
-  const { cache, clock, evicted } = setUp({ refreshAfterMs: 50 });
+  const { cache, clock, evicted } = setUp({ refreshAfterMs: () => 50 });
   await cache.get('a');
   clock.ms = 50;
   assert.equal(cache.get('a'), 'a1');
@@ -71,7 +71,7 @@ test('an ageing value serves while its successor is fetched', async () => {
 test('a failed load is not remembered, and a failed refresh harms nobody', async () => {
   let fail = true;
   const { cache, clock } = setUp({
-    refreshAfterMs: 50,
+    refreshAfterMs: () => 50,
     load: async () => {
       if (fail) throw new Error('down');
       return 'up';

@@ -15,7 +15,7 @@ export interface CacheOptions<V> {
   lifetimeMs: (value: V) => number;
   fromLastUse?: boolean;
   /** From this age on, a value is still given out but a new one is fetched meanwhile. */
-  refreshAfterMs?: number;
+  refreshAfterMs?: (value: V) => number;
   maxSize: number;
   onEvict?: (value: V) => void;
   now?: () => number;
@@ -69,7 +69,7 @@ export function createCache<V>(options: CacheOptions<V>): LoadingCache<V> {
     entry.usedAt = now();
     entries.delete(key);
     entries.set(key, entry);
-    if (refreshAfterMs !== undefined && entry.usedAt - entry.loadedAt >= refreshAfterMs) {
+    if (refreshAfterMs !== undefined && entry.usedAt - entry.loadedAt >= refreshAfterMs(entry.value)) {
       fetchOnce(key).catch(() => {}); // the old value serves until it expires; whoever asks then sees the error
     }
     return entry.value;

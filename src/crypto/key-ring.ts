@@ -65,14 +65,14 @@ export function createKeyRing(kms: Kms, limits = DEFAULT_LIMITS, now: () => numb
       (kekId === undefined
         ? limits.notFoundAliasExpireAfterWriteSeconds
         : limits.resolvedAliasExpireAfterWriteSeconds),
-    refreshAfterMs: limits.resolvedAliasRefreshAfterWriteSeconds * 1000,
+    refreshAfterMs: () => limits.resolvedAliasRefreshAfterWriteSeconds * 1000,
     maxSize: limits.resolvedAliasCacheSize,
     now,
   });
   const sealing = createCache<SealingKey>({
     load: (kekId) => newSealingKey(kms, kekId, limits.maxEncryptionsPerDek),
     lifetimeMs: () => limits.encryptionDekExpireAfterWriteSeconds * 1000,
-    refreshAfterMs: limits.encryptionDekRefreshAfterWriteSeconds * 1000,
+    refreshAfterMs: () => limits.encryptionDekRefreshAfterWriteSeconds * 1000,
     maxSize: SEALING_KEYS,
     onEvict: (key) => key.drop(),
     now,

@@ -1,6 +1,7 @@
 import { createKeyRing } from '../../../crypto/key-ring.ts';
 import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope, KmsUnavailable, UnknownKey } from '../../../crypto/kms.ts';
+import { KMS_SECRET_FIELDS } from '../../../crypto/kms/providers.ts';
 import { retryingKms } from '../../../crypto/retry.ts';
 import { ERRORS } from '../../../kafka/errors.ts';
 import type { KafkaErrorName } from '../../../kafka/errors.ts';
@@ -33,9 +34,9 @@ export const RECORD_ENCRYPTION_TYPES = [
  */
 export const recordEncryption: FilterType<RecordEncryptionConfig> = {
   config: recordEncryptionSchema,
-  secretFields: ['kmsConfig.existingKeks.*.key', 'kmsConfig.vaultToken.password'],
-  create(config, { virtualCluster, metrics }) {
-    const kms = retryingKms(config.provider.create(config.kmsConfig));
+  secretFields: KMS_SECRET_FIELDS.map((field) => `kmsConfig.${field}`),
+  create(config, { virtualCluster, metrics, outbound }) {
+    const kms = retryingKms(config.provider.create(config.kmsConfig, { outbound }));
     const filter: Shared = {
       config,
       ring: createKeyRing(kms, config.limits),
