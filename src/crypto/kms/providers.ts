@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { Kms, KmsSetting } from '../kms.ts';
+import { awsKms } from './aws/aws.ts';
+import { awsSchema } from './aws/config.ts';
 import { inMemoryKms, inMemorySchema } from './in-memory.ts';
 import { vaultSchema } from './vault/config.ts';
 import { vaultKms } from './vault/vault.ts';
@@ -44,6 +46,18 @@ export const KMS_PROVIDERS: readonly KmsProvider[] = [
     vaultSchema,
     ['vaultToken.password', 'auth.appRole.secretId.password', 'auth.jwt.jwt.password', TRUST],
     vaultKms,
+  ),
+  provider(
+    ['aws-kms', 'AwsKmsService', 'io.kroxylicious.kms.provider.aws.kms.AwsKmsService'],
+    awsSchema,
+    [
+      'credentials.longTerm.accessKeyId.password',
+      'credentials.longTerm.secretAccessKey.password',
+      'longTermCredentials.accessKeyId.password',
+      'longTermCredentials.secretAccessKey.password',
+      TRUST,
+    ],
+    awsKms,
   ),
 ];
 

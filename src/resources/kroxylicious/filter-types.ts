@@ -15,6 +15,10 @@ const SECRET_FIELDS: { names: readonly string[]; secretFields: readonly string[]
       'kmsConfig.auth.appRole.secretId.password',
       'kmsConfig.auth.jwt.jwt.password',
       'kmsConfig.tls.trust.certificates',
+      'kmsConfig.credentials.longTerm.accessKeyId.password',
+      'kmsConfig.credentials.longTerm.secretAccessKey.password',
+      'kmsConfig.longTermCredentials.accessKeyId.password',
+      'kmsConfig.longTermCredentials.secretAccessKey.password',
     ],
   },
 ];
