@@ -2,6 +2,10 @@ import type { z } from 'zod';
 import type { Kms, KmsSetting } from '../kms.ts';
 import { awsKms } from './aws/aws.ts';
 import { awsSchema } from './aws/config.ts';
+import { azureKms } from './azure/azure.ts';
+import { azureSchema } from './azure/config.ts';
+import { gcpSchema } from './gcp/config.ts';
+import { gcpKms } from './gcp/gcp.ts';
 import { inMemoryKms, inMemorySchema } from './in-memory.ts';
 import { vaultSchema } from './vault/config.ts';
 import { vaultKms } from './vault/vault.ts';
@@ -59,6 +63,23 @@ export const KMS_PROVIDERS: readonly KmsProvider[] = [
     ],
     awsKms,
   ),
+  provider(
+    [
+      'azure-key-vault',
+      'AzureKeyVault',
+      'AzureKeyVaultKmsService',
+      'io.kroxylicious.kms.provider.azure.AzureKeyVaultKmsService',
+    ],
+    azureSchema,
+    [
+      'oauth2ClientCredentials.clientId.password',
+      'oauth2ClientCredentials.clientSecret.password',
+      'oauth2ClientCredentials.tls.trust.certificates',
+      TRUST,
+    ],
+    azureKms,
+  ),
+  provider(['gcp-kms'], gcpSchema, ['credentials.serviceAccountKey.password', TRUST], gcpKms),
 ];
 
 /** The fields of all their configurations that hold secrets. */

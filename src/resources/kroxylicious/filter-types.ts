@@ -19,6 +19,10 @@ const SECRET_FIELDS: { names: readonly string[]; secretFields: readonly string[]
       'kmsConfig.credentials.longTerm.secretAccessKey.password',
       'kmsConfig.longTermCredentials.accessKeyId.password',
       'kmsConfig.longTermCredentials.secretAccessKey.password',
+      'kmsConfig.oauth2ClientCredentials.clientId.password',
+      'kmsConfig.oauth2ClientCredentials.clientSecret.password',
+      'kmsConfig.oauth2ClientCredentials.tls.trust.certificates',
+      'kmsConfig.credentials.serviceAccountKey.password',
     ],
   },
 ];

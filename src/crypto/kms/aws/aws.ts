@@ -4,11 +4,12 @@
  * The wrapped data key, as the original has it: a 0, unsigned varint length of the key's id, the id, what AWS made of it.
  */
 import { z } from 'zod';
-import { BadEnvelope, KmsRefused, KmsThrottled, UnknownKey } from '../../kms.ts';
+import { BadEnvelope, KmsThrottled, UnknownKey } from '../../kms.ts';
 import type { Kms, KmsSetting } from '../../kms.ts';
-import { createHttpClient, retryAfterMs } from '../http/client.ts';
+import { createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { withCredential } from '../http/credential.ts';
+import { createServiceClock } from '../http/service-clock.ts';
 import { filesIn, requireIdentity } from '../http/settings.ts';
 import { readNamedEdek, writeNamedEdek } from '../edek.ts';
 import type { AwsConfig } from './config.ts';
@@ -17,8 +18,6 @@ import { signRequest } from './sigv4.ts';
 
 const EDEK_VERSION = 0;
 const ALIAS = /^[A-Za-z0-9/_-]{1,250}$/;
-/** AWS takes a signature that is up to five minutes old or early. */
-const MAX_SKEW_MS = 4 * 60_000;
 
 const describedSchema = z.object({ KeyMetadata: z.object({ KeyId: z.string().min(1) }) });
 const dataKeySchema = z.object({ Plaintext: z.base64(), CiphertextBlob: z.base64() });
@@ -50,7 +49,7 @@ export function awsKms(config: AwsConfig, setting: KmsSetting): Kms {
   for (const file of filesIn(config.tls)) requireIdentity(outbound, `the file ${file}`, [url]);
   const identity = awsIdentity(config, setting);
   const http = createHttpClient({ outbound, tls: config.tls, timeoutMs });
-  let skewMs = 0;
+  const clock = createServiceClock(now);
 
   async function sign(operation: string, body: string): Promise<HttpAnswer> {
     return withCredential(
@@ -61,26 +60,17 @@ export function awsKms(config: AwsConfig, setting: KmsSetting): Kms {
           'x-amz-target': `TrentService.${operation}`,
         };
         const request = { method: 'POST', url, headers, body } as const;
-        const at = new Date(now() + skewMs);
-        const scope = { region, service: 'kms', at };
+        const scope = { region, service: 'kms', at: new Date(clock.now()) };
         return http.send({ ...request, headers: signRequest(request, credentials, scope) });
       },
       (answer) => NOT_LET_IN.includes(errorOf(answer) ?? ''),
     );
   }
 
-  /** True if the service's clock is so far from ours that this may be why it refuses us. */
-  function followClock(answer: HttpAnswer): boolean {
-    const theirs = Date.parse(answer.header('date') ?? '');
-    if (Number.isNaN(theirs) || Math.abs(theirs - (now() + skewMs)) < MAX_SKEW_MS) return false;
-    skewMs = theirs - now();
-    return true;
-  }
-
   async function ask<S extends z.ZodType>(operation: string, body: object, schema: S): Promise<z.output<S>> {
     const text = JSON.stringify(body);
     let answer = await sign(operation, text);
-    if (NOT_LET_IN.includes(errorOf(answer) ?? '') && followClock(answer))
+    if (NOT_LET_IN.includes(errorOf(answer) ?? '') && clock.follow(answer))
       answer = await sign(operation, text);
     if (answer.status !== 200) throw failure(answer, operation);
     return answer.json(schema);
@@ -126,13 +116,12 @@ function errorOf(answer: HttpAnswer): string | undefined {
 }
 
 function failure(answer: HttpAnswer, operation: string): Error {
-  const { status } = answer;
   const name = errorOf(answer) ?? '';
-  const message = `AWS answered ${status} ${name} to ${operation}`;
+  const who = `AWS KMS, ${operation}: ${name || 'it'}`;
   if (NO_SUCH_KEY.includes(name)) return new UnknownKey('the key that AWS was asked for');
   if (WRONG_CIPHERTEXT.includes(name)) return new BadEnvelope('AWS does not unwrap its data key');
-  if (status === 429 || THROTTLING.includes(name)) return new KmsThrottled(message, retryAfterMs(answer));
+  if (THROTTLING.includes(name)) return new KmsThrottled(who);
   if (name === 'ValidationException' && operation === 'Decrypt')
     return new BadEnvelope('AWS does not take its data key');
-  return status < 500 ? new KmsRefused(message) : new Error(message);
+  return failureOf(answer, who);
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { KmsRefused, KmsThrottled } from '../../kms.ts';
 import type { KmsSetting } from '../../kms.ts';
-import { createHttpClient } from '../http/client.ts';
+import { createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { createCredentialSource } from '../http/credential.ts';
 import type { Credential, CredentialSource } from '../http/credential.ts';
@@ -64,7 +63,7 @@ function instance(
   const load = async () => {
     const ttl = { 'x-aws-ec2-metadata-token-ttl-seconds': String(METADATA_TOKEN_SECONDS) };
     const token = await http.send({ method: 'PUT', url: at('api/token'), headers: ttl });
-    check(token, 'instance metadata');
+    if (token.status !== 200) throw failureOf(token, 'instance metadata');
     const headers = { 'x-aws-ec2-metadata-token': token.text };
     const url = at(`meta-data/iam/security-credentials/${encodeURIComponent(iamRole)}`);
     return sessionOf(await http.send({ method: 'GET', url, headers }), 'instance metadata', now);
@@ -100,7 +99,7 @@ function webIdentity(
     });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await http.send({ method: 'POST', url, headers, body: form.toString() });
-    check(answer, 'the security token service');
+    if (answer.status !== 200) throw failureOf(answer, 'the security token service');
     return assumedRole(answer.text, now);
   };
   return { source: createCredentialSource<AwsCredentials>(load, now), close: () => http.close() };
@@ -131,15 +130,8 @@ function podIdentity(
   return { source: createCredentialSource<AwsCredentials>(load, now), close: () => http.close() };
 }
 
-function check({ status }: HttpAnswer, who: string): void {
-  if (status === 200) return;
-  const message = `${who} answered ${status}`;
-  if (status === 429) throw new KmsThrottled(message);
-  throw status < 500 ? new KmsRefused(message) : new Error(message);
-}
-
 function sessionOf(answer: HttpAnswer, who: string, now: () => number): Credential<AwsCredentials> {
-  check(answer, who);
+  if (answer.status !== 200) throw failureOf(answer, who);
   const { AccessKeyId, SecretAccessKey, Token, Expiration } = answer.json(sessionSchema);
   return {
     value: { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: Token },

@@ -7,6 +7,7 @@ import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { lookupOf } from '../../../ops/outbound.ts';
 import type { Outbound, OutboundPurpose } from '../../../ops/outbound.ts';
+import { KmsRefused, KmsThrottled } from '../../kms.ts';
 import { readTrust } from './settings.ts';
 import type { Tls } from './settings.ts';
 
@@ -140,8 +141,16 @@ function readers(text: string, url: URL): Pick<HttpAnswer, 'json' | 'jsonIfAny'>
   };
 }
 
+/** What a status other than 200 means to whoever asked: wait, do not ask again at once, or try again. */
+export function failureOf(answer: HttpAnswer, who: string): Error {
+  const { status } = answer;
+  const message = `${who} answered ${status}`;
+  if (status === 429) return new KmsThrottled(message, retryAfterMs(answer));
+  return status < 500 && status !== 408 ? new KmsRefused(message) : new Error(message);
+}
+
 /** How long a service wants to be left alone, by its Retry-After in seconds. */
-export function retryAfterMs(answer: HttpAnswer): number {
+function retryAfterMs(answer: HttpAnswer): number {
   const seconds = Number(answer.header('retry-after'));
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
 }

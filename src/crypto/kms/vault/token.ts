@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { KmsRefused, KmsThrottled } from '../../kms.ts';
-import { retryAfterMs } from '../http/client.ts';
+import { failureOf } from '../http/client.ts';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { createCredentialSource } from '../http/credential.ts';
 import type { Credential, CredentialSource } from '../http/credential.ts';
@@ -71,11 +70,8 @@ export function vaultToken(
   async function loggedIn(): Promise<Credential<Token>> {
     const { mount, body } = await login(config.auth!);
     const answer = await call('POST', `auth/${mount}/login`, undefined, body);
-    const { status } = answer;
-    if (status === 200) return leaseOf(answer);
-    const message = `Vault answered ${status} to the login at auth/${mount}`;
-    if (status === 429) throw new KmsThrottled(message, retryAfterMs(answer));
-    throw status < 500 ? new KmsRefused(message) : new Error(message);
+    if (answer.status !== 200) throw failureOf(answer, `Vault’s login at auth/${mount}`);
+    return leaseOf(answer);
   }
 
   return createCredentialSource<Token>(async (held) => {

@@ -5,9 +5,9 @@
  * The wrapped data key, as the original has it: unsigned varint length of the key's name, the name, Vault's ciphertext text.
  */
 import { z } from 'zod';
-import { BadEnvelope, KmsRefused, KmsThrottled, UnknownKey } from '../../kms.ts';
+import { BadEnvelope, KmsRefused, UnknownKey } from '../../kms.ts';
 import type { Kms, KmsSetting } from '../../kms.ts';
-import { createHttpClient, retryAfterMs } from '../http/client.ts';
+import { createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { withCredential } from '../http/credential.ts';
 import { filesIn, requireIdentity } from '../http/settings.ts';
@@ -24,6 +24,9 @@ const errorsSchema = z.object({ errors: z.array(z.string()) });
 
 /** What Vault takes for a name. Others exist nowhere, and would lead to other paths. */
 const KEY_NAME = /^\w(?:[\w.-]{0,253}\w)?$/;
+
+/** The statuses that say something about a key or what it sealed. */
+const ABOUT_KEYS = [200, 400, 404];
 
 /** Makes the key service of a configuration. */
 export function vaultKms(config: VaultConfig, { outbound, now = Date.now, timeoutMs }: KmsSetting): Kms {
@@ -45,7 +48,7 @@ export function vaultKms(config: VaultConfig, { outbound, now = Date.now, timeou
         }),
       ({ status }) => status === 403,
     );
-    checkStatus(answer, path);
+    if (!ABOUT_KEYS.includes(answer.status)) throw failureOf(answer, 'Vault');
     return answer;
   }
 
@@ -89,16 +92,6 @@ function readEdek(edek: Buffer) {
   const found = readNamedEdek(edek);
   if (!KEY_NAME.test(found.kekId)) throw new BadEnvelope('its data key names no key of Vault');
   return found;
-}
-
-/** Leaves the statuses that say something about a key: 200, 400 and 404. */
-function checkStatus(answer: HttpAnswer, path: string): void {
-  const { status } = answer;
-  if (status === 200 || status === 400 || status === 404) return;
-  const message = `Vault answered ${status} to ${path}`;
-  if (status === 401 || status === 403) throw new KmsRefused(message);
-  if (status === 429) throw new KmsThrottled(message, retryAfterMs(answer));
-  throw new Error(message);
 }
 
 /** Vault says 400 both for a key that does not exist and for a ciphertext that is wrong. */
