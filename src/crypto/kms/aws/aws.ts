@@ -24,23 +24,23 @@ const dataKeySchema = z.object({ Plaintext: z.base64(), CiphertextBlob: z.base64
 const plaintextSchema = z.object({ Plaintext: z.base64() });
 const errorSchema = z.object({ __type: z.string().max(200) });
 
-const THROTTLING = [
+const THROTTLING = new Set([
   'ThrottlingException',
   'LimitExceededException',
   'RequestLimitExceeded',
   'TooManyRequestsException',
-];
-const WRONG_CIPHERTEXT = ['InvalidCiphertextException', 'IncorrectKeyException'];
-const NO_SUCH_KEY = ['NotFoundException', 'InvalidArnException'];
+]);
+const WRONG_CIPHERTEXT = new Set(['InvalidCiphertextException', 'IncorrectKeyException']);
+const NO_SUCH_KEY = new Set(['NotFoundException', 'InvalidArnException']);
 /** The credentials were not taken: expired, replaced, or signed at the wrong time. */
-const NOT_LET_IN = [
+const NOT_LET_IN = new Set([
   'UnrecognizedClientException',
   'ExpiredTokenException',
   'InvalidClientTokenId',
   'InvalidSignatureException',
   'IncompleteSignature',
   'RequestExpired',
-];
+]);
 
 /** Makes the key service of a configuration. */
 export function awsKms(config: AwsConfig, setting: KmsSetting): Kms {
@@ -63,15 +63,14 @@ export function awsKms(config: AwsConfig, setting: KmsSetting): Kms {
         const scope = { region, service: 'kms', at: new Date(clock.now()) };
         return http.send({ ...request, headers: signRequest(request, credentials, scope) });
       },
-      (answer) => NOT_LET_IN.includes(errorOf(answer) ?? ''),
+      (answer) => NOT_LET_IN.has(errorOf(answer) ?? ''),
     );
   }
 
   async function ask<S extends z.ZodType>(operation: string, body: object, schema: S): Promise<z.output<S>> {
     const text = JSON.stringify(body);
     let answer = await sign(operation, text);
-    if (NOT_LET_IN.includes(errorOf(answer) ?? '') && clock.follow(answer))
-      answer = await sign(operation, text);
+    if (NOT_LET_IN.has(errorOf(answer) ?? '') && clock.follow(answer)) answer = await sign(operation, text);
     if (answer.status !== 200) throw failure(answer, operation);
     return answer.json(schema);
   }
@@ -118,9 +117,9 @@ function errorOf(answer: HttpAnswer): string | undefined {
 function failure(answer: HttpAnswer, operation: string): Error {
   const name = errorOf(answer) ?? '';
   const who = `AWS KMS, ${operation}: ${name || 'it'}`;
-  if (NO_SUCH_KEY.includes(name)) return new UnknownKey('the key that AWS was asked for');
-  if (WRONG_CIPHERTEXT.includes(name)) return new BadEnvelope('AWS does not unwrap its data key');
-  if (THROTTLING.includes(name)) return new KmsThrottled(who);
+  if (NO_SUCH_KEY.has(name)) return new UnknownKey('the key that AWS was asked for');
+  if (WRONG_CIPHERTEXT.has(name)) return new BadEnvelope('AWS does not unwrap its data key');
+  if (THROTTLING.has(name)) return new KmsThrottled(who);
   if (name === 'ValidationException' && operation === 'Decrypt')
     return new BadEnvelope('AWS does not take its data key');
   return failureOf(answer, who);

@@ -25,7 +25,7 @@ const sessionSchema = z.object({
 const FILE_LIFE_MS = 60_000;
 const METADATA_TOKEN_SECONDS = 60;
 /** Where the agents of EKS are; what a configuration names elsewhere is somebody else's. */
-const POD_IDENTITY_HOSTS = ['169.254.170.23', '[fd00:ec2::23]'];
+const POD_IDENTITY_HOSTS = new Set(['169.254.170.23', '[fd00:ec2::23]']);
 
 /** The credentials that a configuration asks for. Throws where they are the process's own and may not be used. */
 export function awsIdentity(config: AwsConfig, setting: KmsSetting, env = process.env): AwsIdentity {
@@ -120,7 +120,7 @@ function podIdentity(
       'podIdentity needs authorizationTokenFile and credentialsFullUri, here or in the environment',
     );
   requireIdentity(outbound, 'the role of this pod', [endpointUrl]);
-  if (named && !POD_IDENTITY_HOSTS.includes(named.hostname))
+  if (named && !POD_IDENTITY_HOSTS.has(named.hostname))
     requireIdentity(outbound, `the file ${tokenFile}`, [named]);
   const http = createHttpClient({ outbound, purpose: 'metadata', timeoutMs });
   const load = async () => {

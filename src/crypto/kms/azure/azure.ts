@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { KEY_BYTES } from '../../cipher.ts';
 import { BadEnvelope, KmsRefused, UnknownKey } from '../../kms.ts';
 import type { Kms, KmsSetting } from '../../kms.ts';
-import { createHttpClient, failureOf } from '../http/client.ts';
+import { ABOUT_KEYS, createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { withCredential } from '../http/credential.ts';
 import { filesIn, requireIdentity } from '../http/settings.ts';
@@ -27,9 +27,6 @@ const ALGORITHMS: Record<KeyType, string> = {
 
 const keySchema = z.object({ key: z.object({ kid: z.string().max(2048), kty: z.enum(KEY_TYPES) }) });
 const wrappedSchema = z.object({ value: z.base64url() });
-
-/** The statuses that say something about a key or what it sealed. */
-const ABOUT_KEYS = [200, 400, 404];
 
 /** Makes the key service of a configuration. */
 export function azureKms(config: AzureConfig, setting: KmsSetting): Kms {
@@ -55,7 +52,7 @@ export function azureKms(config: AzureConfig, setting: KmsSetting): Kms {
         }),
       ({ status }) => status === 401,
     );
-    if (!ABOUT_KEYS.includes(answer.status)) throw failureOf(answer, 'Azure Key Vault');
+    if (!ABOUT_KEYS.has(answer.status)) throw failureOf(answer, 'Azure Key Vault');
     return answer;
   }
 

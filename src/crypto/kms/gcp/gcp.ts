@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { KEY_BYTES } from '../../cipher.ts';
 import { BadEnvelope, KmsRefused, UnknownKey } from '../../kms.ts';
 import type { Kms, KmsSetting } from '../../kms.ts';
-import { createHttpClient, failureOf } from '../http/client.ts';
+import { ABOUT_KEYS, createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { withCredential } from '../http/credential.ts';
 import { filesIn, requireIdentity } from '../http/settings.ts';
@@ -26,9 +26,6 @@ const RESOURCE = /^projects\/[a-z0-9:.-]+\/locations\/[a-z0-9-]+\/keyRings\/[\w-
 const keySchema = z.object({ name: z.string().regex(RESOURCE) });
 const sealedSchema = z.object({ ciphertext: z.base64() });
 const openedSchema = z.object({ plaintext: z.base64() });
-
-/** The statuses that say something about a key or what it sealed. */
-const ABOUT_KEYS = [200, 400, 404];
 
 /** Makes the key service of a configuration. */
 export function gcpKms(config: GcpConfig, setting: KmsSetting): Kms {
@@ -50,7 +47,7 @@ export function gcpKms(config: GcpConfig, setting: KmsSetting): Kms {
         }),
       ({ status }) => status === 401,
     );
-    if (!ABOUT_KEYS.includes(answer.status)) throw failureOf(answer, 'Google Cloud KMS');
+    if (!ABOUT_KEYS.has(answer.status)) throw failureOf(answer, 'Google Cloud KMS');
     return answer;
   }
 

@@ -141,6 +141,9 @@ function readers(text: string, url: URL): Pick<HttpAnswer, 'json' | 'jsonIfAny'>
   };
 }
 
+/** The statuses by which services say something about a key, or about what it sealed. */
+export const ABOUT_KEYS: ReadonlySet<number> = new Set([200, 400, 404]);
+
 /** What a status other than 200 means to whoever asked: wait, do not ask again at once, or try again. */
 export function failureOf(answer: HttpAnswer, who: string): Error {
   const { status } = answer;

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { BadEnvelope, KmsRefused, UnknownKey } from '../../kms.ts';
 import type { Kms, KmsSetting } from '../../kms.ts';
-import { createHttpClient, failureOf } from '../http/client.ts';
+import { ABOUT_KEYS, createHttpClient, failureOf } from '../http/client.ts';
 import type { HttpAnswer } from '../http/client.ts';
 import { withCredential } from '../http/credential.ts';
 import { filesIn, requireIdentity } from '../http/settings.ts';
@@ -24,9 +24,6 @@ const errorsSchema = z.object({ errors: z.array(z.string()) });
 
 /** What Vault takes for a name. Others exist nowhere, and would lead to other paths. */
 const KEY_NAME = /^\w(?:[\w.-]{0,253}\w)?$/;
-
-/** The statuses that say something about a key or what it sealed. */
-const ABOUT_KEYS = [200, 400, 404];
 
 /** Makes the key service of a configuration. */
 export function vaultKms(config: VaultConfig, { outbound, now = Date.now, timeoutMs }: KmsSetting): Kms {
@@ -48,7 +45,7 @@ export function vaultKms(config: VaultConfig, { outbound, now = Date.now, timeou
         }),
       ({ status }) => status === 403,
     );
-    if (!ABOUT_KEYS.includes(answer.status)) throw failureOf(answer, 'Vault');
+    if (!ABOUT_KEYS.has(answer.status)) throw failureOf(answer, 'Vault');
     return answer;
   }
 
