@@ -98,3 +98,28 @@ test('only the value meant is dropped', async () => {
   cache.clear();
   assert.deepEqual(evicted, ['a1', 'b2']);
 });
+
+test('a load that failed is not tried again for a while, however many ask', async () => {
+  const state = { loads: 0, isDown: true };
+  const { cache, clock } = setUp({
+    failureMs: 50,
+    refreshAfterMs: () => 50,
+    async load(key) {
+      state.loads += 1;
+      if (state.isDown) throw new Error('down');
+      return key;
+    },
+  });
+  for (let i = 0; i < 10; i++) await assert.rejects(async () => cache.get('a'), /down/);
+  assert.equal(state.loads, 1);
+  state.isDown = false;
+  await assert.rejects(async () => cache.get('a'), /down/);
+  assert.equal(await cache.get('b'), 'b');
+  clock.ms = 50;
+  assert.equal(await cache.get('a'), 'a');
+  // Nor is a value refreshed more often than that.
+  state.isDown = true;
+  state.loads = 0;
+  for (clock.ms = 100; clock.ms < 149; clock.ms += 5) assert.equal(await cache.get('a'), 'a');
+  assert.equal(state.loads, 1);
+});

@@ -66,11 +66,9 @@ async function read({ connection }: Site, topic: string, sealed: Buffer): Promis
   const partitions = [{ partitionIndex: 0, errorCode: 0, records: Buffer.from(sealed) }];
   const response = { responses: [{ topic, topicId: '', partitions }] } as unknown as Responses['Fetch'];
   await connection.onResponse!.Fetch!(response, message);
-  const [{ errorCode, records }] = response.responses[0]!.partitions as [
-    { errorCode: number; records: Buffer },
-  ];
+  const { errorCode, records: opened } = response.responses[0]!.partitions[0]!;
   if (errorCode !== 0) return errorOf(errorCode).name;
-  return [...readBatches(records).batches[0]!.records()][0]!.value!.toString();
+  return [...readBatches(opened!).batches[0]!.records()][0]!.value!.toString();
 }
 
 suite('a key service elsewhere', () => {
