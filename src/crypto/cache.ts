@@ -72,7 +72,7 @@ export function createCache<V>(options: CacheOptions<V>): LoadingCache<V> {
     const pending = loading.get(key);
     if (pending) return pending;
     const failure = failed.get(key);
-    if (failure && now() - failure.at < failureMs) return Promise.reject(failure.error as Error);
+    if (failure && now() - failure.at < failureMs) return Promise.reject(failure.error);
     failed.delete(key);
     const started = loadAndKeep(key).finally(() => loading.delete(key));
     loading.set(key, started);

@@ -75,9 +75,9 @@ suite('a key service elsewhere', () => {
   test('however many write and read at once, it is asked once', async () => {
     await using site = await setUp();
     const sealed = await Promise.all(Array.from({ length: 30 }, () => written(site, 'one')));
-    assert.ok(sealed.every(Buffer.isBuffer));
+    assert.ok(sealed.every((one) => Buffer.isBuffer(one)));
     assert.deepEqual(
-      await Promise.all(sealed.map((one) => read(site, 'one', one as Buffer))),
+      await Promise.all(sealed.map((one) => read(site, 'one', one))),
       Array(30).fill('hello one'),
     );
     assert.deepEqual([site.asked('/keys/'), site.asked('/datakey/'), site.asked('/decrypt/')], [1, 1, 1]);
