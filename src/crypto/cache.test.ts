@@ -58,7 +58,7 @@ test('the least recently used goes first', async () => {
 });
 
 test('an ageing value serves while its successor is fetched', async () => {
-  const { cache, clock, evicted } = setUp({ refreshAfterMs: 50 });
+  const { cache, clock, evicted } = setUp({ refreshAfterMs: () => 50 });
   await cache.get('a');
   clock.ms = 50;
   assert.equal(cache.get('a'), 'a1');
@@ -71,7 +71,7 @@ test('an ageing value serves while its successor is fetched', async () => {
 test('a failed load is not remembered, and a failed refresh harms nobody', async () => {
   let fail = true;
   const { cache, clock } = setUp({
-    refreshAfterMs: 50,
+    refreshAfterMs: () => 50,
     load: async () => {
       if (fail) throw new Error('down');
       return 'up';
@@ -97,4 +97,29 @@ test('only the value meant is dropped', async () => {
   await cache.get('b');
   cache.clear();
   assert.deepEqual(evicted, ['a1', 'b2']);
+});
+
+test('a load that failed is not tried again for a while, however many ask', async () => {
+  const state = { loads: 0, isDown: true };
+  const { cache, clock } = setUp({
+    failureMs: 50,
+    refreshAfterMs: () => 50,
+    async load(key) {
+      state.loads += 1;
+      if (state.isDown) throw new Error('down');
+      return key;
+    },
+  });
+  for (let i = 0; i < 10; i++) await assert.rejects(async () => cache.get('a'), /down/);
+  assert.equal(state.loads, 1);
+  state.isDown = false;
+  await assert.rejects(async () => cache.get('a'), /down/);
+  assert.equal(await cache.get('b'), 'b');
+  clock.ms = 50;
+  assert.equal(await cache.get('a'), 'a');
+  // Nor is a value refreshed more often than that.
+  state.isDown = true;
+  state.loads = 0;
+  for (clock.ms = 100; clock.ms < 149; clock.ms += 5) assert.equal(await cache.get('a'), 'a');
+  assert.equal(state.loads, 1);
 });

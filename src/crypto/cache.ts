@@ -1,3 +1,5 @@
+import { BoundedMap } from '../ops/bounded-map.ts';
+
 /** A bounded cache that loads what it lacks, once however many ask at the same time, and lets go of what has expired. */
 export interface LoadingCache<V> {
   /** The value, at once if it is there and fresh. */
@@ -15,7 +17,9 @@ export interface CacheOptions<V> {
   lifetimeMs: (value: V) => number;
   fromLastUse?: boolean;
   /** From this age on, a value is still given out but a new one is fetched meanwhile. */
-  refreshAfterMs?: number;
+  refreshAfterMs?: (value: V) => number;
+  /** How long whoever asks gets the error of a load that failed, instead of another load. */
+  failureMs?: number;
   maxSize: number;
   onEvict?: (value: V) => void;
   now?: () => number;
@@ -28,9 +32,11 @@ interface Entry<V> {
 }
 
 export function createCache<V>(options: CacheOptions<V>): LoadingCache<V> {
-  const { load, lifetimeMs, fromLastUse = false, refreshAfterMs, maxSize, onEvict, now = Date.now } = options;
+  const { load, lifetimeMs, fromLastUse = false, refreshAfterMs, failureMs = 0 } = options;
+  const { maxSize, onEvict, now = Date.now } = options;
   const entries = new Map<string, Entry<V>>(); // in the order of last use
   const loading = new Map<string, Promise<V>>();
+  const failed = new BoundedMap<string, { error: unknown; at: number }>(maxSize);
 
   function evict(key: string, entry: Entry<V>): void {
     entries.delete(key);
@@ -51,25 +57,33 @@ export function createCache<V>(options: CacheOptions<V>): LoadingCache<V> {
     }
   }
 
-  function fetchOnce(key: string): Promise<V> {
-    let pending = loading.get(key);
-    if (!pending) {
-      pending = load(key)
-        .then((value) => {
-          keep(key, value);
-          return value;
-        })
-        .finally(() => loading.delete(key));
-      loading.set(key, pending);
+  async function loadAndKeep(key: string): Promise<V> {
+    try {
+      const value = await load(key);
+      keep(key, value);
+      return value;
+    } catch (error) {
+      if (failureMs > 0) failed.set(key, { error, at: now() });
+      throw error;
     }
-    return pending;
+  }
+
+  function fetchOnce(key: string): Promise<V> {
+    const pending = loading.get(key);
+    if (pending) return pending;
+    const failure = failed.get(key);
+    if (failure && now() - failure.at < failureMs) return Promise.reject(failure.error);
+    failed.delete(key);
+    const started = loadAndKeep(key).finally(() => loading.delete(key));
+    loading.set(key, started);
+    return started;
   }
 
   function use(key: string, entry: Entry<V>): V {
     entry.usedAt = now();
     entries.delete(key);
     entries.set(key, entry);
-    if (refreshAfterMs !== undefined && entry.usedAt - entry.loadedAt >= refreshAfterMs) {
+    if (refreshAfterMs !== undefined && entry.usedAt - entry.loadedAt >= refreshAfterMs(entry.value)) {
       fetchOnce(key).catch(() => {}); // the old value serves until it expires; whoever asks then sees the error
     }
     return entry.value;

@@ -56,6 +56,8 @@ export const DEFAULT_LIMITS: KeyRingLimits = {
 /** As many key-encryption keys as anyone writes with at a time. */
 const SEALING_KEYS = 1000;
 const SWEEP_EVERY_MS = 60_000;
+/** Clients that are refused come again at once, all of them: the key service is not asked for each. */
+const FAILURE_MS = 1000;
 
 export function createKeyRing(kms: Kms, limits = DEFAULT_LIMITS, now: () => number = Date.now): KeyRing {
   const aliases = createCache<{ kekId: string | undefined }>({
@@ -65,14 +67,16 @@ export function createKeyRing(kms: Kms, limits = DEFAULT_LIMITS, now: () => numb
       (kekId === undefined
         ? limits.notFoundAliasExpireAfterWriteSeconds
         : limits.resolvedAliasExpireAfterWriteSeconds),
-    refreshAfterMs: limits.resolvedAliasRefreshAfterWriteSeconds * 1000,
+    refreshAfterMs: () => limits.resolvedAliasRefreshAfterWriteSeconds * 1000,
+    failureMs: FAILURE_MS,
     maxSize: limits.resolvedAliasCacheSize,
     now,
   });
   const sealing = createCache<SealingKey>({
     load: (kekId) => newSealingKey(kms, kekId, limits.maxEncryptionsPerDek),
     lifetimeMs: () => limits.encryptionDekExpireAfterWriteSeconds * 1000,
-    refreshAfterMs: limits.encryptionDekRefreshAfterWriteSeconds * 1000,
+    refreshAfterMs: () => limits.encryptionDekRefreshAfterWriteSeconds * 1000,
+    failureMs: FAILURE_MS,
     maxSize: SEALING_KEYS,
     onEvict: (key) => key.drop(),
     now,
@@ -81,6 +85,7 @@ export function createKeyRing(kms: Kms, limits = DEFAULT_LIMITS, now: () => numb
     load: (edek) => newOpeningKey(kms, Buffer.from(edek, 'latin1')),
     lifetimeMs: () => limits.decryptedDekExpireAfterAccessSeconds * 1000,
     fromLastUse: true,
+    failureMs: FAILURE_MS,
     maxSize: limits.decryptedDekCacheSize,
     onEvict: (key) => key.drop(),
     now,

@@ -1,3 +1,5 @@
+import type { Outbound } from '../ops/outbound.ts';
+
 /** What a key service does for us. Its ids are opaque: a UUID, an ARN, a key's name. */
 export interface Kms {
   /** The id of the key-encryption key that an alias stands for; undefined when there is none. */
@@ -11,6 +13,14 @@ export interface Kms {
   close(): void;
 }
 
+/** What a key service gets when it is made. */
+export interface KmsSetting {
+  outbound: Outbound;
+  now?: () => number;
+  /** How long one request may take. */
+  timeoutMs?: number;
+}
+
 export interface DekPair {
   dek: Buffer;
   /** In the service's own format, which names the key-encryption key: it travels with every record. */
@@ -22,6 +32,23 @@ export class UnknownKey extends Error {
   constructor(which: string) {
     super(`the key service does not know ${which}`);
     this.name = 'UnknownKey';
+  }
+}
+
+/** The key service answered that it will not: no rights, a disabled key. Asking again at once will not help; later it may. */
+export class KmsRefused extends Error {
+  override readonly name = 'KmsRefused';
+}
+
+/** The key service wants to be asked less often. */
+export class KmsThrottled extends Error {
+  override readonly name = 'KmsThrottled';
+  /** How long it wants to be left alone, where it said so. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
   }
 }
 

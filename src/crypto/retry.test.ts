@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BadEnvelope, KmsUnavailable, UnknownKey } from './kms.ts';
+import { createBreaker } from './breaker.ts';
+import { BadEnvelope, KmsRefused, KmsThrottled, KmsUnavailable, UnknownKey } from './kms.ts';
 import type { Kms } from './kms.ts';
 import { backoffMs, retryingKms } from './retry.ts';
 
@@ -55,4 +56,55 @@ test('pauses stay within their limits', () => {
       assert.ok(ms >= 250 && ms <= 5000, `${ms}`);
     }
   }
+});
+
+test('a refusal is not asked for twice, but may get better', async () => {
+  const { kms, calls } = failing([new KmsRefused('no rights')]);
+  await assert.rejects(kms.generateDek('a'), KmsUnavailable);
+  assert.equal(calls(), 1);
+  assert.equal(await kms.resolveAlias('a'), 'kek');
+});
+
+test('a service that wants to be left alone is, within limits', async () => {
+  const { kms, sleeps } = failing([new KmsThrottled('x', 3000), new KmsThrottled('x', 3_600_000)]);
+  assert.equal(await kms.resolveAlias('a'), 'kek');
+  assert.deepEqual(sleeps, [3000, 5000]);
+});
+
+/** A service that is down for as long as a test says. */
+function sometimesDown(breaker = createBreaker({ failures: Infinity })) {
+  const state = { calls: 0, isDown: true };
+  const act = async () => {
+    state.calls += 1;
+    if (state.isDown) throw new Error('down');
+    return 'kek';
+  };
+  const inner = { resolveAlias: act, close: () => {} } as unknown as Kms;
+  return { state, kms: retryingKms(inner, { sleep: async () => {}, breaker }) };
+}
+
+test('when all fail, retries are few beside requests', async () => {
+  const { state, kms } = sometimesDown();
+  for (let i = 0; i < 100; i++) await assert.rejects(kms.resolveAlias('a'), KmsUnavailable);
+  assert.ok(state.calls >= 110 && state.calls <= 121, `${state.calls} calls for 100 requests`);
+});
+
+test('a service that is down is left alone, and found again when it is back', async () => {
+  const clock = { ms: 0 };
+  const { state, kms } = sometimesDown(createBreaker({ now: () => clock.ms }));
+  for (let i = 0; i < 50; i++) await assert.rejects(kms.resolveAlias('a'), KmsUnavailable);
+  assert.equal(state.calls, 5);
+  clock.ms += 2000;
+  for (let i = 0; i < 50; i++) await assert.rejects(kms.resolveAlias('a'), KmsUnavailable);
+  assert.equal(state.calls, 6, 'one has looked');
+  state.isDown = false;
+  clock.ms += 4000;
+  assert.equal(await kms.resolveAlias('a'), 'kek');
+  assert.equal(await kms.resolveAlias('a'), 'kek');
+});
+
+test('one key without rights does not keep others from theirs', async () => {
+  const { kms } = failing(Array.from({ length: 20 }, () => new KmsRefused('no rights')));
+  for (let i = 0; i < 20; i++) await assert.rejects(kms.generateDek('a'), KmsUnavailable);
+  assert.equal(await kms.resolveAlias('b'), 'kek');
 });

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { BadEnvelope, KmsUnavailable, UnknownKey } from './kms.ts';
+import { createBreaker } from './breaker.ts';
+import type { Breaker } from './breaker.ts';
+import { BadEnvelope, KmsRefused, KmsThrottled, KmsUnavailable, UnknownKey } from './kms.ts';
 import type { Kms } from './kms.ts';
 
 export interface RetryOptions {
@@ -8,6 +10,7 @@ export interface RetryOptions {
   maxDelayMs?: number;
   /** How long one attempt may take. */
   timeoutMs?: number;
+  breaker?: Breaker;
   sleep?: (ms: number) => Promise<unknown>;
   random?: () => number;
 }
@@ -18,24 +21,48 @@ export function backoffMs(retry: number, first: number, max: number, random: () 
   return Math.min(max, base * (0.5 + random()));
 }
 
+/** Retries that may be made beyond what requests have earned, and what each request earns. */
+const BUDGET = 10;
+const EARNED = 0.1;
+
 /**
  * A key service that is asked again when it fails, and that answers in bounded time. What is left after the last attempt
- * is `KmsUnavailable`; a key that does not exist is not asked for twice.
+ * is `KmsUnavailable`; a key that does not exist is not asked for twice. Retries are few beside requests, and none are made
+ * to a service that fails all the time: when it comes back it has enough to do.
  */
 export function retryingKms(kms: Kms, options: RetryOptions = {}): Kms {
   const { attempts = 3, firstDelayMs = 500, maxDelayMs = 5000, timeoutMs = 10_000 } = options;
-  const { sleep = delay, random = Math.random } = options;
+  const { sleep = delay, random = Math.random, breaker = createBreaker() } = options;
+  let budget = BUDGET;
+
+  function mayRetry(failures: number): boolean {
+    if (failures >= attempts || budget < 1 || !breaker.admits()) return false;
+    budget -= 1;
+    return true;
+  }
 
   async function attempt<T>(operation: string, call: () => Promise<T>): Promise<T> {
+    if (!breaker.admits())
+      throw new KmsUnavailable(operation, new Error('it is left alone after many failures'));
+    budget = Math.min(BUDGET, budget + EARNED);
     for (let failures = 0; ;) {
       try {
-        return await withTimeout(call(), timeoutMs);
+        const result = await withTimeout(call(), timeoutMs);
+        breaker.succeeded();
+        return result;
       } catch (error) {
-        if (error instanceof UnknownKey || error instanceof BadEnvelope) throw error;
+        if (isAnswer(error)) {
+          breaker.succeeded();
+          throw error instanceof KmsRefused ? new KmsUnavailable(operation, error) : error;
+        }
+        breaker.failed();
         failures += 1;
-        if (failures >= attempts) throw new KmsUnavailable(operation, error);
+        if (!mayRetry(failures)) throw new KmsUnavailable(operation, error);
+        const wanted = error instanceof KmsThrottled ? error.retryAfterMs : 0;
+        await sleep(
+          Math.min(maxDelayMs, Math.max(wanted, backoffMs(failures, firstDelayMs, maxDelayMs, random))),
+        );
       }
-      await sleep(backoffMs(failures, firstDelayMs, maxDelayMs, random));
     }
   }
 
@@ -47,6 +74,10 @@ export function retryingKms(kms: Kms, options: RetryOptions = {}): Kms {
     close: () => kms.close(),
   };
 }
+
+/** Whether the service is well, whatever it said. */
+const isAnswer = (error: unknown) =>
+  error instanceof UnknownKey || error instanceof BadEnvelope || error instanceof KmsRefused;
 
 async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();

@@ -5,6 +5,7 @@ import type { KafkaErrorName } from '../kafka/errors.ts';
 import type { Requests, Responses } from '../kafka/schemas/types.ts';
 import type { Log } from '../ops/log.ts';
 import type { Metrics } from '../ops/metrics.ts';
+import type { Outbound } from '../ops/outbound.ts';
 
 /**
  * The filter API: all that a filter may know of the proxy. A filter sees the messages of the APIs for which it has a
@@ -101,6 +102,8 @@ export interface FilterSetting {
   name: string;
   log: Log;
   metrics: Metrics;
+  /** What it may connect to, and with which credentials. A filter connects to nothing without asking. */
+  outbound: Outbound;
 }
 
 /** A kind of filter: its names, the shape of its configuration, and how to make one. */

@@ -54,8 +54,8 @@ export function machinePlatform(knownPorts: Allocation, proxy: KafkaProxy | unde
 
 /** Whoever writes the folder names the bootstrap servers as well, and may mean those of this machine. */
 function targetSettings({ spec }: KafkaProxy): Pick<ProxySettings, 'targetPolicy'> {
-  const { allow } = spec.targetPolicy ?? {};
-  return allow ? { targetPolicy: { allow, bootstrap: 'named' } } : {};
+  const { targetPolicy } = spec;
+  return targetPolicy ? { targetPolicy: { allow: [], ...targetPolicy, bootstrap: 'named' } } : {};
 }
 
 function modelOf({ metadata, spec }: KafkaProxyIngress): IngressModel {

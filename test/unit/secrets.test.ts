@@ -9,6 +9,7 @@ import type { ConditionSummary } from '../../src/control/kernel/events.ts';
 import { NOTHING_LEARNED } from '../../src/control/kernel/reconcile.ts';
 import { createChecker } from '../../src/control/proxy/config/checks.ts';
 import { PROXY_EVENTS } from '../../src/control/proxy/faults.ts';
+import { findKmsProvider, KMS_PROVIDERS } from '../../src/crypto/kms/providers.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { messageOf } from '../../src/ops/errors.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
@@ -44,6 +45,78 @@ const FILTER_CONFIGS: Record<string, object> = {
   },
 };
 
+/** The configurations of key services that are elsewhere, with each way to be let in. */
+const password = { password: 'a secret' };
+const KMS_CONFIGS: { name: string; kms: string; kmsConfig: object }[] = [
+  {
+    name: 'vault-token',
+    kms: 'vault',
+    kmsConfig: {
+      vaultTransitEngineUrl: 'https://kms.example/v1/transit',
+      vaultToken: password,
+      namespace: 'n',
+    },
+  },
+  {
+    name: 'vault-app-role',
+    kms: 'vault',
+    kmsConfig: {
+      vaultTransitEngineUrl: 'https://kms.example/v1/transit',
+      auth: { appRole: { roleId: 'r', secretId: password, mount: 'm' } },
+    },
+  },
+  {
+    name: 'vault-jwt',
+    kms: 'vault',
+    kmsConfig: {
+      vaultTransitEngineUrl: 'https://kms.example/v1/transit',
+      auth: { jwt: { role: 'r', jwt: password, mount: 'm' } },
+    },
+  },
+  {
+    name: 'aws',
+    kms: 'aws-kms',
+    kmsConfig: {
+      endpointUrl: 'https://kms.example/',
+      region: 'eu-central-1',
+      credentials: { longTerm: { accessKeyId: password, secretAccessKey: password } },
+    },
+  },
+  {
+    name: 'azure',
+    kms: 'azure-key-vault',
+    kmsConfig: {
+      keyVaultName: 'vault',
+      keyVaultHost: 'kms.example',
+      oauth2ClientCredentials: { tenantId: 't', clientId: password, clientSecret: password, scope: 's' },
+    },
+  },
+  {
+    name: 'gcp',
+    kms: 'gcp-kms',
+    kmsConfig: {
+      keyRing: 'projects/p/locations/l/keyRings/r',
+      credentials: { serviceAccountKey: password },
+    },
+  },
+];
+const encryption = FILTER_CONFIGS['record-encryption'];
+const FILTERS: { name: string; type: string; config: object }[] = [
+  ...Object.entries(FILTER_CONFIGS).map(([type, config]) => ({ name: type, type, config })),
+  ...KMS_CONFIGS.map(({ name, ...kms }) => ({
+    name,
+    type: 'record-encryption',
+    config: { ...encryption, ...kms },
+  })),
+];
+
+test('there is an example of every key service', () => {
+  const shown = new Set(
+    [...KMS_CONFIGS, encryption as { kms: string }].map(({ kms }) => findKmsProvider(kms)),
+  );
+  assert.deepEqual(shown, new Set(KMS_PROVIDERS));
+});
+
 const authority = await createAuthority('canaries');
 const { certPem, keyPem } = await authority.issue({ commonName: 'proxy', dns: ['localhost'] });
 
@@ -64,10 +137,10 @@ suite('what the operator says', () => {
     stringData: { value: CANARY },
   };
   /** A virtual cluster that uses a filter of each kind, in scenarios that have none. */
-  const filters = Object.entries(FILTER_CONFIGS).map(([type, config]) => ({
+  const filters = FILTERS.map(({ name, type, config }) => ({
     apiVersion: 'filter.kroxylicious.io/v1alpha1',
     kind: 'KafkaProtocolFilter',
-    metadata: { name: `canary-${type}` },
+    metadata: { name: `canary-${name}` },
     spec: { type, config },
   }));
   const filtered = {
@@ -143,13 +216,13 @@ suite('what a proxy says', () => {
   const bootstrapServers = '127.0.0.1:1';
   const document = {
     pem: { certificate: certPem, key: keyPem },
-    filterDefinitions: Object.entries(FILTER_CONFIGS).map(([type, config]) => ({ name: type, type, config })),
+    filterDefinitions: FILTERS,
     virtualClusters: [
       {
         name: 'a',
         targetCluster: { bootstrapServers, tls: { key, trust: { certificates: { pem: 'certificate' } } } },
         gateways: [gateway(1, { key })],
-        filters: Object.keys(FILTER_CONFIGS),
+        filters: FILTERS.map(({ name }) => name),
       },
       {
         name: 'b',

@@ -17,11 +17,15 @@ function config(extra: object = {}) {
 }
 
 for (const extra of [{}, { numIvBytes: 16, numAuthBits: 96 }]) {
-  testKmsContract(`in-memory ${JSON.stringify(extra)}`, async () => ({
-    kms: inMemoryKms(inMemorySchema.parse(config(extra))),
-    aliases: ['kek-0', 'kek-1'],
-    unknownKekId: '99999999-2222-3333-4444-555555555555',
-  }));
+  testKmsContract(`in-memory ${JSON.stringify(extra)}`, async () => {
+    const kms = inMemoryKms(inMemorySchema.parse(config(extra)));
+    return {
+      kms,
+      aliases: ['kek-0', 'kek-1'],
+      unknownKekId: '99999999-2222-3333-4444-555555555555',
+      [Symbol.asyncDispose]: async () => kms.close(),
+    };
+  });
 }
 
 test('the wrapped key has the original’s layout', async () => {

@@ -2,7 +2,8 @@ import { connectKafka } from '../../kafka/client.ts';
 import { messageOf } from '../../ops/errors.ts';
 import type { Address, TargetConfig } from '../config/model.ts';
 import { contextOptions } from '../config/tls-context.ts';
-import { createTargetPolicy, lookupOf } from '../net/target-policy.ts';
+import { lookupOf } from '../../ops/outbound.ts';
+import { createTargetPolicy } from '../net/target-policy.ts';
 
 /** Where some thousands of brokers are. */
 const LONGEST_RESPONSE = 1_048_576;

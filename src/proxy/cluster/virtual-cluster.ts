@@ -8,6 +8,7 @@ import type { Address, VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import { createFilter } from '../filters/registry.ts';
 import type { ProcessBudget } from '../net/byte-budget.ts';
+import { createOutbound } from '../net/target-policy.ts';
 import type { Cluster, ClusterSession } from './cluster.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
 import { createTopology, MAX_BROKERS } from './topology.ts';
@@ -75,14 +76,15 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
 }
 
 async function createFilters(
-  { name: virtualCluster, filters: specs }: VirtualClusterConfig,
+  { name: virtualCluster, filters: specs, target }: VirtualClusterConfig,
   log: Log,
   metrics: Metrics,
 ): Promise<Filter[]> {
   const filters: Filter[] = [];
+  const outbound = createOutbound(target.policy);
   for (const spec of specs) {
     try {
-      filters.push(await createFilter(spec, { virtualCluster, name: spec.name, log, metrics }));
+      filters.push(await createFilter(spec, { virtualCluster, name: spec.name, log, metrics, outbound }));
     } catch (error) {
       await closeFilters(filters, log);
       throw error;

@@ -75,6 +75,8 @@ export interface TargetPolicyConfig {
   allow: string[];
   /** Whether the bootstrap servers are named by somebody who may name anything, or are checked like their brokers. */
   bootstrap: 'named' | 'checked';
+  /** Host names and patterns of them to which filters may send credentials of the process itself. */
+  identityHosts?: string[];
 }
 
 export interface FilterSpec {

@@ -215,7 +215,11 @@ function target(
     selection: document?.bootstrapServerSelection?.strategy ?? 'round-robin',
     tls: document?.tls && clientTls(document.tls, inside('targetCluster', place)),
     ...(targetPolicy && {
-      policy: { allow: targetPolicy.allow ?? [], bootstrap: targetPolicy.bootstrap ?? 'named' },
+      policy: {
+        allow: targetPolicy.allow ?? [],
+        bootstrap: targetPolicy.bootstrap ?? 'named',
+        ...(targetPolicy.identityHosts && { identityHosts: targetPolicy.identityHosts }),
+      },
     }),
   };
 }

@@ -29,14 +29,16 @@ const network = z.union(
   'must be a network in CIDR notation, such as 10.0.0.0/8 or fd00::/8',
 );
 
+const isHostPattern = (text: string) =>
+  /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text) && !/(^|\.)\d+$/.test(text);
+
 /** A network, an address, a host name, or `*.` and a domain. */
 const allowedTarget = z
   .string()
   .max(253)
   .refine(
     (text) =>
-      z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]).safeParse(text).success ||
-      (/^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$/i.test(text) && !/(^|\.)\d+$/.test(text)),
+      z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()]).safeParse(text).success || isHostPattern(text),
     'must be a network (10.0.0.0/8), an address, a host name, or a pattern such as *.kafka.svc',
   );
 
@@ -239,6 +241,12 @@ export const configSchema = z.strictObject({
     .strictObject({
       allow: z.array(allowedTarget).max(256).optional(),
       bootstrap: z.enum(['named', 'checked']).optional(),
+      identityHosts: z
+        .array(
+          z.string().max(253).refine(isHostPattern, 'must be a host name or a pattern such as *.example.com'),
+        )
+        .max(256)
+        .optional(),
     })
     .optional(),
   unknownApis: z.enum(['pass', 'refuse']).optional(),

@@ -4,6 +4,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { provideModules } from '../../../test/support/filter-modules.ts';
 import { createMetrics } from '../../ops/metrics.ts';
+import { createOutbound } from '../net/target-policy.ts';
 import { checkFilter, createFilter } from './registry.ts';
 
 const sourceOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
@@ -34,6 +35,7 @@ const setting = {
   name: 'own',
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),
+  outbound: createOutbound(),
 };
 const make = (module: string, secretFields?: string[]) =>
   createFilter({ type: `module:${module}`, config: { a: 'canary' }, secretFields }, setting);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { suite, test } from 'node:test';
+import type { OutboundPurpose } from '../../ops/outbound.ts';
 import type { TargetPolicyConfig } from '../config/model.ts';
-import { createTargetPolicy, lookupOf, specialKind } from './target-policy.ts';
+import { lookupOf } from '../../ops/outbound.ts';
+import { createOutbound, createTargetPolicy, specialKind } from './target-policy.ts';
 
 /** Names that mean what a test says. */
 const NAMES: Record<string, string[]> = {
@@ -95,5 +97,48 @@ suite('target policy', () => {
     lookup('other.example.com', { all: true }, (_error, addresses) => said.push(addresses));
     lookup('other.example.com', {}, (_error, address, family) => said.push([address, family]));
     assert.deepEqual(said, [[{ address: '192.0.2.1', family: 4 }], ['192.0.2.1', 4]]);
+  });
+
+  const CHECKED: TargetPolicyConfig = { allow: [], bootstrap: 'checked' };
+  const dialledFor = async (
+    purpose: OutboundPurpose,
+    host: string,
+    policy: Partial<TargetPolicyConfig> = {},
+  ) =>
+    createOutbound({ ...CHECKED, ...policy }, resolve)
+      .resolve(host, purpose)
+      .then((found) => found.map(({ address }) => address).join(), String);
+
+  test('a filter’s service is dialled where a broker may be, but never where a cloud says who we are', async () => {
+    assert.equal(await dialledFor('service', 'broker.example.com'), '192.0.2.10');
+    assert.match(await dialledFor('service', '127.0.0.1'), /is loopback/);
+    assert.match(await dialledFor('service', 'rebound.example.com'), /is link-local/);
+    assert.match(await dialledFor('service', '10.2.0.1', { allow: ['10.1.0.0/16'] }), /is not in/);
+    const allow = ['169.254.169.254', '127.0.0.1'];
+    assert.equal(await dialledFor('service', '127.0.0.1', { allow }), '127.0.0.1');
+    for (const host of ['169.254.169.254', 'rebound.example.com'])
+      assert.match(await dialledFor('service', host, { allow }), /is no address for a service/);
+    assert.equal(await dialledFor('metadata', '169.254.169.254', { allow }), '169.254.169.254');
+    assert.match(await dialledFor('metadata', '169.254.169.254'), /is link-local/);
+  });
+
+  test('whoever owns the machine may name anything on it', async () => {
+    assert.equal(await dialledFor('service', 'localhost', { bootstrap: 'named' }), '127.0.0.1,::1');
+    assert.equal(await dialledFor('metadata', '169.254.169.254', { bootstrap: 'named' }), '169.254.169.254');
+    assert.ok(createOutbound({ ...CHECKED, bootstrap: 'named' }).mayIdentifyTo(new URL('http://localhost')));
+  });
+
+  test('the process identifies itself only to hosts that an admin has named, by HTTPS', () => {
+    const url = (text: string) => new URL(text);
+    assert.equal(createOutbound(CHECKED).mayIdentifyTo(url('https://kms.example.com')), false);
+    const outbound = createOutbound({ ...CHECKED, identityHosts: ['*.example.com'] });
+    assert.equal(outbound.mayIdentifyTo(url('https://kms.example.com')), true);
+    assert.equal(outbound.mayIdentifyTo(url('http://kms.example.com')), false);
+    assert.equal(outbound.mayIdentifyTo(url('https://kms.example.com.evil.example')), false);
+    const named = createOutbound({ allow: [], bootstrap: 'named', identityHosts: ['a.example'] });
+    assert.deepEqual(
+      ['http://a.example', 'http://b.example'].map((text) => named.mayIdentifyTo(url(text))),
+      [true, false],
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { lookup as lookUpAddresses } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import { isIP, isIPv4 } from 'node:net';
-import type { LookupFunction } from 'node:net';
+import type { Outbound } from '../../ops/outbound.ts';
 import type { TargetPolicyConfig } from '../config/model.ts';
 import { dotted, groupsOf, networkMatcher } from './client-address.ts';
 
@@ -106,11 +106,31 @@ export function createTargetPolicy(
   };
 }
 
-/** A look-up that says only what was checked, whatever the name means by now. */
-export function lookupOf(checked: readonly LookupAddress[]): LookupFunction {
-  const [first] = checked;
-  return (_host, options, callback) => {
-    if (options.all) callback(null, [...checked]);
-    else callback(null, first!.address, first!.family);
+/** Addresses that say who a machine is in its cloud. A service that a configuration names is never there. */
+const isIdentityKind = (kind: string | undefined) => kind === 'link-local' || kind === 'metadata';
+
+/**
+ * What filters may connect to. Where bootstrap servers are checked, somebody else writes the configuration than runs the
+ * process: then hosts are checked like brokers, and the process identifies itself only to the `identityHosts`, by HTTPS.
+ */
+export function createOutbound(
+  policy: TargetPolicyConfig = DEFAULT,
+  resolveHost: Resolve = lookUp,
+): Outbound {
+  const isTrusted = policy.bootstrap === 'named';
+  const { identityHosts } = policy;
+  const isIdentityHost = hostMatcher(identityHosts ?? []);
+  return {
+    async resolve(host, purpose) {
+      const found = await createTargetPolicy(policy, [host], resolveHost).resolve(host);
+      if (isTrusted || purpose === 'metadata') return found;
+      const permitted = found.filter(({ address }) => !isIdentityKind(specialKind(address)));
+      if (permitted.length > 0) return permitted;
+      throw new Error(`the target policy does not allow it: ${host} is no address for a service`);
+    },
+    mayIdentifyTo: ({ protocol, hostname }) =>
+      isTrusted && identityHosts === undefined
+        ? true
+        : (isTrusted || protocol === 'https:') && isIdentityHost(hostname),
   };
 }

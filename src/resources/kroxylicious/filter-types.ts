@@ -9,7 +9,21 @@ import type { FilterModule } from '../../ops/filter-module.ts';
 const SECRET_FIELDS: { names: readonly string[]; secretFields: readonly string[] }[] = [
   {
     names: ['record-encryption', 'RecordEncryption', 'io.kroxylicious.filter.encryption.RecordEncryption'],
-    secretFields: ['kmsConfig.existingKeks.*.key', 'kmsConfig.vaultToken.password'],
+    secretFields: [
+      'kmsConfig.existingKeks.*.key',
+      'kmsConfig.vaultToken.password',
+      'kmsConfig.auth.appRole.secretId.password',
+      'kmsConfig.auth.jwt.jwt.password',
+      'kmsConfig.tls.trust.certificates',
+      'kmsConfig.credentials.longTerm.accessKeyId.password',
+      'kmsConfig.credentials.longTerm.secretAccessKey.password',
+      'kmsConfig.longTermCredentials.accessKeyId.password',
+      'kmsConfig.longTermCredentials.secretAccessKey.password',
+      'kmsConfig.oauth2ClientCredentials.clientId.password',
+      'kmsConfig.oauth2ClientCredentials.clientSecret.password',
+      'kmsConfig.oauth2ClientCredentials.tls.trust.certificates',
+      'kmsConfig.credentials.serviceAccountKey.password',
+    ],
   },
 ];
 

@@ -70,13 +70,16 @@ const TARGET =
   'write a network such as 10.0.0.0/8, an address, a host name, or a pattern such as *.kafka.svc';
 const HOST = /^(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
 
+const HOST_PATTERN = 'write a host name or a pattern such as *.example.com';
+const isHost = (value: string) => HOST.test(value) && !/(^|\.)\d+$/.test(value);
+
 const allowedTarget = withRules(
   text(253, {
     matching: /^((\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|[0-9A-Fa-f:.]+(\/[0-9]{1,3})?)$/,
     otherwise: TARGET,
   }),
   {
-    holds: (value) => isNetwork(value) || isAddress(value) || (HOST.test(value) && !/(^|\.)\d+$/.test(value)),
+    holds: (value) => isNetwork(value) || isAddress(value) || isHost(value),
     message: TARGET,
   },
 );
@@ -88,6 +91,19 @@ export const targetPolicy = z.object({
     .meta({ 'x-kubernetes-list-type': 'atomic' })
     .describe(
       'Networks, addresses, host names and patterns `*.domain`; with any, only these. Loopback, link-local, multicast and metadata addresses have to be named by a network or address within their own range.',
+    )
+    .exactOptional(),
+  identityHosts: z
+    .array(
+      withRules(text(253, { matching: HOST, otherwise: HOST_PATTERN }), {
+        holds: isHost,
+        message: HOST_PATTERN,
+      }),
+    )
+    .max(256)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe(
+      'Host names and patterns `*.domain` of key services to which filters may send what identifies the pods themselves: files of theirs, and what a metadata service says. None if left out.',
     )
     .exactOptional(),
 });

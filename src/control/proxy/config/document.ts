@@ -59,7 +59,11 @@ export interface ProxySettings {
   };
   workers?: number;
   limits?: object;
-  targetPolicy?: { allow: readonly string[]; bootstrap: 'named' | 'checked' };
+  targetPolicy?: {
+    allow: readonly string[];
+    bootstrap: 'named' | 'checked';
+    identityHosts?: readonly string[];
+  };
   /** How long requests on their way may take when the proxy ends, or a virtual cluster changes. */
   network?: { proxy: { shutdownTimeout: string } };
 }

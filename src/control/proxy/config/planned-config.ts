@@ -108,7 +108,7 @@ export function podSettings(proxy: KafkaProxy | undefined): ProxySettings {
     workers: workersOf(resources),
     limits: { ...(budget !== undefined && { maxBufferedBytes: budget }), ...limits },
     // Developers name bootstrap servers, and the policy is the admin's.
-    targetPolicy: { allow: proxy?.spec.targetPolicy?.allow ?? [], bootstrap: 'checked' },
+    targetPolicy: { allow: [], ...proxy?.spec.targetPolicy, bootstrap: 'checked' },
     ...(network && { network }),
   };
 }

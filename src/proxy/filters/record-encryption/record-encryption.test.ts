@@ -11,6 +11,7 @@ import type { Requests, Responses } from '../../../kafka/schemas/types.ts';
 import { createLog } from '../../../ops/log.ts';
 import { createMetrics } from '../../../ops/metrics.ts';
 import type { ConnectionContext, MessageContext } from '../../filter.ts';
+import { LOOPBACK } from '../../../../test/support/kms/stand-in.ts';
 import type { RecordEncryptionConfig } from './config.ts';
 import { recordEncryption } from './record-encryption.ts';
 
@@ -36,7 +37,7 @@ interface Change {
 async function setUp(change: Change = {}) {
   const kms = { ...inMemoryKms(inMemorySchema.parse({ existingKeks })), ...change.kms };
   const config: RecordEncryptionConfig = {
-    provider: { types: [], schema: inMemorySchema, create: () => kms },
+    provider: { types: [], schema: inMemorySchema, secretFields: [], create: () => kms },
     kmsConfig: {},
     aliasOf: change.aliasOf ?? ((topic) => `KEK-${topic}`),
     unresolvedKeyPolicy: change.policy ?? 'PASSTHROUGH_UNENCRYPTED',
@@ -45,7 +46,8 @@ async function setUp(change: Change = {}) {
   };
   const metrics = createMetrics();
   const log = createLog('silent');
-  const filter = await recordEncryption.create(config, { virtualCluster: 'vc', name: 'f', log, metrics });
+  const setting = { virtualCluster: 'vc', name: 'f', log, metrics, outbound: LOOPBACK };
+  const filter = await recordEncryption.create(config, setting);
   const context = {
     log,
     topicNames: async (ids: Iterable<string>) =>

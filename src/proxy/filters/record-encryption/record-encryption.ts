@@ -1,6 +1,9 @@
+import { createBreaker } from '../../../crypto/breaker.ts';
 import { createKeyRing } from '../../../crypto/key-ring.ts';
 import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { BadEnvelope, KmsUnavailable, UnknownKey } from '../../../crypto/kms.ts';
+import { KMS_SECRET_FIELDS } from '../../../crypto/kms/providers.ts';
+import { meteredKms, reportBreaker } from '../../../crypto/metered.ts';
 import { retryingKms } from '../../../crypto/retry.ts';
 import { ERRORS } from '../../../kafka/errors.ts';
 import type { KafkaErrorName } from '../../../kafka/errors.ts';
@@ -33,9 +36,13 @@ export const RECORD_ENCRYPTION_TYPES = [
  */
 export const recordEncryption: FilterType<RecordEncryptionConfig> = {
   config: recordEncryptionSchema,
-  secretFields: ['kmsConfig.existingKeks.*.key', 'kmsConfig.vaultToken.password'],
-  create(config, { virtualCluster, metrics }) {
-    const kms = retryingKms(config.provider.create(config.kmsConfig));
+  secretFields: KMS_SECRET_FIELDS.map((field) => `kmsConfig.${field}`),
+  create(config, { virtualCluster, name, metrics, outbound }) {
+    const labels = { virtual_cluster: virtualCluster, filter: name };
+    const breaker = createBreaker();
+    const service = config.provider.create(config.kmsConfig, { outbound });
+    const kms = retryingKms(meteredKms(service, metrics, labels), { breaker });
+    const stopReport = reportBreaker(breaker, metrics, labels);
     const filter: Shared = {
       config,
       ring: createKeyRing(kms, config.limits),
@@ -46,7 +53,10 @@ export const recordEncryption: FilterType<RecordEncryptionConfig> = {
     };
     return {
       connect: (context) => connectionFilter(filter, context),
-      close: () => filter.ring.close(),
+      close() {
+        stopReport();
+        filter.ring.close();
+      },
     };
   },
 };

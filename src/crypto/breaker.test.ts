@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { createBreaker } from './breaker.ts';
+
+function setUp() {
+  const clock = { ms: 0 };
+  const breaker = createBreaker({ failures: 3, firstPauseMs: 100, maxPauseMs: 300, now: () => clock.ms });
+  const fail = (times: number) => {
+    for (let i = 0; i < times; i++) breaker.failed();
+  };
+  return { clock, breaker, fail };
+}
+
+suite('circuit breaker', () => {
+  test('it opens after so many failures in a row, and a success begins anew', () => {
+    const { breaker, fail } = setUp();
+    fail(2);
+    breaker.succeeded();
+    fail(2);
+    assert.ok(breaker.admits());
+    fail(1);
+    assert.equal(breaker.admits(), false);
+    assert.ok(breaker.isOpen());
+  });
+
+  test('after a while one may try, and no other until that one is done', () => {
+    const { breaker, clock, fail } = setUp();
+    fail(3);
+    clock.ms = 100;
+    assert.deepEqual([breaker.admits(), breaker.admits()], [true, false]);
+    breaker.succeeded();
+    assert.deepEqual([breaker.admits(), breaker.admits(), breaker.isOpen()], [true, true, false]);
+  });
+
+  test('each try that fails makes the pause longer, up to a limit', () => {
+    const { breaker, clock, fail } = setUp();
+    fail(3);
+    for (const pause of [100, 200, 300, 300]) {
+      clock.ms += pause - 1;
+      assert.equal(breaker.admits(), false);
+      clock.ms += 1;
+      assert.ok(breaker.admits());
+      breaker.failed();
+    }
+  });
+
+  test('late failures of before do not lengthen the pause', () => {
+    const { breaker, clock, fail } = setUp();
+    fail(10);
+    clock.ms = 100;
+    assert.ok(breaker.admits());
+  });
+
+  test('whatever happens, it is asked again some time', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('admits', 'succeeded', 'failed', 'wait')), (steps) => {
+        const { breaker, clock } = setUp();
+        let asking = 0;
+        for (const step of steps) {
+          if (step === 'wait') clock.ms += 50;
+          else if (step === 'admits') asking += Number(breaker.admits());
+          else if (asking > 0) {
+            asking -= 1;
+            breaker[step]();
+          }
+        }
+        while (asking-- > 0) breaker.failed();
+        clock.ms += 300;
+        assert.ok(breaker.admits());
+      }),
+    );
+  });
+});
