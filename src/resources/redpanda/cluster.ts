@@ -62,7 +62,7 @@ const api = z.looseObject({
     .exactOptional(),
   external: external.describe('How it is reached from outside the cluster.').exactOptional(),
   authenticationMethod: z
-    .enum(['none', 'sasl', 'mtls_identity', 'http_basic', ''])
+    .enum(['none', 'sasl', 'mtls_identity', 'http_basic'])
     .describe('How clients say who they are.')
     .exactOptional(),
   tls: tls.describe('TLS of this listener.').exactOptional(),
