@@ -55,7 +55,7 @@ suite('a step of a roll', () => {
       statefulSet: OBJECT,
       wanted: { model, revision: 'new', memory },
     };
-    const events = { record: () => {}, stop: async () => {} };
+    const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
     const context = { client: () => client, podsOf: () => pods, events, log: createLog('silent'), clock: Date.now }; // prettier-ignore
     const result = await act([action], context, new AbortController().signal);
     return { written, decision: result.acted?.decision.do };

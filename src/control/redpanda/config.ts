@@ -1,6 +1,6 @@
 /** The files of a broker: `redpanda.yaml`, which it reads when it starts, and what the cluster is founded with. Pure. */
 import { stringify } from 'yaml';
-import { idsOf } from './model.ts';
+import { idsOf, isOpen } from './model.ts';
 import type { Listener, RedpandaModel } from './model.ts';
 import { DATA_DIRECTORY, clientCaDirectory, headlessServiceName, podName, tlsDirectory } from './names.ts';
 
@@ -26,7 +26,8 @@ export function brokerConfig(
   const { kafka, admin, rpcPort, pandaproxy, schemaRegistry, developerMode, settings } = model;
   const address = brokerHost(model, id, clusterDomain);
   const advertised = ({ name, port }: Listener) => ({ name, address, port });
-  const brokers = [{ address: brokerHost(model, id, clusterDomain), port: kafka[0]!.port }];
+  // There is one where it is needed.
+  const brokers = kafka.filter(isOpen).map(({ port }) => ({ address, port }));
   const sections: Record<string, object | undefined> = {
     redpanda: {
       data_directory: DATA_DIRECTORY,

@@ -52,6 +52,10 @@ export interface ListenerTls {
   clientCa: string | undefined;
 }
 
+/** Whether a listener takes whoever comes, as Redpanda's own parts do. */
+export const isOpen = ({ tls, authentication }: Listener): boolean =>
+  tls === undefined && (authentication === undefined || authentication === 'none');
+
 /** What users want of the pods, as Kubernetes spells it. */
 export interface PodWishes {
   nodeSelector?: Readonly<Record<string, string>>;

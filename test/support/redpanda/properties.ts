@@ -68,40 +68,18 @@ export function propertiesOf(file: NodeFile, bootstrap: object, podIP: string): 
     'a broker with an empty disk would found a cluster of its own',
   );
   const own = node.advertised_rpc_api;
-  const isSeed = ({ host }: { host: Address }) => host.address === own.address && host.port === own.port;
+  const isOwn = ({ host }: { host: Address }) => host.address === own.address && host.port === own.port;
   check(
-    node.seed_servers.findIndex(isSeed) === node.node_id,
+    node.seed_servers.findIndex(isOwn) === node.node_id,
     'the broker is not at its place among the seed_servers',
   );
-  const isController = node.node_id === 0;
-  const here = ({ address, port }: Address) => `${address === '0.0.0.0' ? podIP : address}:${port}`;
-  const listeners = [
-    [RPC, here(node.rpc_server), `${own.address}:${own.port}`, 'PLAINTEXT'],
-    ...node.kafka_api.map((api) => {
-      const told = node.advertised_kafka_api.find(({ name }) => name === api.name);
-      check(told !== undefined, `the listener ${api.name} has no advertised_kafka_api`);
-      check(api.authentication_method === undefined, 'the stand-in knows no authentication_method');
-      const isTls = node.kafka_api_tls.some(({ name, enabled }) => enabled && name === api.name);
-      return [
-        idOf(api.name),
-        here(api),
-        `${told!.address}:${told!.port}`,
-        isTls ? 'SSL' : 'PLAINTEXT',
-      ] as const;
-    }),
-  ] as const;
-  const control = `${podIP}:${node.rpc_server.port + 1}`;
   const replicas = Math.min(3, node.seed_servers.length);
   const pem = new Map<string, string[]>();
   const properties = new Map<string, string>([
     ['node.id', String(node.node_id)],
-    ['process.roles', isController ? 'broker,controller' : 'broker'],
+    ['process.roles', node.node_id === 0 ? 'broker,controller' : 'broker'],
     ['controller.quorum.voters', `0@${first!.address}:${first!.port + 1}`],
-    ['controller.listener.names', CONTROLLER],
-    ['listeners', [...listeners.map(([id, at]) => `${id}://${at}`), ...(isController ? [`${CONTROLLER}://${control}`] : [])].join()], // prettier-ignore
-    ['advertised.listeners', listeners.map(([id, , told]) => `${id}://${told}`).join()],
-    ['listener.security.protocol.map', [...listeners.map(([id, , , protocol]) => `${id}:${protocol}`), `${CONTROLLER}:PLAINTEXT`].join()], // prettier-ignore
-    ['inter.broker.listener.name', RPC],
+    ...listenerProperties(node, podIP),
     ['log.dirs', `${node.data_directory}/kafka`],
     ['offsets.topic.replication.factor', String(replicas)],
     ['default.replication.factor', String(replicas)],
@@ -112,6 +90,40 @@ export function propertiesOf(file: NodeFile, bootstrap: object, podIP: string): 
     ...clusterProperties(bootstrap),
   ]);
   return { properties, pem };
+}
+
+interface KafkaListener {
+  id: string;
+  bound: string;
+  told: string;
+  protocol: 'PLAINTEXT' | 'SSL';
+}
+
+function listenersOf(node: NodeFile['redpanda'], podIP: string): KafkaListener[] {
+  const here = ({ address, port }: Address) => `${address === '0.0.0.0' ? podIP : address}:${port}`;
+  const { address, port } = node.advertised_rpc_api;
+  const between: KafkaListener = { id: RPC, bound: here(node.rpc_server), told: `${address}:${port}`, protocol: 'PLAINTEXT' }; // prettier-ignore
+  const forClients = node.kafka_api.map((api): KafkaListener => {
+    const told = node.advertised_kafka_api.find(({ name }) => name === api.name);
+    check(told !== undefined, `the listener ${api.name} has no advertised_kafka_api`);
+    check(api.authentication_method === undefined, 'the stand-in knows no authentication_method');
+    const isTls = node.kafka_api_tls.some(({ name, enabled }) => enabled && name === api.name);
+    return { id: idOf(api.name), bound: here(api), told: `${told!.address}:${told!.port}`, protocol: isTls ? 'SSL' : 'PLAINTEXT' }; // prettier-ignore
+  });
+  return [between, ...forClients];
+}
+
+function listenerProperties(node: NodeFile['redpanda'], podIP: string): [string, string][] {
+  const listeners = listenersOf(node, podIP);
+  const control = node.node_id === 0 ? [`${CONTROLLER}://${podIP}:${node.rpc_server.port + 1}`] : [];
+  const protocols = listeners.map(({ id, protocol }) => `${id}:${protocol}`);
+  return [
+    ['controller.listener.names', CONTROLLER],
+    ['listeners', [...listeners.map(({ id, bound }) => `${id}://${bound}`), ...control].join()],
+    ['advertised.listeners', listeners.map(({ id, told }) => `${id}://${told}`).join()],
+    ['listener.security.protocol.map', [...protocols, `${CONTROLLER}:PLAINTEXT`].join()],
+    ['inter.broker.listener.name', RPC],
+  ];
 }
 
 function tlsProperties(listeners: readonly ListenerTls[], pem: Map<string, string[]>): [string, string][] {

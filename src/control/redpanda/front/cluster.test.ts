@@ -91,6 +91,9 @@ suite('a Redpanda Cluster', () => {
     assert.match(refused({ kafkaApi: [{ tls: halfTls }] }), /clientCACertRef: name the Secret/);
     assert.match(refused({ adminApi: [{ tls: { enabled: true } }] }), /^NotSupported .*adminApi\.tls/);
     assert.match(refused({ adminApi: [{}, {}] }), /adminApi: there can be one/);
+    const secret = { kafkaApi: [{ authenticationMethod: 'sasl' }], schemaRegistry: {} };
+    assert.match(refused(secret), /need a listener in kafkaApi without TLS and authentication/);
+    assert.match(refusalOf({ enableSasl: true, configuration: { schemaRegistry: {} } }), /need a listener/);
   });
 
   test('goes on while external connectivity is asked for, and says that it has no effect', () => {

@@ -36,7 +36,7 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
   const { metadata, spec } = cluster;
   const { listeners, faults: listenerFaults } = listenersOf(cluster);
   const { settings, bootstrap, faults: settingFaults } = settingsOf(spec);
-  const { replicas = 1, version = '', image = DEFAULT_IMAGE, resources = {}, podDisruptionBudget } = spec;
+  const { replicas = 1, version = '', image = DEFAULT_IMAGE, podDisruptionBudget } = spec;
   const storage = storageOf(spec, running?.storage);
   const faults = [
     ...nameFaults(metadata.name),
@@ -49,8 +49,6 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
     ...otherFaults(spec),
   ];
   if (faults.some((fault) => !isWarning(fault))) return { model: undefined, faults };
-  const { annotations = {}, nodeSelector, tolerations, priorityClassName, configuration } = spec;
-  const { requests, limits } = resources;
   const model: RedpandaModel = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -59,13 +57,24 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
     image: `${image}:${version}`,
     version,
     storage,
-    resources: { ...(requests && { requests }), ...(limits && { limits }) },
     arguments: argumentsOf(spec),
-    developerMode: configuration.developerMode ?? false,
+    developerMode: spec.configuration.developerMode ?? false,
     ...listeners,
     settings,
     bootstrap,
     disruptionBudget: budgetOf(podDisruptionBudget),
+    ...podWishes(spec),
+  };
+  return { model, faults };
+}
+
+function podWishes(
+  spec: RedpandaCluster['spec'],
+): Pick<RedpandaModel, 'resources' | 'podAnnotations' | 'pod'> {
+  const { annotations = {}, nodeSelector, tolerations, priorityClassName } = spec;
+  const { requests, limits } = spec.resources ?? {};
+  return {
+    resources: { ...(requests && { requests }), ...(limits && { limits }) },
     podAnnotations: annotations,
     pod: {
       ...(nodeSelector && { nodeSelector }),
@@ -73,7 +82,6 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
       ...(priorityClassName !== undefined && { priorityClassName }),
     },
   };
-  return { model, faults };
 }
 
 const refusal = (reason: Fault['reason'], field: string, message: string): Fault => ({

@@ -1,6 +1,7 @@
 /** Where the brokers of a Redpanda cluster listen, checked. Pure. */
 import type { RedpandaCluster } from '../../../resources/redpanda/cluster.ts';
 import type { Fault } from '../faults.ts';
+import { isOpen } from '../model.ts';
 import type { Listener, RedpandaModel } from '../model.ts';
 import { DEFAULT_PORTS } from '../names.ts';
 
@@ -20,10 +21,8 @@ const invalid = (path: readonly (string | number)[], message: string): Fault => 
 /** Those for outside are told of, and left out. */
 const isInternal = ({ external }: Api) => external?.enabled !== true;
 
-export function listenersOf({ spec: { configuration } }: RedpandaCluster): {
-  listeners: Listeners;
-  faults: Fault[];
-} {
+export function listenersOf(cluster: RedpandaCluster): { listeners: Listeners; faults: Fault[] } {
+  const { configuration } = cluster.spec;
   const { kafkaApi = [], adminApi = [], pandaproxyApi = [], schemaRegistry, rpcServer } = configuration;
   const inside = (apis: readonly Api[]) => apis.filter(isInternal);
   const kafka = kafkaApi.some(isInternal) ? inside(kafkaApi) : [{}];
@@ -48,6 +47,7 @@ export function listenersOf({ spec: { configuration } }: RedpandaCluster): {
       ...nameFaults(listeners.kafka),
       ...portFaults(listeners),
       ...kafka.flatMap((api, index) => tlsFaults(api, ['kafkaApi', index])),
+      ...clientFaults(cluster, listeners),
       ...unsupportedTls([['adminApi', admin], ['pandaproxyApi', pandaproxy], ['schemaRegistry', registry]]), // prettier-ignore
       ...externalFaults(configuration),
     ],
@@ -113,6 +113,16 @@ function tlsFaults({ tls }: Api, path: readonly (string | number)[]): Fault[] {
     ...(tls.nodeSecretRef ? [] : at('nodeSecretRef', 'name the Secret with tls.crt and tls.key of the brokers: certificates are not made here')), // prettier-ignore
     ...(tls.requireClientAuth && !tls.clientCACertRef ? at('clientCACertRef', 'name the Secret with ca.crt, the authority of clients’ certificates') : []), // prettier-ignore
   ];
+}
+
+/** Pandaproxy and the schema registry are clients of Kafka, and have no credentials. */
+function clientFaults({ spec }: RedpandaCluster, { kafka, pandaproxy, schemaRegistry }: Listeners): Fault[] {
+  const needsLogin = ({ authentication }: Listener) => spec.enableSasl === true && authentication !== 'none';
+  const isUsable = kafka.some((listener) => isOpen(listener) && !needsLogin(listener));
+  if (isUsable || !(pandaproxy ?? schemaRegistry)) return [];
+  const message =
+    'pandaproxyApi and schemaRegistry need a listener in kafkaApi without TLS and authentication; add one, or remove them';
+  return [{ reason: 'NotSupported', path: [...PATH, 'kafkaApi'], message }];
 }
 
 /** The operator asks the admin API, and brokers the others: by plain HTTP, so far. */
