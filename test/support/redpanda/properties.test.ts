@@ -36,11 +36,15 @@ suite('the stand-in for Redpanda', () => {
   test('listens at its own address, and tells clients the name', () => {
     const { properties } = propertiesFor(1, { kafkaApi: [{ port: 19_092 }] });
     assert.equal(properties.get('node.id'), '1');
-    assert.equal(properties.get('process.roles'), 'broker');
-    assert.equal(properties.get('listeners'), 'RPC://127.0.0.9:33145,KAFKA://127.0.0.9:19092');
+    assert.equal(properties.get('process.roles'), 'broker,controller');
+    assert.equal(
+      properties.get('listeners'),
+      'RPC://127.0.0.9:33145,KAFKA://127.0.0.9:19092,CONTROLLER://127.0.0.9:33146',
+    );
     const host = 'p-1.p.n.svc.cluster.local';
     assert.equal(properties.get('advertised.listeners'), `RPC://${host}:33145,KAFKA://${host}:19092`);
-    assert.equal(properties.get('controller.quorum.voters'), '0@p-0.p.n.svc.cluster.local:33146');
+    const voters = [0, 1, 2].map((id) => `${id}@p-${id}.p.n.svc.cluster.local:33146`);
+    assert.equal(properties.get('controller.quorum.voters'), voters.join());
     assert.equal(properties.get('log.dirs'), '/var/lib/redpanda/data/kafka');
   });
 

@@ -61,8 +61,7 @@ function check(holds: boolean, problem: string): void {
 
 export function propertiesOf(file: NodeFile, bootstrap: object, podIP: string): KafkaFiles {
   const { redpanda: node } = file;
-  const first = node.seed_servers[0]?.host;
-  check(first !== undefined, 'there are no seed_servers');
+  check(node.seed_servers.length > 0, 'there are no seed_servers');
   check(
     node.empty_seed_starts_cluster === false,
     'a broker with an empty disk would found a cluster of its own',
@@ -77,8 +76,8 @@ export function propertiesOf(file: NodeFile, bootstrap: object, podIP: string): 
   const pem = new Map<string, string[]>();
   const properties = new Map<string, string>([
     ['node.id', String(node.node_id)],
-    ['process.roles', node.node_id === 0 ? 'broker,controller' : 'broker'],
-    ['controller.quorum.voters', `0@${first!.address}:${first!.port + 1}`],
+    ['process.roles', isVoter(node) ? 'broker,controller' : 'broker'],
+    ['controller.quorum.voters', votersOf(node).map(({ host }, id) => `${id}@${host.address}:${host.port + 1}`).join()], // prettier-ignore
     ...listenerProperties(node, podIP),
     ['log.dirs', `${node.data_directory}/kafka`],
     ['offsets.topic.replication.factor', String(replicas)],
@@ -91,6 +90,11 @@ export function propertiesOf(file: NodeFile, bootstrap: object, podIP: string): 
   ]);
   return { properties, pem };
 }
+
+/** Kafka's controllers. One alone whose address changes is not found again by the brokers that it does not count among its voters. */
+const votersOf = ({ seed_servers: seeds }: NodeFile['redpanda']) => seeds.slice(0, seeds.length < 3 ? 1 : 3);
+
+const isVoter = (node: NodeFile['redpanda']) => node.node_id < votersOf(node).length;
 
 interface KafkaListener {
   id: string;
@@ -115,7 +119,7 @@ function listenersOf(node: NodeFile['redpanda'], podIP: string): KafkaListener[]
 
 function listenerProperties(node: NodeFile['redpanda'], podIP: string): [string, string][] {
   const listeners = listenersOf(node, podIP);
-  const control = node.node_id === 0 ? [`${CONTROLLER}://${podIP}:${node.rpc_server.port + 1}`] : [];
+  const control = isVoter(node) ? [`${CONTROLLER}://${podIP}:${node.rpc_server.port + 1}`] : [];
   const protocols = listeners.map(({ id, protocol }) => `${id}:${protocol}`);
   return [
     ['controller.listener.names', CONTROLLER],

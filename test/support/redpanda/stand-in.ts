@@ -2,7 +2,7 @@
  * Stands in for Redpanda, which cannot be had here: Apache Kafka, run by what a `redpanda.yaml` says, and as much of Redpanda's admin API
  * as the operator asks. It runs in the pods of tests as `/usr/bin/rpk`. What the file lacks, or what the stand-in does not know, ends it.
  *
- * Other than Redpanda: the first of the seed servers has Kafka's only controller, at the port after that of its RPC; brokers talk to each
+ * Other than Redpanda: the first three of the seed servers, or the first alone, have Kafka's controllers, at the port after that of their RPC; brokers talk to each
  * other in Kafka's own protocol at the RPC port; `0.0.0.0` is the pod's own address, since pods share the machine's network.
  */
 import { spawn } from 'node:child_process';
