@@ -20,6 +20,7 @@ import { podSetRoad } from './pod-sets/road.ts';
 import type { ProxyChecks } from './proxy/config/checks.ts';
 import type { AskPod } from './proxy/pods/pod-client.ts';
 import { proxyRoad } from './proxy/road.ts';
+import { redpandaRoad } from './redpanda/road.ts';
 import type { OperatorRoad } from './roads.ts';
 
 export interface OperatorOptions {
@@ -104,6 +105,7 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
   const works: Record<OperatorRoad, () => Work> = {
     proxy: () => workOn(proxyRoadOf(options, cluster), common),
     kafka: () => workOn(kafkaRoadOf(options, cluster, metrics), common),
+    redpanda: () => workOn(redpandaRoadOf(options, cluster), common),
     'pod-sets': () =>
       workOn(
         podSetRoad(() => cluster.client),
@@ -125,6 +127,10 @@ function kafkaRoadOf(
   const holder = namespace ?? LOCAL;
   const settings = { clusterDomain, images: kafkaImages, certificateTimes, holder, operator: ownPods() };
   return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
+}
+
+function redpandaRoadOf({ clusterDomain = 'cluster.local', log }: OperatorOptions, cluster: Cluster) {
+  return redpandaRoad({ settings: { clusterDomain }, client: () => cluster.client, log });
 }
 
 /** The operator's own pods, as NetworkPolicies name them; unknown where it runs outside of a cluster. */

@@ -1,5 +1,5 @@
 /** The roads that an operator can serve. Discover runs in `isthmus dns`, which holds the records. */
-export const OPERATOR_ROADS = ['proxy', 'kafka', 'pod-sets'] as const;
+export const OPERATOR_ROADS = ['proxy', 'kafka', 'redpanda', 'pod-sets'] as const;
 
 export type OperatorRoad = (typeof OPERATOR_ROADS)[number];
 

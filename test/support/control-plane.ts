@@ -34,7 +34,8 @@ import type { Finished, Server } from '../../src/store/embedded/process.ts';
 import { workspace } from './workspace.ts';
 
 export interface ControlPlaneOptions {
-  controllerManager?: boolean;
+  /** Whether there is one; or the only controllers that it runs. */
+  controllerManager?: boolean | readonly string[];
   scheduler?: boolean;
   kwok?: boolean;
   /** Appended to kube-apiserver's arguments: the last of two equal flags counts. */
@@ -243,7 +244,12 @@ async function start(
     await plane.startEtcd();
     await plane.startApiServer();
     if (controllerManager)
-      servers.start('kube-controller-manager', controllerManager, controllerManagerArgs(place));
+      servers.start('kube-controller-manager', controllerManager, [
+        ...controllerManagerArgs(place),
+        ...(Array.isArray(options.controllerManager)
+          ? [`--controllers=${options.controllerManager.join()}`]
+          : []),
+      ]);
     if (scheduler) servers.start('kube-scheduler', scheduler, schedulerArgs(place));
     if (kwok) servers.start('kwok', kwok.program, kwokArgs(place, kwok.stages));
     return { ...plane, stop, [Symbol.asyncDispose]: stop };

@@ -53,9 +53,11 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     'pod-sets': ['kernel', 'shared'],
     discover: ['kernel', 'shared', 'install'],
     brokers: ['kernel', 'shared'],
+    // Its brokers are rolled by the one roller.
+    redpanda: ['kernel', 'shared', 'brokers'],
     'roads.ts': [],
-    install: ['kernel', 'shared', 'proxy', 'brokers', 'pod-sets', 'roads.ts'],
-    'operator.ts': ['kernel', 'proxy', 'brokers', 'pod-sets', 'install', 'roads.ts'],
+    install: ['kernel', 'shared', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'roads.ts'],
+    'operator.ts': ['kernel', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'install', 'roads.ts'],
   },
 };
 

@@ -15,10 +15,28 @@ suite('personas', () => {
     );
   });
 
-  test('no rule has a wildcard, a status, or anything but our own groups', () => {
+  test('who administers the proxies also says which Redpanda clusters there are', () => {
+    const rulesOf = (persona: string) =>
+      personaManifests().find(({ metadata }) => metadata.name === persona)!['rules'] as {
+        apiGroups: string[];
+        verbs: string[];
+      }[];
+    const verbsOf = (persona: string) =>
+      rulesOf(persona).flatMap(({ apiGroups, verbs }) =>
+        apiGroups.includes('redpanda.vectorized.io') ? verbs : [],
+      );
+    assert.ok(verbsOf('isthmus-admin').includes('create'));
+    assert.deepEqual(verbsOf('isthmus-developer'), ['get', 'list', 'watch']);
+  });
+
+  test('no rule has a wildcard, a status, or anything but kinds that we serve', () => {
     for (const { rules } of personaManifests()) {
       for (const { apiGroups, resources, verbs } of rules as Record<string, string[]>[]) {
-        assert.ok(apiGroups!.every((group) => /^((filter\.)?kroxylicious\.io|isthmus\.dev)$/.test(group)));
+        assert.ok(
+          apiGroups!.every((group) =>
+            /^((filter\.)?kroxylicious\.io|isthmus\.dev|redpanda\.vectorized\.io)$/.test(group),
+          ),
+        );
         assert.doesNotMatch([...resources!, ...verbs!].join(), /\*|\/status/);
       }
     }

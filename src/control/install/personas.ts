@@ -10,6 +10,7 @@ import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
 import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
+import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 import { labelsOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
@@ -26,6 +27,9 @@ export const DEVELOPER_KINDS: readonly Granted[] = [
   kafkaProtocolFilter,
 ];
 
+/** Kinds of other projects that have no persona of their own. */
+export const FOREIGN_KINDS: readonly Granted[] = [redpandaCluster];
+
 /** What the operator keeps for itself: a mistake in it can cost data. */
 export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor];
 
@@ -35,7 +39,7 @@ const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 /** Nobody but the operator writes a status, so no persona may. */
 export function personaManifests(): Manifest[] {
   const all = [...ADMIN_KINDS, ...DEVELOPER_KINDS];
-  const read = rules([...all, ...OPERATOR_KINDS], READ);
+  const read = rules([...all, ...FOREIGN_KINDS, ...OPERATOR_KINDS], READ);
   const scale = { apiGroups: [kafkaProxy.group], resources: [`${kafkaProxy.plural}/scale`] };
   return [
     persona('isthmus-viewer', 'view', read),
@@ -43,7 +47,7 @@ export function personaManifests(): Manifest[] {
     persona('isthmus-developer', 'edit', [...read, ...rules(DEVELOPER_KINDS, WRITE)]),
     persona('isthmus-admin', 'admin', [
       ...read,
-      ...rules(all, WRITE),
+      ...rules([...all, ...FOREIGN_KINDS], WRITE),
       { ...scale, verbs: ['get', 'update', 'patch'] },
     ]),
   ];

@@ -3,6 +3,7 @@ import type { PolicyRule, Right } from '../kernel/rights.ts';
 import { KAFKA_WATCHES } from '../brokers/watches.ts';
 import { POD_SET_WATCHES } from '../pod-sets/watches.ts';
 import { PROXY_WATCHES } from '../proxy/watches.ts';
+import { REDPANDA_WATCHES } from '../redpanda/watches.ts';
 import type { OperatorRoad } from '../roads.ts';
 import { OPERATOR_NAME } from './objects.ts';
 
@@ -28,6 +29,7 @@ export const EVENT_RIGHTS: Right[] = [
 const ROAD_RIGHTS: Record<OperatorRoad, Right[]> = {
   proxy: rightsOf(PROXY_WATCHES),
   kafka: rightsOf(KAFKA_WATCHES),
+  redpanda: rightsOf(REDPANDA_WATCHES),
   'pod-sets': rightsOf(POD_SET_WATCHES),
 };
 

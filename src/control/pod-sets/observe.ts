@@ -96,7 +96,7 @@ function nodesOf({ nodes }: PodSetViews, pods: readonly Pod[]): Observed['nodes'
   return new Map([...names].flatMap((name) => factsOf(nodes.get(name) as TrimmedNode | undefined)));
 }
 
-function factsOf(node: TrimmedNode | undefined): [string, NodeFacts][] {
+export function factsOf(node: TrimmedNode | undefined): [string, NodeFacts][] {
   if (!node) return [];
   const { name, labels = {} } = node.metadata;
   return [[name, { name, labels, addresses: node.status?.addresses ?? [] }]];

@@ -22,7 +22,7 @@ export type PodAction =
   | { do: 'annotate'; name: string; uid: string; annotations: Record<string, string | null> };
 
 export interface PodSetPlan extends Plan<PodAction> {
-  /** What events are about. */
+  /** What events are about, and in whose namespace pods are. */
   set: AnyObject | undefined;
 }
 

@@ -1,16 +1,21 @@
-/** The pod-sets road: keeps the pods of StrimziPodSets alive, in whichever cluster it runs, with no Kafka resource there. */
+/**
+ * The pod-sets road: keeps the pods of StrimziPodSets alive, in whichever cluster it runs, with no Kafka resource there, and tells
+ * brokers' pods about the nodes that they are on.
+ */
 import type { Client } from '../../kube/http/client.ts';
 import { reconcileBy } from '../kernel/reconcile.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
-import type { Road } from '../kernel/road.ts';
+import type { Road, RoadController } from '../kernel/road.ts';
 import { createActor } from './act.ts';
 import type { Act } from './act.ts';
 import { POD_SET_EVENTS } from './faults.ts';
 import { observePodSet } from './observe.ts';
 import type { Observed, PodSetCaches, Refusals } from './observe.ts';
 import { planPodSet } from './plan.ts';
+import { observeToldPod, planToldPod } from './told-pod.ts';
+import type { ObservedPod } from './told-pod.ts';
 import type { PodSetPlan } from './plan.ts';
-import { POD_SET_WATCHES, everySet } from './watches.ts';
+import { POD_SET_WATCHES, everySet, everyToldPod } from './watches.ts';
 import type { PodSetViews } from './watches.ts';
 
 /** Sets mostly wait for the API server. */
@@ -21,11 +26,18 @@ export function podSetRoad(client: () => Client): Road<PodSetViews> {
     name: 'pod-sets',
     watches: POD_SET_WATCHES,
     events: POD_SET_EVENTS,
-    everyKey: { 'pod-set': everySet },
+    everyKey: { 'pod-set': everySet, 'told-pod': everyToldPod },
     controllers: (context) => {
       const { watched, events, metrics } = context;
-      const reconciler = podSetReconciler(watched, createActor({ client, events, metrics }));
-      return { 'pod-set': { concurrency: SETS_AT_ONCE, reconcile: reconcileBy(reconciler, context) } };
+      const act = createActor({ client, events, metrics });
+      const controller = (reconcile: RoadController['reconcile']) => ({
+        concurrency: SETS_AT_ONCE,
+        reconcile,
+      });
+      return {
+        'pod-set': controller(reconcileBy(podSetReconciler(watched, act), context)),
+        'told-pod': controller(reconcileBy(toldPodReconciler(watched, act), context)),
+      };
     },
   };
 }
@@ -34,6 +46,17 @@ function podSetReconciler(caches: PodSetCaches, act: Act): Reconciler<Observed, 
   return {
     observe: (key, refusals = new Map(), now) => observePodSet(caches, key, refusals, now),
     plan: planPodSet,
+    act: async ({ plan }, signal) => (plan.set ? act(plan.set, plan.actions, signal) : { acted: undefined }),
+  };
+}
+
+function toldPodReconciler(
+  { views }: PodSetCaches,
+  act: Act,
+): Reconciler<ObservedPod, PodSetPlan, never, Refusals> {
+  return {
+    observe: (key) => observeToldPod(views, key),
+    plan: planToldPod,
     act: async ({ plan }, signal) => (plan.set ? act(plan.set, plan.actions, signal) : { acted: undefined }),
   };
 }

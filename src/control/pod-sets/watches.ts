@@ -6,6 +6,7 @@ import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { NODE_FACTS_LABEL } from '../shared/node-annotations.ts';
 import { CLUSTER_LABEL, POD_SELECTOR, SET_SELECTOR, setNameIn } from './names.ts';
 import { POD_SET_KIND, controllerOf, trimPod } from './pod.ts';
 import type { Pod } from './pod.ts';
@@ -13,6 +14,8 @@ import type { Pod } from './pod.ts';
 /** What can be looked up. */
 export interface PodSetViews {
   pods: View;
+  /** Those of no set that are to be told about their nodes. */
+  toldPods: View;
   podSets?: View;
   anchors?: View;
   nodes?: View;
@@ -37,6 +40,14 @@ export const POD_SET_WATCHES: WatchTable<PodSetViews> = {
     // Pods are made and deleted, and told about their node; read where a name is taken by one that is not followed.
     verbs: ['get', 'create', 'patch', 'delete'],
   },
+  toldPods: {
+    kind: core('Pod', 'pods'),
+    labelSelector: `${SET_SELECTOR},${NODE_FACTS_LABEL}=true`,
+    trim: trimPod,
+    indexes: { node: nodeOf },
+    wakes: { 'told-pod': ownKey },
+    verbs: ['patch'],
+  },
   anchors: {
     kind: kafkaAnchor,
     optional: true,
@@ -54,9 +65,15 @@ export const POD_SET_WATCHES: WatchTable<PodSetViews> = {
     trim: trimNode,
     // A kubelet reports every few minutes that it is there.
     when: ({ before, after }) => !isSameJson(factsOf(before), factsOf(after)),
-    wakes: { 'pod-set': ({ metadata }, { pods }) => pods.find('node', metadata.name).flatMap(setsOf) },
+    wakes: {
+      'pod-set': ({ metadata }, { pods }) => pods.find('node', metadata.name).flatMap(setsOf),
+      'told-pod': ({ metadata }, { toldPods }) => keysOf(toldPods.find('node', metadata.name)),
+    },
   },
 };
+
+/** Every pod of no set that is to be told. */
+export const everyToldPod = ({ toldPods }: PodSetViews): string[] => keysOf(toldPods.list());
 
 /** Every set there is. */
 export const everySet = ({ podSets }: PodSetViews): string[] => keysOf(podSets?.list());

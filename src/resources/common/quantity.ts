@@ -27,3 +27,12 @@ export const resourceRequirements = z
     limits: amounts.describe('What a pod may use at most.').exactOptional(),
   })
   .describe('CPU and memory of each pod.');
+
+const FACTORS: Record<string, number> = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 }; // prettier-ignore
+
+/** The bytes of an amount of memory or disk, if it is one. */
+export function bytesOf(quantity: string): number | undefined {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMGTP]i?|Ki)?$/.exec(quantity) ?? [];
+  const factor = FACTORS[unit];
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}

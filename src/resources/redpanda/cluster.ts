@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { foreignConditions } from '../common/conditions.ts';
+import { foreignConditions, observedGeneration } from '../common/conditions.ts';
 import { portStrategy, subdomain } from '../common/external.ts';
+import { quantity } from '../common/quantity.ts';
 import { defineKind } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
-import { orEmpty, withRules } from '../schema.ts';
+import { asStructural, orEmpty, withRules } from '../schema.ts';
 
 const kept = z.record(z.string(), z.unknown());
 
@@ -38,9 +39,17 @@ const external = withRules(
   },
 );
 
+const secretRef = z.looseObject({ name: z.string().describe('The Secret, in the same namespace.') });
+
 const tls = z.looseObject({
   enabled: z.boolean().describe('Whether it speaks TLS.').exactOptional(),
   requireClientAuth: z.boolean().describe('Whether clients must show a certificate.').exactOptional(),
+  nodeSecretRef: secretRef
+    .describe('Has the certificate of the brokers, `tls.crt`, and its key, `tls.key`.')
+    .exactOptional(),
+  clientCACertRef: secretRef
+    .describe('Has the authority of clients’ certificates, `ca.crt`.')
+    .exactOptional(),
 });
 
 const api = z.looseObject({
@@ -52,6 +61,10 @@ const api = z.looseObject({
     .describe('The port it binds; 0 for one of the operator’s choice.')
     .exactOptional(),
   external: external.describe('How it is reached from outside the cluster.').exactOptional(),
+  authenticationMethod: z
+    .enum(['none', 'sasl', 'mtls_identity', 'http_basic'])
+    .describe('How clients say who they are.')
+    .exactOptional(),
   tls: tls.describe('TLS of this listener.').exactOptional(),
 });
 
@@ -65,14 +78,73 @@ const configuration = z.looseObject({
   adminApi: z.array(api).max(16).describe('The admin API.').exactOptional(),
   pandaproxyApi: z.array(api).max(16).describe('Kafka over HTTP.').exactOptional(),
   schemaRegistry: api.describe('The schema registry.').exactOptional(),
+  autoCreateTopics: z.boolean().describe('Whether topics are made when clients name them.').exactOptional(),
+  groupTopicPartitions: z
+    .int()
+    .min(1)
+    .describe('Partitions of the topic that has the offsets of groups.')
+    .exactOptional(),
+  developerMode: z
+    .boolean()
+    .describe('Whether it shares its machine with others, and checks nothing of it.')
+    .exactOptional(),
+  additionalCommandlineArguments: z
+    .record(z.string(), z.string())
+    .describe('Further arguments of Redpanda’s command line, without the dashes.')
+    .exactOptional(),
+});
+
+const amounts = z.record(z.string(), quantity);
+
+const resources = z.looseObject({
+  requests: amounts.describe('What a broker is promised.').exactOptional(),
+  limits: amounts.describe('What a broker may use at most.').exactOptional(),
+  redpanda: amounts
+    .describe(
+      'What of it Redpanda takes: `cpu` and `memory`; otherwise what is requested, less a tenth of the memory.',
+    )
+    .exactOptional(),
+});
+
+const storage = z.looseObject({
+  capacity: quantity.describe('The size of each broker’s disk; 100Gi if left out.').exactOptional(),
+  storageClassName: z.string().describe('The class of the disks.').exactOptional(),
+});
+
+const intOrText = z.union([z.int().min(0), z.string()]);
+
+const podDisruptionBudget = z.looseObject({
+  enabled: z.boolean().describe('Whether there is one; yes if left out.').exactOptional(),
+  minAvailable: asStructural(intOrText, { 'x-kubernetes-int-or-string': true })
+    .describe('How many brokers must be left.')
+    .exactOptional(),
+  maxUnavailable: asStructural(intOrText, { 'x-kubernetes-int-or-string': true })
+    .describe('How many brokers may be taken away at a time; 1 if left out.')
+    .exactOptional(),
 });
 
 const spec = z.looseObject({
   image: z.string().describe('The container image.').exactOptional(),
   version: z.string().describe('Its tag.').exactOptional(),
   replicas: z.int().min(0).describe('How many brokers.').exactOptional(),
-  resources: kept.describe('CPU and memory of each broker.').exactOptional(),
-  storage: kept.describe('Where the brokers keep their data.').exactOptional(),
+  annotations: z.record(z.string(), z.string()).describe('Annotations of the pods.').exactOptional(),
+  resources: resources.describe('CPU and memory of each broker.').exactOptional(),
+  storage: storage.describe('Where the brokers keep their data.').exactOptional(),
+  podDisruptionBudget: podDisruptionBudget
+    .describe('How many brokers whoever drains nodes may take away.')
+    .exactOptional(),
+  priorityClassName: z.string().describe('The priority of the pods.').exactOptional(),
+  nodeSelector: z.record(z.string(), z.string()).describe('Labels of nodes for the pods.').exactOptional(),
+  tolerations: z.array(kept).describe('Taints that the pods tolerate.').exactOptional(),
+  superUsers: z
+    .array(z.looseObject({ username: z.string() }))
+    .describe('Users that may do everything.')
+    .exactOptional(),
+  enableSasl: z.boolean().describe('Whether clients have to log in.').exactOptional(),
+  additionalConfiguration: z
+    .record(z.string(), z.string())
+    .describe('Further settings by section and name, e.g. `redpanda.default_topic_partitions: "3"`.')
+    .exactOptional(),
   configuration: orEmpty(configuration).describe('The listeners and settings of the brokers.'),
   externalDNSSubdomain: subdomain
     .describe('The same as a listener in configuration.kafkaApi that is external and has this subdomain.')
@@ -96,8 +168,12 @@ const nodes = z.looseObject({
 });
 
 const status = z.looseObject({
+  observedGeneration: observedGeneration.exactOptional(),
   replicas: z.int().describe('How many brokers there are.').exactOptional(),
   readyReplicas: z.int().describe('How many of them are ready.').exactOptional(),
+  currentReplicas: z.int().describe('How many brokers there are to be now.').exactOptional(),
+  restarting: z.boolean().describe('Whether brokers are being restarted.').exactOptional(),
+  version: z.string().describe('The version that runs.').exactOptional(),
   nodes: nodes.describe('The addresses of the brokers.').exactOptional(),
   conditions: foreignConditions.exactOptional(),
 });
@@ -124,7 +200,8 @@ export const redpandaCluster = defineKind({
   categories: ['redpanda', 'isthmus'],
   roads: ['expose'],
   install: 'choice',
-  description: 'A Redpanda cluster. The operator makes its brokers reachable from outside.',
+  description:
+    'A Redpanda cluster. The operator runs those that have the annotation `isthmus.dev/managed: "true"`.',
   columns: [
     { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas', description: 'How many brokers.' },
     { name: 'Ready', type: 'integer', jsonPath: '.status.readyReplicas', description: 'How many are ready.' },

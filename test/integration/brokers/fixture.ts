@@ -64,6 +64,9 @@ const GROUPS: Record<string, [group: string, version: string]> = {
   KafkaUser: ['kafka.strimzi.io', 'v1'],
   KafkaAnchor: ['isthmus.dev', 'v1alpha1'],
   StrimziPodSet: ['core.strimzi.io', 'v1'],
+  Cluster: ['redpanda.vectorized.io', 'v1alpha1'],
+  StatefulSet: ['apps', 'v1'],
+  PodDisruptionBudget: ['policy', 'v1'],
 };
 
 interface Condition {

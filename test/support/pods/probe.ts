@@ -1,4 +1,4 @@
-/** Probes of a container, as the kubelet makes them: TCP connections to the pod's address, and commands inside. */
+/** Probes of a container, as the kubelet makes them: TCP connections and HTTP requests to the pod's address, and commands inside. */
 import { createConnection } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Container } from './container.ts';
@@ -15,6 +15,15 @@ function accepts(host: string, port: number, timeout: number): Promise<boolean> 
   return promise;
 }
 
+/** As with a kubelet, every answer below 400 is a good one. */
+async function answers(host: string, port: number, path: string, timeoutMs: number): Promise<boolean> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const options = { signal, headers: { connection: 'close' } };
+  const response = await fetch(`http://${host}:${port}${path}`, options).catch(() => undefined);
+  await response?.body?.cancel().catch(() => {});
+  return response !== undefined && response.status >= 200 && response.status < 400;
+}
+
 const portNumber = ({ ports = [] }: ContainerSpec, port: number | string) =>
   typeof port === 'number' ? port : ports.find(({ name }) => name === port)?.containerPort;
 
@@ -22,10 +31,10 @@ const portNumber = ({ ports = [] }: ContainerSpec, port: number | string) =>
 export function problemOf(spec: ContainerSpec): string | undefined {
   const unknown = ['startupProbe', 'lifecycle', 'envFrom'].find((key) => key in spec);
   if (unknown !== undefined) return `the pod runner knows no ${unknown}`;
-  for (const { tcpSocket, exec } of [spec.readinessProbe ?? [], spec.livenessProbe ?? []].flat()) {
-    if (!tcpSocket && !exec) return 'the pod runner knows only tcpSocket and exec probes';
-    if (tcpSocket && portNumber(spec, tcpSocket.port) === undefined)
-      return `no port is named ${tcpSocket.port}`;
+  for (const { tcpSocket, httpGet, exec } of [spec.readinessProbe ?? [], spec.livenessProbe ?? []].flat()) {
+    const port = (tcpSocket ?? httpGet)?.port;
+    if (port === undefined && !exec) return 'the pod runner knows only tcpSocket, httpGet and exec probes';
+    if (port !== undefined && portNumber(spec, port) === undefined) return `no port is named ${port}`;
   }
   return undefined;
 }
@@ -39,6 +48,10 @@ export async function probeOnce(
 ): Promise<boolean> {
   const timeoutMs = (probe.timeoutSeconds ?? 1) * 1000;
   if (probe.tcpSocket) return accepts(podIP, portNumber(spec, probe.tcpSocket.port) ?? 0, timeoutMs);
+  if (probe.httpGet) {
+    const { port, path = '/' } = probe.httpGet;
+    return answers(podIP, portNumber(spec, port) ?? 0, path, timeoutMs);
+  }
   const { code } = await container.exec(probe.exec?.command ?? [], timeoutMs).catch(() => ({ code: 1 }));
   return code === 0;
 }

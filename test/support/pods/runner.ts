@@ -7,7 +7,7 @@
  *
  * Other than in a cluster: pods share the machine's network and have an address of 127.0.0.0/8 each, so `://0.0.0.0:` in a mounted
  * `server.config` becomes the pod's address; names come from a hosts file (see hosts.ts); the root file system is always read-only;
- * heaps are small; a container that crashes is started again after seconds. Not there: startup and HTTP probes, preStop hooks,
+ * heaps are small; a container that crashes is started again after seconds. Not there: startup probes, probes by HTTPS, preStop hooks,
  * `envFrom`, forwarding of host ports, eviction from lost nodes. What a pod asks for beyond that is refused in its status.
  */
 import { mkdir } from 'node:fs/promises';

@@ -54,6 +54,7 @@ export interface EnvVar {
 
 export interface Probe {
   tcpSocket?: { port: number | string };
+  httpGet?: { path?: string; port: number | string };
   exec?: { command: string[] };
   initialDelaySeconds?: number;
   periodSeconds?: number;

@@ -1,4 +1,5 @@
 /** The disks of a node pool, checked, also against those that it has. Pure. */
+import { bytesOf } from '../../../resources/common/quantity.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Fault } from '../faults.ts';
 import type { Volume } from '../model/cluster.ts';
@@ -100,16 +101,7 @@ export function storageChangeFaults(
   ].map(fault);
 }
 
-const FACTORS: Record<string, number> = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 }; // prettier-ignore
-
-/** Bytes of a quantity, if it is one. */
-function bytesOf(quantity: string | undefined): number | undefined {
-  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMGTP]i?|Ki)?$/.exec(quantity ?? '') ?? [];
-  const factor = FACTORS[unit];
-  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
-}
-
 function isSmaller(wanted: string | undefined, had: string | undefined): boolean {
-  const [a, b] = [bytesOf(wanted), bytesOf(had)];
+  const [a, b] = [bytesOf(wanted ?? ''), bytesOf(had ?? '')];
   return a !== undefined && b !== undefined && a < b;
 }

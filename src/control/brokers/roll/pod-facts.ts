@@ -85,12 +85,12 @@ function annotationsOf(pod: AnyObject): Record<string, string> {
   return Object.fromEntries(all.filter(([name]) => READ_ANNOTATIONS.test(name)));
 }
 
-/** Reads a Pod; what is missing from it reads as the worse case. */
-export function podFacts(pod: AnyObject): PodFacts {
+/** Reads a Pod; what is missing from it reads as the worse case. `container` is the broker's. */
+export function podFacts(pod: AnyObject, container = KAFKA): PodFacts {
   const { metadata } = pod;
   const status = (pod['status'] ?? {}) as PodStatus;
   const spec = (pod['spec'] ?? {}) as { nodeName?: string };
-  const kafka = status.containerStatuses?.find(({ name }) => name === KAFKA);
+  const kafka = status.containerStatuses?.find(({ name }) => name === container);
   const ready = status.conditions?.find(({ type }) => type === 'Ready');
   return {
     uid: metadata.uid ?? '',

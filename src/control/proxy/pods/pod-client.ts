@@ -1,8 +1,8 @@
 /** Asks a proxy pod, at its management port, what it serves and what it stumbles over. Its answer is not trusted. */
-import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isJsonObject } from '../../../kube/json.ts';
 import { rangesOf } from '../../../resources/common/node-ids.ts';
 import type { NodeIdRange } from '../../../resources/common/node-ids.ts';
+import { boundedText, httpGet } from '../../shared/http-get.ts';
 import { MANAGEMENT_PORT } from '../names.ts';
 
 /** What a pod says about its configuration. */
@@ -54,9 +54,10 @@ export const askAt =
     const enough = new AbortController();
     const within = AbortSignal.any([signal, enough.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
-      const response = await get({ host: ip, port, path: '/config', signal: within }, access);
+      const where = { host: ip, port, path: '/config', signal: within };
+      const response = await httpGet({ ...where, ...(access && credentialsOf(access)) });
       if (response.statusCode !== 200) return { unreachable: refusalOf(response.statusCode) };
-      const text = await boundedText(response);
+      const text = await boundedText(response, MAX_ANSWER_BYTES);
       return (text === undefined ? undefined : readAnswer(JSON.parse(text))) ?? { unreachable: ODD };
     } catch (error) {
       return { unreachable: failureOf(error, within) }; // not there yet, or not any more, or not a proxy
@@ -65,22 +66,12 @@ export const askAt =
     }
   };
 
-/** On a connection of its own, so that none is kept to a pod that may have gone. */
-function get(where: RequestOptions, access: PodAccess | undefined): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // Not imported: that loads all that node:http offers, a whole HTTP client among it.
-  const request = access
-    ? process.getBuiltinModule('node:https').get({
-        ...where,
-        agent: false,
-        ca: access.certificate,
-        servername: access.host,
-        headers: { authorization: `Bearer ${access.token}` },
-      })
-    : process.getBuiltinModule('node:http').get({ ...where, agent: false });
-  request.on('response', resolve).on('error', reject);
-  return promise;
-}
+/** What shows who asks, and whom. */
+const credentialsOf = ({ token, certificate, host }: PodAccess) => ({
+  ca: certificate,
+  servername: host,
+  headers: { authorization: `Bearer ${token}` },
+});
 
 const ODD = 'it answers, but not as a proxy does';
 
@@ -103,17 +94,6 @@ function failureOf(error: unknown, within: AbortSignal): string {
 }
 
 export const askByHttps = askAt(MANAGEMENT_PORT);
-
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
 
 /** Takes from an answer what can be used, and no more than fits into a status. */
 export function readAnswer(answer: unknown): PodAnswer | undefined {

@@ -1,0 +1,118 @@
+/** Decides all that has to exist for one Redpanda cluster, and what to say about it. Pure: no clock, no network, no cluster. */
+import type { AnyObject } from '../../kube/object.ts';
+import { LOCAL } from '../kernel/plan.ts';
+import type { Plan } from '../kernel/plan.ts';
+import type { Learned } from '../kernel/reconcile.ts';
+import type { Action } from './act.ts';
+import type { Fault } from './faults.ts';
+import { fromCluster } from './front/cluster.ts';
+import type { RedpandaModel } from './model.ts';
+import { BOOTSTRAP_ANNOTATION, objectLabels } from './names.ts';
+import { objectsOf } from './objects.ts';
+import type { Observed } from './observe.ts';
+import { memoryOf } from './roll.ts';
+import type { RollMemory } from './roll.ts';
+import { bootstrapHash, revisionOf, runningOf, statefulSet } from './stateful-set.ts';
+import { statusOf } from './status.ts';
+
+export interface RedpandaSettings {
+  /** The domain of the cluster's Services. */
+  clusterDomain: string;
+}
+
+export type RedpandaPlan = Plan<Action>;
+
+const NOTHING: RedpandaPlan = {
+  persist: [],
+  targets: [],
+  actions: [],
+  statuses: [],
+  lookAgainInMs: undefined,
+};
+/** While something is under way that no watch tells of, and when all is well. */
+const SOON_MS = 2000;
+const IDLE_MS = 60_000;
+
+export function planRedpanda(
+  observed: Observed,
+  settings: RedpandaSettings,
+  learned: Learned<never>,
+): RedpandaPlan {
+  const { cluster, problem, statefulSet: live } = observed;
+  if (problem !== undefined)
+    return refusedPlan(observed, [{ reason: 'Invalid', path: [], message: problem }]);
+  if (!cluster) return NOTHING;
+  if (learned.taken.size > 0) return refusedPlan(observed, [takenFault(learned)]);
+  const memory: RollMemory = live ? memoryOf(live) : { hasRun: false, inFlight: undefined };
+  const { model, faults } = fromCluster(cluster, live && runningOf(live, memory.hasRun));
+  if (!model) return refusedPlan(observed, faults);
+  return clusterPlan(observed, model, faults, { settings, learned, memory });
+}
+
+/** What runs goes on as it is. */
+const refusedPlan = (observed: Observed, faults: readonly Fault[]): RedpandaPlan => ({
+  ...NOTHING,
+  statuses: [statusOf(observed, undefined, faults)],
+});
+
+function takenFault({ taken }: Learned<never>): Fault {
+  const message = `somebody else has made ${[...taken].join(', ')}; remove them, or choose another name. If Redpanda's own operator runs this cluster, let it go on`;
+  return { reason: 'NameTaken', path: ['metadata', 'name'], message };
+}
+
+interface Given {
+  settings: RedpandaSettings;
+  learned: Learned<never>;
+  memory: RollMemory;
+}
+
+function clusterPlan(
+  observed: Observed,
+  model: RedpandaModel,
+  faults: readonly Fault[],
+  { settings: { clusterDomain }, learned, memory }: Given,
+): RedpandaPlan {
+  const { cluster, statefulSet: live, pods, acted } = observed;
+  const revision = revisionOf(model, clusterDomain);
+  const founded = foundedWith(model, memory, live);
+  const ignored = founded === bootstrapHash(model) ? [] : [bootstrapFault()];
+  const isSettled = acted?.decision.do === 'done' && pods.length === model.replicas;
+  return {
+    ...NOTHING,
+    targets: [
+      {
+        cluster: LOCAL,
+        labels: objectLabels(model.name),
+        namespaces: [model.namespace],
+        objects: [...objectsOf(model, clusterDomain), statefulSet(model, clusterDomain, founded)],
+        prune: true,
+      },
+    ],
+    actions:
+      live && pods.length > 0
+        ? [
+            {
+              do: 'look',
+              cluster: cluster as AnyObject,
+              statefulSet: live,
+              wanted: { model, revision, memory },
+            },
+          ]
+        : [],
+    statuses: [statusOf(observed, { model, revision, clusterDomain, learned }, [...faults, ...ignored])],
+    lookAgainInMs: isSettled ? IDLE_MS : SOON_MS,
+  };
+}
+
+/** The settings of the cluster that count: Redpanda reads them once, and keeps them itself from then on. */
+function foundedWith(model: RedpandaModel, { hasRun }: RollMemory, live: AnyObject | undefined): string {
+  const before = live?.metadata.annotations?.[BOOTSTRAP_ANNOTATION];
+  return hasRun && before !== undefined ? before : bootstrapHash(model);
+}
+
+const bootstrapFault = (): Fault => ({
+  reason: 'FieldIgnored',
+  path: ['spec', 'additionalConfiguration'],
+  message:
+    'settings of the whole cluster (additionalConfiguration redpanda.*, autoCreateTopics, groupTopicPartitions, enableSasl, superUsers) are read when it is founded only; change them with `rpk cluster config set` as well',
+});

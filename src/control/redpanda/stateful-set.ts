@@ -1,0 +1,209 @@
+/** The StatefulSet of a Redpanda cluster. Kubernetes makes its pods and their claims; when a pod is replaced is decided here. */
+import { hashOf, isJsonObject } from '../../kube/json.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { CONFINED_POD } from '../shared/pod-template.ts';
+import { NODE_FACTS_LABEL } from '../shared/node-annotations.ts';
+import { brokerConfig } from './config.ts';
+import type { Running } from './front/cluster.ts';
+import type { RedpandaModel } from './model.ts';
+import {
+  BOOTSTRAP_ANNOTATION,
+  CONFIG_DIRECTORY,
+  CONTAINER,
+  DATA_DIRECTORY,
+  DATA_VOLUME,
+  REVISION_ANNOTATION,
+  SOURCE_DIRECTORY,
+  clientCaDirectory,
+  configMapName,
+  headlessServiceName,
+  objectLabels,
+  podSelector,
+  serviceAccountName,
+  statefulSetName,
+  tlsDirectory,
+} from './names.ts';
+import { clientListeners, metadataOf } from './objects.ts';
+
+/** In the official image. */
+const REDPANDA_USER = 101;
+const GRACE_SECONDS = 120;
+
+/** Each broker takes its own file. It is copied, because the program that starts Redpanda may write to it. */
+const CONFIGURE = [
+  `cp ${SOURCE_DIRECTORY}/"$POD_NAME".yaml ${CONFIG_DIRECTORY}/redpanda.yaml`,
+  `cp ${SOURCE_DIRECTORY}/bootstrap.yaml ${CONFIG_DIRECTORY}/.bootstrap.yaml`,
+].join(' && ');
+
+/** `founded`: what was written down of the settings that the cluster was founded with. */
+export function statefulSet(model: RedpandaModel, clusterDomain: string, founded: string): AnyObject {
+  const { name, replicas, podAnnotations } = model;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: {
+      ...metadataOf(model, statefulSetName(name)),
+      annotations: { [BOOTSTRAP_ANNOTATION]: founded },
+    },
+    spec: {
+      replicas,
+      serviceName: headlessServiceName(name),
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      selector: { matchLabels: podSelector(name) },
+      template: {
+        metadata: {
+          labels: { ...objectLabels(name), [NODE_FACTS_LABEL]: 'true' },
+          annotations: { ...podAnnotations, [REVISION_ANNOTATION]: revisionOf(model, clusterDomain) },
+        },
+        spec: podSpec(model),
+      },
+      volumeClaimTemplates: [claimTemplate(model)],
+    },
+  };
+}
+
+/** Changes with all that a broker reads when it starts. It is the same for all of them, however many there are. */
+export const revisionOf = (model: RedpandaModel, clusterDomain: string): string =>
+  hashOf({
+    spec: podSpec(model),
+    annotations: model.podAnnotations,
+    config: brokerConfig(model, 0, clusterDomain),
+  });
+
+/** What the settings of the cluster are compared by. */
+export const bootstrapHash = ({ bootstrap }: Pick<RedpandaModel, 'bootstrap'>): string => hashOf(bootstrap);
+
+function claimTemplate({ name, storage }: RedpandaModel): object {
+  const { size, storageClass } = storage;
+  return {
+    metadata: { name: DATA_VOLUME, labels: objectLabels(name) },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(storageClass !== undefined && { storageClassName: storageClass }),
+      resources: { requests: { storage: size } },
+    },
+  };
+}
+
+/** Two brokers on one node would go together. */
+const apart = (name: string) => ({
+  podAntiAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: [
+      { labelSelector: { matchLabels: podSelector(name) }, topologyKey: 'kubernetes.io/hostname' },
+    ],
+  },
+});
+
+function podSpec(model: RedpandaModel): object {
+  const { name, developerMode, pod } = model;
+  return {
+    serviceAccountName: serviceAccountName(name),
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: GRACE_SECONDS,
+    securityContext: {
+      ...CONFINED_POD.securityContext,
+      runAsUser: REDPANDA_USER,
+      runAsGroup: REDPANDA_USER,
+      fsGroup: REDPANDA_USER,
+    },
+    ...(!developerMode && { affinity: apart(name) }),
+    ...pod,
+    initContainers: [configurator(model)],
+    containers: [container(model)],
+    volumes: [
+      { name: 'source', configMap: { name: configMapName(name) } },
+      { name: 'config', emptyDir: {} },
+      { name: 'tmp', emptyDir: {} },
+      ...tlsVolumes(model).map(({ volume, secretName }) => ({ name: volume, secret: { secretName } })),
+    ],
+  };
+}
+
+const CONFINED_CONTAINER = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+
+const fieldEnv = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+const configurator = ({ image }: RedpandaModel) => ({
+  name: 'redpanda-configurator',
+  image,
+  command: ['/bin/sh', '-c', CONFIGURE],
+  env: [fieldEnv('POD_NAME', 'metadata.name')],
+  securityContext: CONFINED_CONTAINER,
+  volumeMounts: [
+    { name: 'source', mountPath: SOURCE_DIRECTORY, readOnly: true },
+    { name: 'config', mountPath: CONFIG_DIRECTORY },
+  ],
+});
+
+function container(model: RedpandaModel): object {
+  const { image, admin, rpcPort, resources } = model;
+  const named = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
+  return {
+    name: CONTAINER,
+    image,
+    command: ['/usr/bin/rpk'],
+    args: [
+      'redpanda',
+      'start',
+      '--check=false',
+      ...Object.entries(model.arguments).map(([name, value]) => `--${name}=${value}`),
+    ],
+    env: [
+      { name: 'REDPANDA_ENVIRONMENT', value: 'kubernetes' },
+      fieldEnv('POD_NAME', 'metadata.name'),
+      fieldEnv('POD_NAMESPACE', 'metadata.namespace'),
+      fieldEnv('POD_IP', 'status.podIP'),
+    ],
+    ports: [
+      named(admin.name, admin.port),
+      named('rpc', rpcPort),
+      ...clientListeners(model).map(({ name, port }) => named(name, port)),
+    ],
+    readinessProbe: {
+      httpGet: { path: '/v1/status/ready', port: admin.port },
+      periodSeconds: 5,
+      timeoutSeconds: 5,
+      failureThreshold: 3,
+    },
+    resources,
+    securityContext: CONFINED_CONTAINER,
+    volumeMounts: [
+      { name: DATA_VOLUME, mountPath: DATA_DIRECTORY },
+      { name: 'config', mountPath: CONFIG_DIRECTORY },
+      { name: 'tmp', mountPath: '/tmp' },
+      ...tlsVolumes(model).map(({ volume, mountPath }) => ({ name: volume, mountPath, readOnly: true })),
+    ],
+  };
+}
+
+/** The Secrets of listeners, and where they are mounted. */
+const tlsVolumes = ({ kafka }: RedpandaModel) =>
+  kafka.flatMap(({ name, tls }) => [
+    ...(tls ? [{ volume: `tls-${name}`, secretName: tls.secret, mountPath: tlsDirectory(name) }] : []),
+    ...(tls?.clientCa !== undefined
+      ? [{ volume: `ca-${name}`, secretName: tls.clientCa, mountPath: clientCaDirectory(name) }]
+      : []),
+  ]);
+
+interface LiveSpec {
+  replicas?: number;
+  template?: { spec?: { containers?: { name?: string; image?: string }[] } };
+  volumeClaimTemplates?: {
+    spec?: { storageClassName?: string; resources?: { requests?: { storage?: string } } };
+  }[];
+}
+
+/** What a StatefulSet that is there says of its cluster. */
+export function runningOf({ spec }: AnyObject, hasRun: boolean): Running {
+  const { replicas = 0, template, volumeClaimTemplates = [] } = (isJsonObject(spec) ? spec : {}) as LiveSpec;
+  const image = template?.spec?.containers?.find(({ name }) => name === CONTAINER)?.image ?? '';
+  const claim = volumeClaimTemplates[0]?.spec;
+  return {
+    replicas,
+    storage: { size: claim?.resources?.requests?.storage ?? '', storageClass: claim?.storageClassName },
+    version: image.slice(image.lastIndexOf(':') + 1),
+    hasRun,
+  };
+}

@@ -1,0 +1,56 @@
+/** The kinds that the road of Redpanda clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
+import { trimManagedFields } from '../../kube/cache/cache.ts';
+import { keyOf } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
+import { builtIn, core, ownKey } from '../kernel/watches.ts';
+import type { View, WatchTable } from '../kernel/watches.ts';
+import { OBJECT_SELECTOR, clusterOf } from './names.ts';
+
+/** What can be looked up. Redpanda's kind is there if someone has installed it. */
+export interface RedpandaViews {
+  clusters?: View;
+  statefulSets: View;
+  configMaps: View;
+  services: View;
+  serviceAccounts: View;
+  disruptionBudgets: View;
+  pods: View;
+}
+
+/** By the cluster that an object is labelled with. */
+const OF_CLUSTER = {
+  labelSelector: OBJECT_SELECTOR,
+  indexes: { cluster: clusterOf },
+  wakes: { redpanda: clusterOf },
+} as const;
+
+/** One of each, for as long as the Cluster is there. */
+const KEPT = { ...OF_CLUSTER, owned: true, kept: true } as const;
+
+export const REDPANDA_WATCHES: WatchTable<RedpandaViews> = {
+  clusters: { kind: redpandaCluster, optional: true, writesStatus: true, wakes: { redpanda: ownKey } },
+  statefulSets: { kind: builtIn('apps', 'StatefulSet', 'statefulsets'), ...KEPT },
+  configMaps: { kind: core('ConfigMap', 'configmaps'), ...KEPT, metadataOnly: true },
+  services: { kind: core('Service', 'services'), ...KEPT },
+  serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
+  // Its owner may do without.
+  disruptionBudgets: {
+    kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'),
+    ...OF_CLUSTER,
+    owned: true,
+  },
+  // Made by Kubernetes; here one is deleted to be restarted.
+  pods: { kind: core('Pod', 'pods'), ...OF_CLUSTER, trim: trimPod, verbs: ['delete'] },
+};
+
+/** Every Cluster there is. */
+export const everyCluster = ({ clusters }: RedpandaViews): string[] =>
+  (clusters?.list() ?? []).map(({ metadata }) => keyOf(metadata));
+
+const trimAll = trimManagedFields<AnyObject>();
+
+function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
+  const { nodeName } = (spec ?? {}) as { nodeName?: string };
+  return trimAll({ apiVersion, kind, metadata, spec: { nodeName }, status });
+}
