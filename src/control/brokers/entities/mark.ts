@@ -1,9 +1,10 @@
 /** What is written on a KafkaTopic or KafkaUser before anything is done in Kafka for it: a finalizer, and what it has set there. */
 import type { z } from 'zod';
 import type { Client } from '../../../kube/http/client.ts';
-import { hasStatus } from '../../../kube/http/errors.ts';
+import { ApiError, hasStatus } from '../../../kube/http/errors.ts';
 import { isBeingDeleted, typeOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { forEachLimit } from '../../../ops/for-each-limit.ts';
 
 /** In an annotation, because other people's CRDs drop fields of a status that they do not know. */
 export const REMEMBERED_ANNOTATION = 'isthmus.dev/last-applied';
@@ -46,20 +47,34 @@ export function markPatch(object: KubeObject, { finalizer, held, remembered }: M
   };
 }
 
-/** Says whether the resource has the mark now; it may have changed or gone meanwhile, and is looked at again then. */
-export async function writeMark(
+export interface Marks<T> {
+  /** Those that have what is to be on them now. Whatever is not written down is not begun. */
+  marked: ReadonlySet<T>;
+  /** Those on which the API server lets nobody write that, and what it said; the fault of one is not that of the others. */
+  denied: ReadonlyMap<T, ApiError>;
+}
+
+const WRITES_AT_ONCE = 8;
+/** Answers about this one object: its size, a policy, a webhook. */
+const REFUSALS = [400, 403, 413, 422];
+
+/** Writes marks. What has changed or gone meanwhile gets none, and is looked at again then. */
+export async function writeMarks<T extends KubeObject>(
   client: Client,
-  object: KubeObject,
-  mark: Mark,
+  planned: readonly { resource: T; mark: Mark | undefined }[],
   signal: AbortSignal,
-): Promise<boolean> {
-  const patch = markPatch(object, mark);
-  if (!patch) return true;
-  try {
-    await client.mergePatch(typeOf(object), object.metadata, patch, { signal });
-    return true;
-  } catch (error) {
-    if (hasStatus(error, 404) || hasStatus(error, 409)) return false;
-    throw error;
-  }
+): Promise<Marks<T>> {
+  const marked = new Set<T>();
+  const denied = new Map<T, ApiError>();
+  await forEachLimit(planned, WRITES_AT_ONCE, async ({ resource, mark }) => {
+    const patch = mark && markPatch(resource, mark);
+    try {
+      if (patch) await client.mergePatch(typeOf(resource), resource.metadata, patch, { signal });
+      marked.add(resource);
+    } catch (error) {
+      if (error instanceof ApiError && REFUSALS.includes(error.status)) denied.set(resource, error);
+      else if (!hasStatus(error, 404) && !hasStatus(error, 409)) throw error;
+    }
+  });
+  return { marked, denied };
 }

@@ -86,6 +86,51 @@ describe('a KafkaTopic', () => {
     assert.deepEqual([...memory.live.keys()], ['secrets']);
   });
 
+  test('with a configuration that Kafka could not even be told of is refused, and can be deleted', () => {
+    const memory = createMemoryTopics();
+    const configs = {
+      key: { ['k'.repeat(250)]: 1 },
+      space: { 'a key': 1 },
+      value: { 'retention.ms': 'v'.repeat(32_768) },
+      bytes: { 'retention.ms': 'é'.repeat(16_384) },
+      many: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, 1])),
+      sum: Object.fromEntries(['a', 'b', 'c'].map((key) => [key, 'v'.repeat(30_000)])),
+    };
+    for (const name of Object.keys(configs)) memory.put(name, {});
+    memory.settle();
+    for (const [name, config] of Object.entries(configs)) memory.put(name, { config });
+    const planned = memory.settle();
+    for (const name of Object.keys(configs)) assert.deepEqual(reasonsOf(planned, name), ['Invalid'], name);
+    for (const name of Object.keys(configs)) memory.delete(name);
+    memory.settle();
+    assert.equal(memory.live.size + memory.resources.size, 0);
+  });
+
+  test('with keys of configuration that every object of JavaScript has is one like any other', () => {
+    const memory = createMemoryTopics();
+    memory.put('orders', {});
+    memory.settle();
+    memory.put('orders', { config: JSON.parse('{"constructor": 1, "toString": 2}') as object });
+    assert.deepEqual(reasonsOf(memory.settle(), 'orders'), []);
+    assert.deepEqual(Object.entries(memory.live.get('orders')!.configs), [
+      ['constructor', '1'],
+      ['toString', '2'],
+    ]);
+    memory.put('orders', {});
+    memory.settle();
+    assert.deepEqual(Object.entries(memory.live.get('orders')!.configs), []);
+  });
+
+  test('on which somebody wrote over what is remembered can be deleted, and its topic stays', () => {
+    const memory = createMemoryTopics();
+    memory.put('orders', {});
+    memory.settle();
+    memory.put('orders', {}, { annotations: { 'isthmus.dev/last-applied': '{' } });
+    memory.delete('orders');
+    memory.settle();
+    assert.deepEqual([[...memory.live.keys()], memory.resources.size], [['orders'], 0]);
+  });
+
   test('gets no more replicas than there are brokers, nor any on a broker that goes', () => {
     const memory = createMemoryTopics();
     memory.put('orders', { partitions: 1, replicas: 1 });

@@ -84,7 +84,7 @@ function observeUsers(
       problem === undefined ? [] : [{ object, problem }],
     ),
     authority: home && authorityOf(views, home, users, now),
-    isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
+    isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas, 'userOperator'),
     acted,
   };
 }
