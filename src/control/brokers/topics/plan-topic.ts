@@ -48,6 +48,9 @@ export interface TopicPlan {
 export const topicNameOf = (topic: KafkaTopic): string =>
   rememberedIn(topic, remembered)?.topicName ?? topic.spec.topicName ?? topic.metadata.name;
 
+/** Whether the topic was this resource's before. */
+export const hasHeld = (topic: KafkaTopic): boolean => rememberedIn(topic, remembered) !== undefined;
+
 /** Keys whose values matter to a resource: those that it names, and those that it named before. */
 export const configKeysOf = (topic: KafkaTopic): string[] => [
   ...new Set([...Object.keys(topic.spec.config ?? {}), ...(rememberedIn(topic, remembered)?.configs ?? [])]),

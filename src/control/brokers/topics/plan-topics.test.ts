@@ -73,6 +73,17 @@ describe('a KafkaTopic', () => {
     assert.equal(memory.live.get('orders')?.partitions.length, 2);
   });
 
+  test('that has its topic keeps it from one that is older, and asks for it later', () => {
+    const memory = createMemoryTopics();
+    memory.put('older', { topicName: 'orders' }, { annotations: { 'strimzi.io/managed': 'false' } });
+    memory.put('holder', { topicName: 'orders', partitions: 2 });
+    memory.settle();
+    memory.put('older', { topicName: 'orders', partitions: 5 }, { annotations: {} });
+    const planned = memory.settle();
+    assert.deepEqual([reasonsOf(planned, 'older'), reasonsOf(planned, 'holder')], [['ResourceConflict'], []]);
+    assert.equal(memory.live.get('orders')?.partitions.length, 2);
+  });
+
   test('of a topic of Kafka itself, or with a name that cannot be, is refused', () => {
     const memory = createMemoryTopics();
     memory.live.set('secrets', { ...liveTopic(1, [0]), internal: true });
