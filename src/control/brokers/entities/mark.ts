@@ -50,13 +50,14 @@ export function markPatch(object: KubeObject, { finalizer, held, remembered }: M
 export interface Marks<T> {
   /** Those that have what is to be on them now. Whatever is not written down is not begun. */
   marked: ReadonlySet<T>;
-  /** Those on which the API server lets nobody write that, and what it said; the fault of one is not that of the others. */
+  /** Those on which the API server lets nobody write that, and what it said. */
   denied: ReadonlyMap<T, ApiError>;
 }
 
 const WRITES_AT_ONCE = 8;
-/** Answers about this one object: its size, a policy, a webhook. */
-const REFUSALS = [400, 403, 413, 422];
+/** Whether an answer is about this one object: its size, a policy, a webhook. The fault of one is not that of the others. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 403, 413, 422].includes(error.status);
 
 /** Writes marks. What has changed or gone meanwhile gets none, and is looked at again then. */
 export async function writeMarks<T extends KubeObject>(
@@ -72,7 +73,7 @@ export async function writeMarks<T extends KubeObject>(
       if (patch) await client.mergePatch(typeOf(resource), resource.metadata, patch, { signal });
       marked.add(resource);
     } catch (error) {
-      if (error instanceof ApiError && REFUSALS.includes(error.status)) denied.set(resource, error);
+      if (isRefusal(error)) denied.set(resource, error);
       else if (!hasStatus(error, 404) && !hasStatus(error, 409)) throw error;
     }
   });

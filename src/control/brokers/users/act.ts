@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
+import type { AnyObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
@@ -10,7 +11,7 @@ import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { UNAVAILABLE, deniedBy, refusedBy } from '../entities/faults.ts';
 import type { EntityState } from '../entities/faults.ts';
 import { isPaused, usesFinalizer } from '../entities/home.ts';
-import { writeMarks } from '../entities/mark.ts';
+import { isRefusal, writeMarks } from '../entities/mark.ts';
 import type { Marks } from '../entities/mark.ts';
 import { passwordIn, passwordSource } from './credentials.ts';
 import { lookAtUsers, takeUserSteps } from './look.ts';
@@ -51,16 +52,31 @@ export async function actOnUsers(
     for (const refusal of denied.values()) throw refusal;
     return NOTHING_ACTED;
   }
-  for (const { metadata } of drop)
-    await client.delete(SECRET, metadata, {
-      ...(metadata.uid !== undefined && { uid: metadata.uid }),
-      signal,
-    });
+  for (const secret of drop) await dropSecret(secret, context, signal);
   const certificates = await signCertificates(users, authority, before.certificates, now);
-  const readSecret = (namespace: string, name: string) => client.get(SECRET, { namespace, name }, { signal });
+  const readSecret = (namespace: string, name: string) =>
+    client.get(SECRET, { namespace, name }, { signal }).catch((error: unknown) => {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    });
   const passwords = await passwordsFor(users, before.passwords, readSecret);
   const made = { ...before, certificates, passwords };
   return { ...made, ...(await inKafka(home, users, made, context, signal)) };
+}
+
+/** One that may not be deleted is looked at again with the next look at all of them. */
+async function dropSecret(
+  { metadata }: AnyObject,
+  { client, log }: UsersContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = metadata;
+  try {
+    await client.delete(SECRET, metadata, { ...(uid !== undefined && { uid }), signal });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    log.warn({ object: metadata.name, reason: error.message }, 'Secret of a user could not be deleted');
+  }
 }
 
 type Looked = Pick<UsersActed, 'given' | 'states' | 'isBusy' | 'isReached'>;
