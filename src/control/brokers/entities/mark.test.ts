@@ -15,7 +15,7 @@ const mark = { finalizer: 'strimzi.io/topic-operator', held: true, remembered: {
 /** Marks these, at a server that answers with such an error where a name is a status. */
 async function marksOf(...names: string[]) {
   const client: Pick<Client, 'mergePatch'> = {
-    async mergePatch(_type, { name = '' }) {
+    async mergePatch(_type, { name }) {
       const status = Number(name.replace('s', ''));
       if (status > 0) throw new ApiError(status, 'Invalid', `no to ${name}`);
       return topic(name) as never;
