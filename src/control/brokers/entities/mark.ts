@@ -47,6 +47,24 @@ export function markPatch(object: KubeObject, { finalizer, held, remembered }: M
   };
 }
 
+/** Says whether the resource has the mark now; it may have changed or gone meanwhile, and is looked at again then. */
+async function writeMark(
+  client: Client,
+  object: KubeObject,
+  mark: Mark,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const patch = markPatch(object, mark);
+  if (!patch) return true;
+  try {
+    await client.mergePatch(typeOf(object), object.metadata, patch, { signal });
+    return true;
+  } catch (error) {
+    if (hasStatus(error, 404) || hasStatus(error, 409)) return false;
+    throw error;
+  }
+}
+
 export interface Marks<T> {
   /** Those that have what is to be on them now. Whatever is not written down is not begun. */
   marked: ReadonlySet<T>;
@@ -59,7 +77,7 @@ const WRITES_AT_ONCE = 8;
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 403, 413, 422].includes(error.status);
 
-/** Writes marks. What has changed or gone meanwhile gets none, and is looked at again then. */
+/** Writes the marks of many. */
 export async function writeMarks<T extends KubeObject>(
   client: Client,
   planned: readonly { resource: T; mark: Mark | undefined }[],
@@ -68,13 +86,11 @@ export async function writeMarks<T extends KubeObject>(
   const marked = new Set<T>();
   const denied = new Map<T, ApiError>();
   await forEachLimit(planned, WRITES_AT_ONCE, async ({ resource, mark }) => {
-    const patch = mark && markPatch(resource, mark);
     try {
-      if (patch) await client.mergePatch(typeOf(resource), resource.metadata, patch, { signal });
-      marked.add(resource);
+      if (!mark || (await writeMark(client, resource, mark, signal))) marked.add(resource);
     } catch (error) {
-      if (isRefusal(error)) denied.set(resource, error);
-      else if (!hasStatus(error, 404) && !hasStatus(error, 409)) throw error;
+      if (!isRefusal(error)) throw error;
+      denied.set(resource, error);
     }
   });
   return { marked, denied };
