@@ -5,8 +5,11 @@ import { ALL_APIS } from './apis.ts';
 import { embeddedCodec, requestCodec, responseCodec } from './codec.ts';
 import { errorResponse } from './error-response.ts';
 import { MalformedMessage } from './malformed.ts';
+import { includes, schemaOf } from './schema.ts';
+import type { Field } from './schema.ts';
 import { attack, attackWithMutations, randomFrom } from '../../test/support/kafka/attack.ts';
-import { KINDS, messagesOf, project } from '../../test/support/kafka/messages.ts';
+import { KINDS, messagesOf, plainMessage, project } from '../../test/support/kafka/messages.ts';
+import type { Values } from '../../test/support/kafka/messages.ts';
 
 const RUNS = Number(process.env['ISTHMUS_FUZZ_RUNS'] ?? 8);
 
@@ -61,18 +64,40 @@ suite('codec', () => {
     assert.throws(() => embeddedCodec('EndTxnMarker', 9), MalformedMessage);
   });
 
-  test('every request can be refused, and the refusal decodes', () => {
+  test('every request can be refused, and the refusal says why', () => {
+    const without: string[] = [];
     for (const kind of KINDS.filter(({ side }) => side === 'request')) {
       const { api, version } = kind;
-      const codec = responseCodec(api.key, version);
-      const check = fc.property(messagesOf(kind, { unknownTags: false }), (message) => {
+      const refuse = (message: Values) => {
         const request = requestCodec(api.key, version).decode(kind.encode(message));
-        codec.decode(codec.encode(errorResponse(api.key, version, request, 29, 'no')));
+        const codec = responseCodec(api.key, version);
+        const response = codec.decode(codec.encode(errorResponse(api.key, version, request, 29, 'no')));
+        const { fields } = schemaOf(`${api.name}Response`);
+        return errorCodes(response as unknown as Values, fields, version);
+      };
+      const check = fc.property(messagesOf(kind, { unknownTags: false }), (message) => {
+        assert.deepEqual(new Set([...refuse(message), 29]), new Set([29]), kind.codec.what);
       });
       fc.assert(check, { numRuns: 3 });
+      // Where a code belongs to each entry of a list, a list with nothing in it has none.
+      if (refuse(plainMessage(kind.schema.fields)).length === 0) without.push(`${api.name} v${version}`);
     }
+    // Their codes are those of directories, of which a request names none.
+    assert.deepEqual(without, ['DescribeLogDirs v1', 'DescribeLogDirs v2']);
   });
 });
+
+/** The error codes of a message, at any depth; decoding adds the defaults of fields that the version lacks. */
+function errorCodes(message: Values, fields: Field[], version: number): unknown[] {
+  return fields
+    .filter((field) => includes(field.versions, version))
+    .flatMap((field) => {
+      const value = message[field.name];
+      if (/^(partitionE|e)rrorCode$/.test(field.name)) return [value];
+      const structs = field.fields ? ([value ?? []].flat() as Values[]) : [];
+      return structs.flatMap((each) => errorCodes(each, field.fields ?? [], version));
+    });
+}
 
 suite('malformed messages', () => {
   test('unknown APIs and versions are refused by name', () => {

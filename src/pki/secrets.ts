@@ -10,9 +10,9 @@ export interface SecretContent {
   annotations: Record<string, string>;
 }
 
-/** The text of a Secret's key. */
-export function textOf(secret: SecretView | undefined, key: string): string | undefined {
-  const value = secret?.data?.[key];
+/** The text of a Secret's key, which may be any word: also one that every object of JavaScript has. */
+export function textOf({ data = {} }: SecretView = {}, key: string): string | undefined {
+  const value = Object.hasOwn(data, key) ? data[key] : undefined;
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8');
 }
 

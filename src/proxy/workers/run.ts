@@ -45,9 +45,9 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
       'isthmus_proxy_reloads_total',
       'Changes of the configuration, by their outcome',
     );
-    const follow = follower(load, proxy, good.config, log);
+    const follower = followConfig(load, proxy, good.config, log);
     running.resolve(async () => {
-      reloads.of({ outcome: await follow() }).value += 1;
+      reloads.of({ outcome: await follower.follow() }).value += 1;
     });
     log.info(
       { workers: good.config.workers, managementPort: management?.port, hash: good.hash },
@@ -59,7 +59,7 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
       pids: () => proxy.pids(),
       async close() {
         watch.close();
-        await proxy.close(good.config.shutdownTimeoutMs);
+        await proxy.close(follower.config().shutdownTimeoutMs);
         await management?.close();
       },
     };
@@ -85,15 +85,16 @@ async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<Manage
   );
 }
 
+interface Follower {
+  /** What was applied last. */
+  config(): ProxyConfig;
+  follow(): Promise<'applied' | 'unchanged' | 'partial' | 'refused'>;
+}
+
 /** Loads the configuration again and applies it; one that means nothing as a whole changes nothing. */
-function follower(
-  load: () => Promise<Good>,
-  proxy: Proxy,
-  first: ProxyConfig,
-  log: Log,
-): () => Promise<'applied' | 'unchanged' | 'partial' | 'refused'> {
+function followConfig(load: () => Promise<Good>, proxy: Proxy, first: ProxyConfig, log: Log): Follower {
   let config = first;
-  return async () => {
+  const follow: Follower['follow'] = async () => {
     try {
       const good = await load();
       report(config, good, log);
@@ -108,6 +109,7 @@ function follower(
       return 'refused';
     }
   };
+  return { config: () => config, follow };
 }
 
 /** Says what of a configuration cannot be used, or has no effect, or not yet. */

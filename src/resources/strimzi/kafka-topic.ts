@@ -13,6 +13,7 @@ const spec = z.looseObject({
   partitions: z
     .int()
     .min(1)
+    .max(2_147_483_647)
     .describe('How many partitions; what the brokers say if left out.')
     .exactOptional(),
   replicas: z.int().min(1).max(32_767).describe('How many replicas of each.').exactOptional(),

@@ -62,7 +62,12 @@ suite('client', () => {
       }),
       clusterId({ ...addressOf(kafka.bootstrap.saslSsl), tls: { ca: ca() }, sasl: ALICE }),
     ]);
-    assert.equal(new Set(answers).size, 1);
+    const [id] = answers;
+    assert.match(id ?? '', /^[\w-]{22}$/);
+    assert.deepEqual(
+      answers,
+      answers.map(() => id),
+    );
   });
 
   test('requests may overlap, and each gets its own answer', async () => {
@@ -114,11 +119,14 @@ suite('client', () => {
         minBytes: 1,
         topics: [{ topicId, partitions: [{ partition: 0, partitionMaxBytes: 1_000_000 }] }],
       });
-      const field = fetched.responses[0]?.partitions[0]?.records;
-      const found = readBatches(field!).batches.flatMap((batch) => [...batch.records()]);
+      const { batches } = readBatches(fetched.responses[0]!.partitions[0]!.records!);
       assert.deepEqual(
-        found.map(({ value }) => value?.toString()),
-        values,
+        batches.map((batch) => batch.compression),
+        [compression],
+      );
+      assert.deepEqual(
+        [...batches[0]!.records()].map(({ value, headers }) => [String(value), headers[0]?.value?.[0]]),
+        values.map((value, i) => [value, i]),
       );
     }
     client.close();
@@ -127,7 +135,10 @@ suite('client', () => {
   test('says what is wrong', async () => {
     const sasl = addressOf(kafka.bootstrap.saslPlaintext);
     const wrong = { ...ALICE, password: 'guess' };
-    await assert.rejects(connectKafka({ ...sasl, sasl: wrong }), isCode('KAFKA_REFUSED', /SCRAM-SHA-512/));
+    await assert.rejects(
+      connectKafka({ ...sasl, sasl: wrong }),
+      isCode('KAFKA_REFUSED', /invalid credentials/),
+    );
     await assert.rejects(
       connectKafka({ ...sasl, sasl: { ...BOB, password: 'guess' } }),
       isCode('KAFKA_REFUSED', /Invalid username or password/),
@@ -138,12 +149,12 @@ suite('client', () => {
       isCode('KAFKA_UNREACHABLE', /certificate/),
     );
     await assert.rejects(
-      connectKafka({ ...plaintext(), tls: {}, connectTimeoutMs: 5000 }),
-      isCode('KAFKA_UNREACHABLE', /./),
+      connectKafka({ ...plaintext(), tls: {} }),
+      isCode('KAFKA_UNREACHABLE', /disconnected before secure TLS connection|ECONNRESET/),
     );
     await assert.rejects(
-      connectKafka({ ...addressOf(kafka.bootstrap.ssl), connectTimeoutMs: 5000 }),
-      isCode('KAFKA_UNREACHABLE', /./),
+      connectKafka(addressOf(kafka.bootstrap.ssl)),
+      isCode('KAFKA_UNREACHABLE', /is this a Kafka listener|the connection was closed|ECONNRESET/),
     );
   });
 });
@@ -200,11 +211,9 @@ suite('client and servers that misbehave', () => {
       () => {},
       async (port) => {
         const impatient = { host: '127.0.0.1', port, connectTimeoutMs: 60_000, requestTimeoutMs: 500 };
-        await assert.rejects(connectKafka(impatient), /no answer .*within/);
-        await assert.rejects(
-          connectKafka({ ...impatient, connectTimeoutMs: 200 }),
-          /no (answer|connection) .*within/,
-        );
+        await assert.rejects(connectKafka(impatient), /no answer to ApiVersions within 500 ms/);
+        const hasty = { ...impatient, connectTimeoutMs: 200, requestTimeoutMs: 60_000 };
+        await assert.rejects(connectKafka(hasty), /no connection within 200 ms/);
       },
     ));
 });

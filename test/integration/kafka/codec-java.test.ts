@@ -6,8 +6,7 @@ import { requestCodec, responseCodec } from '../../../src/kafka/codec.ts';
 import { errorResponse } from '../../../src/kafka/error-response.ts';
 import { ERRORS } from '../../../src/kafka/errors.ts';
 import { requestHeaderVersion, responseHeaderVersion } from '../../../src/kafka/frame.ts';
-import type { Field } from '../../../src/kafka/schema.ts';
-import { KINDS, messagesOf, project } from '../../support/kafka/messages.ts';
+import { KINDS, messagesOf, plainMessage, project } from '../../support/kafka/messages.ts';
 import type { Kind, Values } from '../../support/kafka/messages.ts';
 import { startHarness } from './harness/harness.ts';
 import type { Harness } from './harness/harness.ts';
@@ -24,7 +23,7 @@ suite('codec and Java', () => {
   before(async () => {
     java = await startHarness();
   });
-  after(() => java.stop());
+  after(() => java?.stop());
 
   const seed = Date.now() % 2 ** 31;
   const samples = (kind: Kind) =>
@@ -89,24 +88,6 @@ suite('codec and Java', () => {
     assert.equal(table, ours.join(' '));
   });
 });
-
-/** Two of everything, all different and nothing null: Java's request classes do not take every message that decodes. */
-function plainMessage(fields: Field[], next = { number: 1 }): Values {
-  const one = (field: Field): unknown => {
-    if (field.fields) return plainMessage(field.fields, next);
-    const number = next.number++;
-    if (field.type === 'string') return `${field.name}${number}`;
-    if (field.type === 'int64') return BigInt(number);
-    if (field.type === 'bool') return false;
-    if (field.type === 'uuid') return Buffer.from(String(number).padStart(16, 'x')).toString('base64url');
-    if (field.type === 'bytes' || field.type === 'records') return Buffer.alloc(0);
-    return field.type === 'int32' ? number : 1;
-  };
-  const plain = fields.filter(({ tag }) => tag === undefined);
-  return Object.fromEntries(
-    plain.map((field) => [field.name, field.array ? [one(field), one(field)] : one(field)]),
-  );
-}
 
 /** Without messages, which are ours to word, and without order, which Java's hash maps do not keep. */
 function comparable(value: unknown): unknown {

@@ -14,11 +14,21 @@ export interface CertificateTimes {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULTS = { validityDays: 365, renewalDays: 30 };
 
+/** The next opening of each is looked for day by day. */
+const MOST_WINDOWS = 100;
+
+const ignored = (message: string, ...index: number[]): Fault => ({
+  reason: 'ConfigIgnored',
+  path: ['spec', 'maintenanceTimeWindows', ...index],
+  message,
+});
+
 export function policiesOf(
   { spec }: Kafka,
   times?: CertificateTimes,
 ): { policies: AuthorityPolicies; faults: Fault[] } {
-  const parsed = (spec.maintenanceTimeWindows ?? []).map((text) => ({
+  const written = spec.maintenanceTimeWindows ?? [];
+  const parsed = written.slice(0, MOST_WINDOWS).map((text) => ({
     text,
     window: parseMaintenanceWindow(text),
   }));
@@ -37,16 +47,15 @@ export function policiesOf(
   };
   return {
     policies: { cluster: policyOf(spec.clusterCa), clients: policyOf(spec.clientsCa) },
-    faults: parsed.flatMap(({ text, window }, index): Fault[] =>
-      isFault(window)
-        ? [
-            {
-              reason: 'ConfigIgnored',
-              path: ['spec', 'maintenanceTimeWindows', index],
-              message: `the maintenance window "${text}" ${window.fault}`,
-            },
-          ]
-        : [],
-    ),
+    faults: [
+      ...parsed.flatMap(({ text, window }, index): Fault[] =>
+        isFault(window)
+          ? [ignored(`the maintenance window "${text.slice(0, 100)}" ${window.fault}`, index)]
+          : [],
+      ),
+      ...(written.length > MOST_WINDOWS
+        ? [ignored(`maintenance windows after the first ${MOST_WINDOWS} are left out of account`)]
+        : []),
+    ],
   };
 }

@@ -89,6 +89,7 @@ suite('node configuration', () => {
 
   test('what a user may not set is left out, what is no setting is named', () => {
     const { config, ignored, broken } = userConfigOf({
+      long: 'v'.repeat(32_768),
       'min.insync.replicas': 2,
       'controller.quorum.fetch.timeout.ms': 3000,
       'log.dirs': '/x',
@@ -99,7 +100,7 @@ suite('node configuration', () => {
     });
     assert.deepEqual(config, { 'controller.quorum.fetch.timeout.ms': '3000', 'min.insync.replicas': '2' });
     assert.deepEqual(ignored, ['log.dirs', 'ssl.keystore.location']);
-    assert.deepEqual(broken, ['bad key', 'nested', 'two.lines']);
+    assert.deepEqual(broken, ['bad key', 'long', 'nested', 'two.lines']);
   });
 
   test('backslashes survive the properties file', () => {

@@ -60,9 +60,13 @@ export function userConfigOf(written: Readonly<Record<string, unknown>>): UserCo
   return { config, ignored, broken };
 }
 
+/** What Kafka can be sent, too, to change it while it runs. */
+const LONGEST_VALUE = 32_767;
+
 /** On one line; undefined for what cannot be written so. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || /[\r\n\0]/.test(value)) return undefined;
+  if (Buffer.byteLength(value) > LONGEST_VALUE) return undefined;
   return value.trim();
 }

@@ -67,6 +67,13 @@ export const UNAVAILABLE: EntityFault = {
   message: 'no broker of the Kafka cluster can be reached; see the conditions of the Kafka',
 };
 
+/** The API server does not let the resource be written on. */
+export const deniedBy = ({ message }: { message: string }): EntityFault => ({
+  reason: 'Denied',
+  path: [],
+  message: `what is done in Kafka has to be written down on the resource first, and that was refused: ${message}`,
+});
+
 export const refusedBy = ({ message }: { message: string }): EntityFault => ({
   reason: 'KafkaRefused',
   path: [],

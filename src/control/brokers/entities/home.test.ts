@@ -37,8 +37,28 @@ test('a Kafka has the topics of its namespace, or of the one that it watches, if
 test('a Kafka that cannot be read leaves it open who has its topics', () => {
   const broken = { ...kafka('a', {}), spec: { kafka: { listeners: 'none' } } } as AnyObject;
   const views = { get: () => undefined, find: () => [], list: () => [broken] };
-  assert.equal(isHomeUnclear('a/events', views), true);
-  assert.equal(isHomeUnclear('a/others', views), false);
+  assert.equal(isHomeUnclear('a/events', views, 'topicOperator'), true);
+  assert.equal(isHomeUnclear('a/others', views, 'topicOperator'), false);
+});
+
+test('one that cannot be read in another namespace is of no concern, unless it says that it watches this one', () => {
+  const views = (...kafkas: AnyObject[]) => ({ get: () => undefined, find: () => [], list: () => kafkas });
+  const broken = (entityOperator: object, annotations?: { 'isthmus.dev/managed': string }) =>
+    ({
+      ...kafka('b', {}, annotations),
+      spec: { kafka: { listeners: 'none' }, entityOperator },
+    }) as AnyObject;
+  const own = kafka('a', { topicOperator: {} });
+  const watching = broken({ topicOperator: { watchedNamespace: 'a' } });
+  assert.equal(isHomeUnclear('a/events', views(broken({ topicOperator: {} })), 'topicOperator'), false);
+  assert.equal(
+    isHomeUnclear('a/events', views(broken({ userOperator: { watchedNamespace: 'c' } })), 'topicOperator'),
+    false,
+  );
+  assert.equal(isHomeUnclear('a/events', views(watching), 'topicOperator'), true);
+  assert.equal(isHomeUnclear('a/events', views(watching, own), 'topicOperator'), false);
+  const foreign = broken({ topicOperator: { watchedNamespace: 'a' } }, { 'isthmus.dev/managed': 'false' });
+  assert.equal(isHomeUnclear('a/events', views(foreign), 'topicOperator'), false);
 });
 
 test('a status alone is no news', () => {

@@ -31,11 +31,27 @@ export function homeOf(key: string, kafkas: View | undefined, operator: EntityOp
   return homes.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
 }
 
-/** Whether a Kafka of that name cannot be read: nobody can tell what it has. */
-export function isHomeUnclear(key: string, kafkas: View | undefined): boolean {
-  const { name } = nameOfKey(key);
-  const namesakes = (kafkas?.list() ?? []).filter(({ metadata }) => metadata.name === name);
-  return namesakes.some((object) => read(kafka, object).problem !== undefined);
+/**
+ * Whether a Kafka of that name that may have them cannot be read: nobody can tell what it has. One in another namespace counts only if it
+ * says that it looks here, and if none here has them, or anybody's broken Kafka would stop everybody's of that name.
+ */
+export function isHomeUnclear(key: string, kafkas: View | undefined, operator: EntityOperator): boolean {
+  const { namespace, name } = nameOfKey(key);
+  const broken = (kafkas?.list() ?? []).filter(
+    (object) =>
+      object.metadata.name === name && isManaged(object) && read(kafka, object).problem !== undefined,
+  );
+  if (broken.some(({ metadata }) => metadata.namespace === namespace)) return true;
+  const isHere = homeOf(key, kafkas, operator)?.metadata.namespace === namespace;
+  return !isHere && broken.some((object) => mentions(object, operator) === namespace);
+}
+
+/** The namespace that a Kafka names to look in, read out of what makes no sense as a whole. */
+function mentions({ spec }: AnyObject, operator: EntityOperator): unknown {
+  type Loose = {
+    entityOperator?: Partial<Record<EntityOperator, { watchedNamespace?: unknown } | null>> | null;
+  };
+  return (spec as Loose | undefined | null)?.entityOperator?.[operator]?.watchedNamespace;
 }
 
 /** The keys of topics or users to look at again when a Kafka changes. */

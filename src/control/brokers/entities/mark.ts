@@ -1,9 +1,10 @@
 /** What is written on a KafkaTopic or KafkaUser before anything is done in Kafka for it: a finalizer, and what it has set there. */
 import type { z } from 'zod';
 import type { Client } from '../../../kube/http/client.ts';
-import { hasStatus } from '../../../kube/http/errors.ts';
+import { ApiError, hasStatus } from '../../../kube/http/errors.ts';
 import { isBeingDeleted, typeOf } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { forEachLimit } from '../../../ops/for-each-limit.ts';
 
 /** In an annotation, because other people's CRDs drop fields of a status that they do not know. */
 export const REMEMBERED_ANNOTATION = 'isthmus.dev/last-applied';
@@ -47,7 +48,7 @@ export function markPatch(object: KubeObject, { finalizer, held, remembered }: M
 }
 
 /** Says whether the resource has the mark now; it may have changed or gone meanwhile, and is looked at again then. */
-export async function writeMark(
+async function writeMark(
   client: Client,
   object: KubeObject,
   mark: Mark,
@@ -62,4 +63,35 @@ export async function writeMark(
     if (hasStatus(error, 404) || hasStatus(error, 409)) return false;
     throw error;
   }
+}
+
+export interface Marks<T> {
+  /** Those that have what is to be on them now. Whatever is not written down is not begun. */
+  marked: ReadonlySet<T>;
+  /** Those on which the API server lets nobody write that, and what it said. */
+  denied: ReadonlyMap<T, ApiError>;
+}
+
+const WRITES_AT_ONCE = 8;
+/** Whether an answer is about this one object: its size, a policy, a webhook. The fault of one is not that of the others. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && [400, 403, 413, 422].includes(error.status);
+
+/** Writes the marks of many. */
+export async function writeMarks<T extends KubeObject>(
+  client: Client,
+  planned: readonly { resource: T; mark: Mark | undefined }[],
+  signal: AbortSignal,
+): Promise<Marks<T>> {
+  const marked = new Set<T>();
+  const denied = new Map<T, ApiError>();
+  await forEachLimit(planned, WRITES_AT_ONCE, async ({ resource, mark }) => {
+    try {
+      if (!mark || (await writeMark(client, resource, mark, signal))) marked.add(resource);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      denied.set(resource, error);
+    }
+  });
+  return { marked, denied };
 }

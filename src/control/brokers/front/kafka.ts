@@ -203,7 +203,11 @@ function configOf({ spec }: Kafka): { config: Record<string, string>; faults: Fa
         message: `${key} is set by the operator; remove it`,
       })),
       ...broken.map((key) =>
-        refusal('Invalid', [...path, key], `${key} is not a name and a value on one line; correct it`),
+        refusal(
+          'Invalid',
+          [...path, key],
+          `${key} is not a name and a value on one line of at most 32767 bytes; correct it`,
+        ),
       ),
     ],
   };

@@ -11,8 +11,10 @@ interface Wishes {
 export const wishesOf = <T extends object>(template: Templates, object: string): Partial<T> & Wishes =>
   (template[object] ?? {}) as Partial<T> & Wishes;
 
-/** Labels that mean something to Strimzi or to us are never a user's. */
-const isOurs = (label: string) => /^(strimzi\.io|app\.kubernetes\.io|isthmus\.dev)\//.test(label);
+/** Labels and annotations that mean something to Strimzi or to us are never a user's. */
+const isOurs = (key: string) => /^(strimzi\.io|app\.kubernetes\.io|isthmus\.dev)\//.test(key);
+const usersOwn = (entries: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(entries).filter(([key]) => !isOurs(key)));
 
 export function metadataOf(
   cluster: BrokerCluster,
@@ -21,12 +23,11 @@ export function metadataOf(
   pool?: Pick<Pool, 'name'>,
 ): ObjectMeta {
   const { labels = {}, annotations } = metadata;
-  const wanted = Object.fromEntries(Object.entries(labels).filter(([label]) => !isOurs(label)));
   return {
     name,
     namespace: cluster.namespace,
-    labels: { ...wanted, ...objectLabels(cluster.name), ...(pool && { [POOL_LABEL]: pool.name }) },
-    ...(annotations && { annotations }),
+    labels: { ...usersOwn(labels), ...objectLabels(cluster.name), ...(pool && { [POOL_LABEL]: pool.name }) },
+    ...(annotations && { annotations: usersOwn(annotations) }),
   };
 }
 

@@ -4,7 +4,7 @@ import { required } from '../../../kafka/admin/answer.ts';
 import type { Fault, ItemResult } from '../../../kafka/admin/answer.ts';
 import type { Partition } from '../../../kafka/admin/topics.ts';
 import type { KafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
-import { chunksOf } from '../entities/chunks.ts';
+import { chunksByWeight, chunksOf } from '../entities/chunks.ts';
 import { loadsOf } from '../moves/layout.ts';
 import type { BrokerPlace } from '../moves/layout.ts';
 import { configKeysOf, topicNameOf } from './plan-topic.ts';
@@ -12,8 +12,14 @@ import type { LiveTopic, TopicStep } from './plan-topic.ts';
 import { namesToAsk } from './plan-topics.ts';
 import type { SeenTopics } from './plan-topics.ts';
 
-/** What one request is about at most: Kafka creates up to 10,000 partitions in one. */
+/** What one request is about at most. */
 const A_REQUEST = 200;
+/** Kafka refuses a whole request to make more. */
+const MOST_PARTITIONS = 10_000;
+/** Of a topic that leaves it to Kafka, and of the smallest. */
+const LEAST_PARTITIONS = MOST_PARTITIONS / A_REQUEST;
+/** More than Kafka has; from there on it is asked for all. */
+const MOST_KEYS = 200;
 
 /** `leaving`: brokers that are to go, which get nothing new. */
 export async function lookAtTopics(
@@ -73,7 +79,8 @@ async function configsOf(
     (topic) => listed.has(topicNameOf(topic)) && configKeysOf(topic).length > 0,
   );
   for (const chunk of chunksOf(configured, A_REQUEST)) {
-    const keys = [...new Set(chunk.flatMap(configKeysOf))];
+    const named = [...new Set(chunk.flatMap(configKeysOf))];
+    const keys = named.length > MOST_KEYS ? undefined : named;
     const resources = [...new Set(chunk.map(topicNameOf))].map((name) => ({ type: 'topic' as const, name }));
     for (const { resource, configs, error } of await admin.configs(resources, keys)) {
       const set = Object.entries(configs).filter(([, { source }]) => source === 'topic');
@@ -92,14 +99,19 @@ export async function takeSteps(admin: Admin, steps: readonly TopicStep[]): Prom
   const note = (results: readonly (ItemResult & { name: string })[]) => {
     for (const { name, error } of results) if (error && !isDone(error)) refused.set(name, error);
   };
-  const all = <Do extends TopicStep['do']>(sort: Do) =>
-    chunksOf(
-      steps.filter((step): step is Extract<TopicStep, { do: Do }> => step.do === sort),
-      A_REQUEST,
-    );
+  const every = <Do extends TopicStep['do']>(sort: Do) =>
+    steps.filter((step): step is Extract<TopicStep, { do: Do }> => step.do === sort);
+  const all = <Do extends TopicStep['do']>(sort: Do) => chunksOf(every(sort), A_REQUEST);
+  const weigh = (partitions = 0) => Math.max(partitions, LEAST_PARTITIONS);
   for (const chunk of all('delete')) note(await admin.deleteTopics(chunk.map(({ name }) => name)));
-  for (const chunk of all('create')) note(await admin.createTopics(chunk.map(({ topic }) => topic)));
-  for (const chunk of all('grow')) note(await admin.createPartitions(chunk));
+  for (const chunk of chunksByWeight(
+    every('create'),
+    ({ topic }) => weigh(topic.partitions),
+    MOST_PARTITIONS,
+  ))
+    note(await admin.createTopics(chunk.map(({ topic }) => topic)));
+  for (const chunk of chunksByWeight(every('grow'), ({ count }) => weigh(count), MOST_PARTITIONS))
+    note(await admin.createPartitions(chunk));
   for (const chunk of all('configure')) {
     const results = await admin.alterConfigs(chunk.map(({ change }) => change));
     note(results.map(({ resource, error }) => ({ name: resource.name, error })));

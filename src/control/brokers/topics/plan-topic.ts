@@ -6,7 +6,7 @@ import type { NewTopic, Partition } from '../../../kafka/admin/topics.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
 import type { KafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
 import type { EntityFault } from '../entities/faults.ts';
-import { rememberedIn } from '../entities/mark.ts';
+import { REMEMBERED_ANNOTATION, rememberedIn } from '../entities/mark.ts';
 import type { Mark } from '../entities/mark.ts';
 import type { Board } from '../moves/layout.ts';
 import { wantedReplicas } from './replicas.ts';
@@ -48,6 +48,9 @@ export interface TopicPlan {
 export const topicNameOf = (topic: KafkaTopic): string =>
   rememberedIn(topic, remembered)?.topicName ?? topic.spec.topicName ?? topic.metadata.name;
 
+/** Whether the topic was this resource's before. */
+export const hasHeld = (topic: KafkaTopic): boolean => rememberedIn(topic, remembered) !== undefined;
+
 /** Keys whose values matter to a resource: those that it names, and those that it named before. */
 export const configKeysOf = (topic: KafkaTopic): string[] => [
   ...new Set([...Object.keys(topic.spec.config ?? {}), ...(rememberedIn(topic, remembered)?.configs ?? [])]),
@@ -63,6 +66,10 @@ const OWN_TOPICS = new Set([
 
 /** Whether a topic can be asked for by this name. */
 export const isTopicName = (name: string): boolean => NAME.test(name);
+
+/** Whether a topic has a value of its own for a key; a key may be any word, also one that every object has. */
+const valueIn = (configs: LiveTopic['configs'], key: string): string | undefined =>
+  Object.hasOwn(configs, key) ? configs[key] : undefined;
 
 const NOTHING: TopicPlan = { mark: undefined, steps: [], faults: [] };
 
@@ -93,7 +100,7 @@ export function planTopic(
 
 /** Lets go of a resource: what Kafka has stays. Only if it was held here; a finalizer of a Strimzi operator has the same name. */
 export function release(topic: KafkaTopic): TopicPlan {
-  const isOurs = rememberedIn(topic, remembered) !== undefined;
+  const isOurs = topic.metadata.annotations[REMEMBERED_ANNOTATION] !== undefined;
   if (!isOurs) return NOTHING;
   return { ...NOTHING, mark: { finalizer: TOPIC_FINALIZER, held: false, remembered: null } };
 }
@@ -122,19 +129,35 @@ function renamed({ spec }: KafkaTopic, name: string): EntityFault[] {
   return [{ reason: 'NotSupported', path: ['spec', 'topicName'], message }];
 }
 
+/**
+ * What goes beyond these, brokers would not read: they close the connection, and no topic of the request gets its answer. Kafka itself
+ * has some forty keys.
+ */
+const CONFIG_KEY = /^[a-zA-Z0-9._-]{1,249}$/;
+const MOST_KEYS = 200;
+const LONGEST_VALUE = 32_767;
+const LONGEST_CONFIG = 65_536;
+
 function configOf({ spec }: KafkaTopic): { config: Map<string, string>; faults: EntityFault[] } {
   const config = new Map<string, string>();
   const faults: EntityFault[] = [];
+  const refuse = (message: string, ...path: string[]) =>
+    faults.push({ reason: 'Invalid', path: ['spec', 'config', ...path], message });
+  let length = 0;
   for (const [key, value] of Object.entries(spec.config ?? {})) {
     const text = textOf(value);
-    if (text !== undefined) config.set(key, text);
-    else
-      faults.push({
-        reason: 'Invalid',
-        path: ['spec', 'config', key],
-        message: `spec.config "${key}" has to be a text, a number, a boolean, or a list of these`,
-      });
+    const bytes = Buffer.byteLength(text ?? '');
+    length += key.length + bytes;
+    if (!CONFIG_KEY.test(key))
+      refuse('spec.config has a key that is none of Kafka: use letters, digits, ".", "_" and "-"');
+    else if (text === undefined)
+      refuse(`spec.config "${key}" has to be a text, a number, a boolean, or a list of these`, key);
+    else if (bytes > LONGEST_VALUE)
+      refuse(`spec.config "${key}" has ${bytes} bytes; at most ${LONGEST_VALUE} can be sent`, key);
+    else config.set(key, text);
   }
+  if (config.size > MOST_KEYS || length > LONGEST_CONFIG)
+    refuse(`spec.config is too large: use at most ${MOST_KEYS} keys and ${LONGEST_CONFIG} bytes in all`);
   return { config, faults };
 }
 
@@ -155,7 +178,7 @@ function keysToRemember(
   live: LiveTopic | undefined,
   config: ReadonlyMap<string, string>,
 ): string[] {
-  const isSet = (key: string) => live?.configs[key] !== undefined;
+  const isSet = (key: string) => live !== undefined && valueIn(live.configs, key) !== undefined;
   return configKeysOf(topic)
     .filter((key) => config.has(key) || isSet(key))
     .toSorted();
@@ -211,7 +234,7 @@ function configChanges(
 ): ConfigChange[] {
   return configKeysOf(topic).flatMap((name): ConfigChange[] => {
     const value = config.get(name);
-    const live = configs[name];
+    const live = valueIn(configs, name);
     if (value === undefined) return live === undefined ? [] : [{ name, change: 'delete' }];
     return live !== undefined && spelled(live) === spelled(value) ? [] : [{ name, change: 'set', value }];
   });

@@ -73,6 +73,17 @@ describe('a KafkaTopic', () => {
     assert.equal(memory.live.get('orders')?.partitions.length, 2);
   });
 
+  test('that has its topic keeps it from one that is older, and asks for it later', () => {
+    const memory = createMemoryTopics();
+    memory.put('older', { topicName: 'orders' }, { annotations: { 'strimzi.io/managed': 'false' } });
+    memory.put('holder', { topicName: 'orders', partitions: 2 });
+    memory.settle();
+    memory.put('older', { topicName: 'orders', partitions: 5 }, { annotations: {} });
+    const planned = memory.settle();
+    assert.deepEqual([reasonsOf(planned, 'older'), reasonsOf(planned, 'holder')], [['ResourceConflict'], []]);
+    assert.equal(memory.live.get('orders')?.partitions.length, 2);
+  });
+
   test('of a topic of Kafka itself, or with a name that cannot be, is refused', () => {
     const memory = createMemoryTopics();
     memory.live.set('secrets', { ...liveTopic(1, [0]), internal: true });
@@ -84,6 +95,51 @@ describe('a KafkaTopic', () => {
     const reasons = ['a', 'b', 'c', 'd'].map((name) => reasonsOf(planned, name));
     assert.deepEqual(reasons, [['NotSupported'], ['NotSupported'], ['Invalid'], ['Invalid']]);
     assert.deepEqual([...memory.live.keys()], ['secrets']);
+  });
+
+  test('with a configuration that Kafka could not even be told of is refused, and can be deleted', () => {
+    const memory = createMemoryTopics();
+    const configs = {
+      key: { ['k'.repeat(250)]: 1 },
+      space: { 'a key': 1 },
+      value: { 'retention.ms': 'v'.repeat(32_768) },
+      bytes: { 'retention.ms': 'é'.repeat(16_384) },
+      many: Object.fromEntries(Array.from({ length: 201 }, (_, n) => [`k${n}`, 1])),
+      sum: Object.fromEntries(['a', 'b', 'c'].map((key) => [key, 'v'.repeat(30_000)])),
+    };
+    for (const name of Object.keys(configs)) memory.put(name, {});
+    memory.settle();
+    for (const [name, config] of Object.entries(configs)) memory.put(name, { config });
+    const planned = memory.settle();
+    for (const name of Object.keys(configs)) assert.deepEqual(reasonsOf(planned, name), ['Invalid'], name);
+    for (const name of Object.keys(configs)) memory.delete(name);
+    memory.settle();
+    assert.equal(memory.live.size + memory.resources.size, 0);
+  });
+
+  test('with keys of configuration that every object of JavaScript has is one like any other', () => {
+    const memory = createMemoryTopics();
+    memory.put('orders', {});
+    memory.settle();
+    memory.put('orders', { config: JSON.parse('{"constructor": 1, "toString": 2}') as object });
+    assert.deepEqual(reasonsOf(memory.settle(), 'orders'), []);
+    assert.deepEqual(Object.entries(memory.live.get('orders')!.configs), [
+      ['constructor', '1'],
+      ['toString', '2'],
+    ]);
+    memory.put('orders', {});
+    memory.settle();
+    assert.deepEqual(Object.entries(memory.live.get('orders')!.configs), []);
+  });
+
+  test('on which somebody wrote over what is remembered can be deleted, and its topic stays', () => {
+    const memory = createMemoryTopics();
+    memory.put('orders', {});
+    memory.settle();
+    memory.put('orders', {}, { annotations: { 'isthmus.dev/last-applied': '{' } });
+    memory.delete('orders');
+    memory.settle();
+    assert.deepEqual([[...memory.live.keys()], memory.resources.size], [['orders'], 0]);
   });
 
   test('gets no more replicas than there are brokers, nor any on a broker that goes', () => {

@@ -7,7 +7,7 @@ import { refusedBy } from '../entities/faults.ts';
 import type { EntityFault, EntityState } from '../entities/faults.ts';
 import { isPaused, usesFinalizer } from '../entities/home.ts';
 import type { Board } from '../moves/layout.ts';
-import { isTopicName, planTopic, release, topicNameOf } from './plan-topic.ts';
+import { hasHeld, isTopicName, planTopic, release, topicNameOf } from './plan-topic.ts';
 import type { LiveTopic, TopicPlan, TopicStep } from './plan-topic.ts';
 
 /** What Kafka has, by name. A topic of which it could not say is a fault. */
@@ -65,19 +65,19 @@ export function planTopics(home: Kafka, topics: readonly KafkaTopic[], seen: See
   });
 }
 
-/** Of several that name one topic the oldest has it. */
+/** Of several that name one topic that has it which has had it, and else the oldest. */
 function holdersOf(topics: readonly KafkaTopic[]): Map<string, KafkaTopic> {
-  const byAge = topics
+  const byRank = topics
     .filter(isManagedTopic)
-    .map((topic) => ({ topic, age: ageOf(topic.metadata) }))
-    .toSorted((a, b) => (a.age < b.age ? 1 : -1));
-  return new Map(byAge.map(({ topic }) => [topicNameOf(topic), topic]));
+    .map((topic) => ({ topic, rank: `${hasHeld(topic) ? 0 : 1} ${ageOf(topic.metadata)}` }))
+    .toSorted((a, b) => (a.rank < b.rank ? 1 : -1));
+  return new Map(byRank.map(({ topic }) => [topicNameOf(topic), topic]));
 }
 
 const conflict = (name: string, { metadata }: KafkaTopic): EntityFault => ({
   reason: 'ResourceConflict',
   path: ['spec', 'topicName'],
-  message: `the topic "${name}" belongs to the older KafkaTopic "${metadata.name}"; delete one of the two`,
+  message: `the topic "${name}" belongs to the KafkaTopic "${metadata.name}", which was first; delete one of the two`,
 });
 
 const WAITING: EntityFault = {

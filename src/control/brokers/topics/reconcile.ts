@@ -5,7 +5,6 @@
 import type { Client } from '../../../kube/http/client.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
-import { forEachLimit } from '../../../ops/for-each-limit.ts';
 import type { Log } from '../../../ops/log.ts';
 import { kafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
 import type { KafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
@@ -14,10 +13,11 @@ import type { Plan } from '../../kernel/plan.ts';
 import { read } from '../../kernel/read.ts';
 import type { Reconciler } from '../../kernel/reconcile.ts';
 import type { Watched } from '../../kernel/watches.ts';
-import { UNAVAILABLE, refusedBy, statusOf } from '../entities/faults.ts';
+import { UNAVAILABLE, deniedBy, refusedBy, statusOf } from '../entities/faults.ts';
 import type { EntityState } from '../entities/faults.ts';
 import { homeOf, isHomeUnclear } from '../entities/home.ts';
-import { writeMark } from '../entities/mark.ts';
+import { writeMarks } from '../entities/mark.ts';
+import type { Marks } from '../entities/mark.ts';
 import { charterIn, leavingIn, reach, secretsToReach } from '../entities/reach.ts';
 import type { KafkaViews } from '../watches.ts';
 import { lookAtTopics, takeSteps } from './look.ts';
@@ -61,7 +61,6 @@ const SOON_MS = 500;
 const UNREACHED_MS = 5000;
 /** Kafka tells nobody of changes that others make. */
 const IDLE_MS = 120_000;
-const WRITES_AT_ONCE = 8;
 
 export function topicReconciler(
   options: TopicReconcilerOptions,
@@ -84,7 +83,7 @@ export function topicReconciler(
         unreadable: readings.flatMap(({ object, problem }) =>
           problem === undefined ? [] : [{ object, problem }],
         ),
-        isUnclear: caches.undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
+        isUnclear: caches.undiscovered.size > 0 || isHomeUnclear(key, views.kafkas, 'topicOperator'),
         acted,
       };
     },
@@ -127,7 +126,8 @@ async function act(
   signal: AbortSignal,
 ): Promise<TopicsActed> {
   if (!home) {
-    await mark(releaseTopics(topics), client(), signal);
+    const { denied } = await mark(releaseTopics(topics), client(), signal);
+    for (const refusal of denied.values()) throw refusal;
     return { states: new Map(), isBusy: false, isReached: true };
   }
   const charter = charterIn(views, home);
@@ -135,11 +135,13 @@ async function act(
   if (!admin) return unreached(topics);
   try {
     const planned = planTopics(home, topics, await lookAtTopics(admin, topics, leavingIn(charter)));
-    const marked = await mark(planned, client(), signal);
+    const { marked, denied } = await mark(planned, client(), signal);
     const steps = planned.filter(({ topic }) => marked.has(topic)).flatMap((one) => one.steps);
     const refused = await takeSteps(admin, steps);
-    const isBusy = planned.some((one) => isUnderWay(one) && !refused.has(topicNameOf(one.topic)));
-    return { states: statesOf(planned, refused), isBusy, isReached: true };
+    const isBusy = planned.some(
+      (one) => isUnderWay(one) && !refused.has(topicNameOf(one.topic)) && !denied.has(one.topic),
+    );
+    return { states: statesOf(planned, refused, denied), isBusy, isReached: true };
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ reason: messageOf(error) }, 'topics could not be looked at');
@@ -153,18 +155,12 @@ async function act(
 const isUnderWay = ({ steps, state }: PlannedTopic): boolean =>
   steps.length > 0 || (state?.is === 'judged' && state.faults.some(({ reason }) => reason === 'Reassigning'));
 
-/** Those that have what is to be on them now. Whatever is not written down is not begun. */
-async function mark(
-  planned: readonly PlannedTopic[],
-  client: Client,
-  signal: AbortSignal,
-): Promise<Set<KafkaTopic>> {
-  const marked = new Set<KafkaTopic>();
-  await forEachLimit(planned, WRITES_AT_ONCE, async ({ topic, mark: wanted }) => {
-    if (!wanted || (await writeMark(client, topic, wanted, signal))) marked.add(topic);
-  });
-  return marked;
-}
+const mark = (planned: readonly PlannedTopic[], client: Client, signal: AbortSignal) =>
+  writeMarks(
+    client,
+    planned.map(({ topic: resource, mark: wanted }) => ({ resource, mark: wanted })),
+    signal,
+  );
 
 type States = TopicsActed['states'];
 
@@ -180,9 +176,12 @@ const entryOf = ({ metadata }: KafkaTopic, state: EntityState) =>
 function statesOf(
   planned: readonly PlannedTopic[],
   refused: ReadonlyMap<string, { message: string }>,
+  denied: Marks<KafkaTopic>['denied'],
 ): States {
   return new Map(
     planned.flatMap(({ topic, steps, state }) => {
+      const denial = denied.get(topic);
+      if (denial) return [entryOf(topic, { is: 'judged', faults: [deniedBy(denial)], fields: {} })];
       const refusal = steps.length > 0 ? refused.get(topicNameOf(topic)) : undefined;
       if (refusal) return [entryOf(topic, { is: 'judged', faults: [refusedBy(refusal)], fields: {} })];
       return state ? [entryOf(topic, state)] : [];

@@ -3,15 +3,16 @@ import { createHash } from 'node:crypto';
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
+import type { AnyObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
-import { forEachLimit } from '../../../ops/for-each-limit.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import { UNAVAILABLE, refusedBy } from '../entities/faults.ts';
+import { UNAVAILABLE, deniedBy, refusedBy } from '../entities/faults.ts';
 import type { EntityState } from '../entities/faults.ts';
 import { isPaused, usesFinalizer } from '../entities/home.ts';
-import { writeMark } from '../entities/mark.ts';
+import { isRefusal, writeMarks } from '../entities/mark.ts';
+import type { Marks } from '../entities/mark.ts';
 import { passwordIn, passwordSource } from './credentials.ts';
 import { lookAtUsers, takeUserSteps } from './look.ts';
 import { passwordsFor, signCertificates } from './make.ts';
@@ -28,7 +29,6 @@ export interface UsersContext {
 }
 
 const SECRET = { group: '', version: 'v1', kind: 'Secret' };
-const WRITES_AT_ONCE = 8;
 const NOTHING_ACTED: UsersActed = {
   certificates: new Map(),
   passwords: new Map(),
@@ -47,23 +47,36 @@ export async function actOnUsers(
   const { client, now } = context;
   if (!home) {
     const going = users.filter(({ user }) => isBeingDeleted(user));
-    await mark(
-      going.map(({ user }) => ({ user, plan: releaseUser(user) })),
-      client,
-      signal,
-    );
+    const released = going.map(({ user }) => ({ user, plan: releaseUser(user) }));
+    const { denied } = await mark(released, client, signal);
+    for (const refusal of denied.values()) throw refusal;
     return NOTHING_ACTED;
   }
-  for (const { metadata } of drop)
-    await client.delete(SECRET, metadata, {
-      ...(metadata.uid !== undefined && { uid: metadata.uid }),
-      signal,
-    });
+  for (const secret of drop) await dropSecret(secret, context, signal);
   const certificates = await signCertificates(users, authority, before.certificates, now);
-  const readSecret = (namespace: string, name: string) => client.get(SECRET, { namespace, name }, { signal });
+  const readSecret = (namespace: string, name: string) =>
+    client.get(SECRET, { namespace, name }, { signal }).catch((error: unknown) => {
+      if (isRefusal(error)) return undefined;
+      throw error;
+    });
   const passwords = await passwordsFor(users, before.passwords, readSecret);
   const made = { ...before, certificates, passwords };
   return { ...made, ...(await inKafka(home, users, made, context, signal)) };
+}
+
+/** One that may not be deleted is looked at again with the next look at all of them. */
+async function dropSecret(
+  { metadata }: AnyObject,
+  { client, log }: UsersContext,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = metadata;
+  try {
+    await client.delete(SECRET, metadata, { ...(uid !== undefined && { uid }), signal });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    log.warn({ object: metadata.name, reason: error.message }, 'Secret of a user could not be deleted');
+  }
 }
 
 type Looked = Pick<UsersActed, 'given' | 'states' | 'isBusy' | 'isReached'>;
@@ -78,7 +91,7 @@ async function inKafka(
   if (!admin) return unreached(users, made);
   try {
     const planned = planAll(home, users, made, await lookAtUsers(admin));
-    const marked = await mark(planned, client, signal);
+    const { marked, denied } = await mark(planned, client, signal);
     const steps = planned.flatMap(({ user, plan }) =>
       marked.has(user) ? plan.steps.map((step) => ({ user: user.metadata.name, step })) : [],
     );
@@ -87,9 +100,9 @@ async function inKafka(
     for (const { user, step } of steps)
       if (step.do === 'set password' && !refused.has(user)) given.set(step.username, digestOf(step.password));
     const isBusy = planned.some(
-      ({ user, plan }) => plan.steps.length > 0 && !refused.has(user.metadata.name),
+      ({ user, plan }) => plan.steps.length > 0 && !refused.has(user.metadata.name) && !denied.has(user),
     );
-    return { given, states: statesOf(planned, refused), isBusy, isReached: true };
+    return { given, states: statesOf(planned, refused, denied), isBusy, isReached: true };
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ reason: messageOf(error) }, 'users could not be looked at');
@@ -139,17 +152,12 @@ const hasCredentials = ({ secret, wanted }: WantedOfUser, password: object | und
 /** Only kept in memory. */
 const digestOf = (password: string): string => createHash('sha256').update(password).digest('base64');
 
-async function mark(
-  planned: readonly PlannedUser[],
-  client: Client,
-  signal: AbortSignal,
-): Promise<Set<KafkaUser>> {
-  const marked = new Set<KafkaUser>();
-  await forEachLimit(planned, WRITES_AT_ONCE, async ({ user, plan }) => {
-    if (!plan.mark || (await writeMark(client, user, plan.mark, signal))) marked.add(user);
-  });
-  return marked;
-}
+const mark = (planned: readonly PlannedUser[], client: Client, signal: AbortSignal) =>
+  writeMarks(
+    client,
+    planned.map(({ user: resource, plan }) => ({ resource, mark: plan.mark })),
+    signal,
+  );
 
 const entryOf = ({ metadata }: KafkaUser, state: EntityState) =>
   [metadata.uid ?? '', { generation: metadata.generation, state }] as const;
@@ -164,9 +172,12 @@ const unreached = (users: readonly WantedOfUser[], { given }: UsersActed): Looke
 function statesOf(
   planned: readonly PlannedUser[],
   refused: ReadonlyMap<string, { message: string }>,
+  denied: Marks<KafkaUser>['denied'],
 ): UsersActed['states'] {
   return new Map(
     planned.flatMap(({ user, state }) => {
+      const denial = denied.get(user);
+      if (denial) return [entryOf(user, { is: 'judged', faults: [deniedBy(denial)], fields: {} })];
       const refusal = refused.get(user.metadata.name);
       if (refusal) return [entryOf(user, { is: 'judged', faults: [refusedBy(refusal)], fields: {} })];
       return state ? [entryOf(user, state)] : [];

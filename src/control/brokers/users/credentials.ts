@@ -169,7 +169,11 @@ export function userSecret(
   };
 }
 
+/** What can be the name of a Secret; there is no use in asking for another. */
+const SECRET_NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
+
 export interface PasswordSource {
+  /** Empty if what is written cannot be the name of any. */
   secret: string;
   key: string;
 }
@@ -180,6 +184,7 @@ export function passwordSource({ spec }: KafkaUser): PasswordSource | undefined 
     password?: { valueFrom?: { secretKeyRef?: { name?: unknown; key?: unknown } } };
   };
   if (password === undefined) return undefined;
-  const { name = '', key = 'password' } = password.valueFrom?.secretKeyRef ?? {};
-  return { secret: String(name), key: String(key) };
+  const { name, key = 'password' } = password.valueFrom?.secretKeyRef ?? {};
+  const isName = typeof name === 'string' && SECRET_NAME.test(name);
+  return { secret: isName ? name : '', key: String(key) };
 }

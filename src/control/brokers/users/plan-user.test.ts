@@ -153,6 +153,21 @@ describe('a KafkaUser', () => {
     assert.deepEqual(memory.quotas.get('alice'), { consumer_byte_rate: 5 });
   });
 
+  test('on which somebody wrote another name as remembered takes nothing from whoever has it', () => {
+    const memory = createMemory();
+    const lie = { username: 'mallory', acls: true, quotas: ['producer_byte_rate'], password: true };
+    const annotations = { 'isthmus.dev/last-applied': JSON.stringify(lie) };
+    memory.put({ authentication: { type: 'tls' } }, { annotations });
+    memory.settle();
+    memory.put({ authentication: { type: 'tls' } }, { annotations });
+    memory.delete();
+    memory.settle();
+    assert.deepEqual(memory.acls.get('User:mallory'), memory.theirs.acls);
+    assert.deepEqual(memory.quotas.get('mallory'), memory.theirs.quotas);
+    assert.ok(memory.passwords.has('mallory'));
+    assert.equal(memory.user, undefined);
+  });
+
   test('with rules that cannot be is refused with the field', () => {
     const broken = {
       authorization: {
@@ -161,6 +176,8 @@ describe('a KafkaUser', () => {
           { resource: { type: 'planet', name: 'x' }, operations: ['Read'] },
           { resource: { type: 'topic' }, operations: ['Read'] },
           { resource: { type: 'topic', name: 'x' }, operations: ['Fly'] },
+          { resource: { type: 'group', name: 'x'.repeat(1025) }, operations: ['Read'] },
+          { resource: { type: 'group', name: 'x' }, operations: ['Read'], host: 'h'.repeat(254) },
         ],
       },
       quotas: { speed: 1, producerByteRate: -1 },
@@ -174,6 +191,8 @@ describe('a KafkaUser', () => {
         ['Invalid', 'resource'],
         ['Invalid', 'resource'],
         ['Invalid', 'operations'],
+        ['Invalid', 'resource'],
+        ['Invalid', 'host'],
         ['Invalid', 'speed'],
         ['Invalid', 'producerByteRate'],
       ],

@@ -5,9 +5,9 @@ import type { QuotaChange } from '../../../kafka/admin/users.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
 import type { EntityFault } from '../entities/faults.ts';
-import { rememberedIn } from '../entities/mark.ts';
+import { REMEMBERED_ANNOTATION, rememberedIn } from '../entities/mark.ts';
 import type { Mark } from '../entities/mark.ts';
-import { aclKey, usernameOf } from './wanted.ts';
+import { aclKey, certificateName } from './wanted.ts';
 import type { WantedUser } from './wanted.ts';
 
 export const USER_FINALIZER = 'isthmus.dev/kafka-user';
@@ -20,6 +20,13 @@ const remembered = z.object({
   password: z.boolean(),
 });
 type Remembered = z.output<typeof remembered>;
+
+/** Anybody may write an annotation: what it says counts only under a name that the user itself has, by one way to log in or another. */
+function rememberedOf(user: KafkaUser): Remembered | undefined {
+  const { name } = user.metadata;
+  const found = rememberedIn(user, remembered);
+  return found && [name, certificateName(name)].includes(found.username) ? found : undefined;
+}
 
 /** What Kafka has of users. */
 export interface SeenUsers {
@@ -61,7 +68,7 @@ export function planUser(
   seen: SeenUsers,
   { holds }: { holds: boolean },
 ): UserPlan {
-  const before = rememberedIn(user, remembered);
+  const before = rememberedOf(user);
   if (isBeingDeleted(user)) {
     const isHeld = user.metadata.finalizers?.includes(USER_FINALIZER) ?? false;
     const steps = before && isHeld ? removal(before, seen) : [];
@@ -80,16 +87,13 @@ export function planUser(
   };
 }
 
-/** Lets go of a resource; what Kafka has of it stays. */
+/** Lets go of a resource; what Kafka has of it stays. Nobody else has a finalizer of that name. */
 export function releaseUser(user: KafkaUser): UserPlan {
-  if (rememberedIn(user, remembered) === undefined) return NOTHING;
+  const { annotations, finalizers = [] } = user.metadata;
+  const isMarked = annotations[REMEMBERED_ANNOTATION] !== undefined || finalizers.includes(USER_FINALIZER);
+  if (!isMarked) return NOTHING;
   return { ...NOTHING, mark: { finalizer: USER_FINALIZER, held: false, remembered: null } };
 }
-
-/** Names under which Kafka may have something of a user. */
-export const usernamesOf = (user: KafkaUser): string[] => [
-  ...new Set([usernameOf(user), rememberedIn(user, remembered)?.username ?? usernameOf(user)]),
-];
 
 const liveAcls = (username: string, { acls }: SeenUsers): readonly Acl[] =>
   acls === 'disabled' ? [] : (acls.get(`User:${username}`) ?? []);

@@ -220,6 +220,29 @@ describe('the Secret of a user', () => {
     assert.ok(!JSON.stringify(bed.plan().statuses).includes('hi'));
   });
 
+  test('lacks a password where the key that the user names is none of the Secret', async () => {
+    for (const key of ['constructor', '__proto__', 'toString']) {
+      const password = { valueFrom: { secretKeyRef: { name: 'mine', key } } };
+      const bed = await userBed({ type: 'scram-sha-512', password });
+      bed.brought.set('mine', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine' }, data: {} });
+      await bed.step();
+      assert.equal(await bed.step(), undefined, key);
+      assert.match(JSON.stringify(bed.plan().statuses), /SecretMissing/);
+    }
+  });
+
+  test('is not looked for under a name that no Secret can have', async () => {
+    for (const name of ['..', 'a/b', 'A', 'x'.repeat(254), 7]) {
+      const password = { valueFrom: { secretKeyRef: { name, key: 'pw' } } };
+      const bed = await userBed({ type: 'scram-sha-512', password });
+      const data = { pw: Buffer.from('secret').toString('base64') };
+      const metadata = { name: String(name) };
+      bed.brought.set(String(name), { apiVersion: 'v1', kind: 'Secret', metadata, data });
+      await bed.step();
+      assert.equal(await bed.step(), undefined, String(name));
+    }
+  });
+
   test('of somebody else is left alone', async () => {
     const bed = await userBed({ type: 'scram-sha-512' });
     await bed.step();

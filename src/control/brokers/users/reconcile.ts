@@ -89,7 +89,7 @@ function observeUsers(
       problem === undefined ? [] : [{ object, problem }],
     ),
     authority: home && authorityOf(views, home, users, new Date(now), times),
-    isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas),
+    isUnclear: undiscovered.size > 0 || isHomeUnclear(key, views.kafkas, 'userOperator'),
     acted,
   };
 }

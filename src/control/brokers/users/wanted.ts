@@ -17,9 +17,12 @@ export interface WantedUser {
 /** What an X.509 common name may have. */
 const LONGEST_COMMON_NAME = 64;
 
+/** How Kafka calls a user that logs in with a certificate. */
+export const certificateName = (name: string): string => `CN=${name}`;
+
 /** The name that Kafka makes of how the user logs in. */
-export const usernameOf = ({ metadata, spec }: KafkaUser): string =>
-  spec.authentication?.type.startsWith('tls') ? `CN=${metadata.name}` : metadata.name;
+const usernameOf = ({ metadata, spec }: KafkaUser): string =>
+  spec.authentication?.type.startsWith('tls') ? certificateName(metadata.name) : metadata.name;
 
 export function wantedUser(user: KafkaUser): { wanted: WantedUser; faults: EntityFault[] } {
   const { metadata, spec } = user;
@@ -65,6 +68,12 @@ function aclsOfRule(rule: Rule, index: number, principal: string, faults: Entity
     faults.push(invalid([...path, 'resource'], `ACL ${index + 1}: ${resource}`));
     return [];
   }
+  if (rule.host.length > LONGEST_HOST) {
+    faults.push(
+      invalid([...path, 'host'], `ACL ${index + 1}: the host has more than ${LONGEST_HOST} characters`),
+    );
+    return [];
+  }
   const operations = rule.operations ?? [rule['operation'] ?? 'All'];
   return operations.flatMap((operation): Acl[] => {
     const known = ACL_OPERATIONS.find((one) => one === operation);
@@ -74,6 +83,10 @@ function aclsOfRule(rule: Rule, index: number, principal: string, faults: Entity
     return [];
   });
 }
+
+/** Brokers close a connection on which a text is too long for them, and no user of the request gets its answer. */
+const LONGEST_NAME = 1024;
+const LONGEST_HOST = 253;
 
 type Resource = Pick<Acl, 'resourceType' | 'resourceName' | 'patternType'>;
 
@@ -88,6 +101,7 @@ function resourceOf({
   if (resourceType === 'cluster')
     return { resourceType, resourceName: 'kafka-cluster', patternType: 'literal' };
   if (typeof name !== 'string' || name === '') return 'the resource has no name; use "*" for all';
+  if (name.length > LONGEST_NAME) return `the name of the resource has more than ${LONGEST_NAME} characters`;
   if (patternType !== 'literal' && patternType !== 'prefix') return 'patternType is "literal" or "prefix"';
   return { resourceType, resourceName: name, patternType };
 }
