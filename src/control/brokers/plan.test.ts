@@ -103,6 +103,17 @@ suite('plans of Kafka clusters', () => {
     assert.deepEqual(namesOf(memory, 'StrimziPodSet'), ['events-dual']);
   });
 
+  test('evictions leave all nodes but one: Kubernetes knows no maxUnavailable for kinds that cannot be scaled', async () => {
+    const budgetOf = async (broker: object) => {
+      const { spec } = (await settledKafka(broker)).get('PodDisruptionBudget', 'events-kafka')!;
+      const { minAvailable, maxUnavailable } = spec as Record<string, unknown>;
+      return [minAvailable, maxUnavailable];
+    };
+    assert.deepEqual(await budgetOf({}), [2, undefined]);
+    assert.deepEqual(await budgetOf({ template: { podDisruptionBudget: { maxUnavailable: 0 } } }), [3, undefined]); // prettier-ignore
+    assert.deepEqual(await budgetOf({ template: { podDisruptionBudget: { maxUnavailable: 9 } } }), [0, undefined]); // prettier-ignore
+  });
+
   test('no key is in anything but a Secret', async () => {
     const memory = await settledKafka();
     // In clear, or in the three forms that it has in base64.

@@ -43,7 +43,8 @@ export function statusesOf(
   const status = {
     ...(running && clusterStatus(observed, running)),
     ...generationOf(kafka?.metadata),
-    conditions: conditionsOf(all, ['Accepted', 'Ready'], kafka?.metadata.generation),
+    // Without a generation: Strimzi's CRDs would drop it, and the status would be written for ever.
+    conditions: conditionsOf(all, ['Accepted', 'Ready'], undefined),
   };
   const ofKafka = { kind: 'Kafka', namespace, name, status, keepsRest: true };
   if (!running) return [ofKafka];
@@ -197,6 +198,10 @@ function rollFaults({ kafka }: Observed, { acted }: Running): Fault[] {
   if (decision?.do === 'restart')
     return [{ reason: 'Rolling', path: [], message: `node ${decision.node} is restarted: ${decision.why}` }];
   if (decision?.do === 'wait') return [{ reason: 'Rolling', path: [], message: decision.why }];
+  if (decision?.do === 'reconfigure')
+    return [
+      { reason: 'Rolling', path: [], message: `node ${decision.node} is given settings while it runs` },
+    ];
   return [];
 }
 

@@ -73,7 +73,7 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       bootstrapService(cluster),
       ...reservations.map((one) => hostPortService(cluster, one, one.hostPort)),
       networkPolicy(cluster, operator),
-      podDisruptionBudget(cluster),
+      podDisruptionBudget(cluster, charter.nodes.length),
       ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(cluster, pool, node)),
       ...claimsOf(cluster),
       ...sets,

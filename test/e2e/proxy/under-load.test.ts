@@ -14,8 +14,9 @@ import type { Entrance, Held } from './connections.ts';
 import { KAFKA_NAMESPACE } from './kafka-pods.ts';
 import { NAMESPACE, PROXY, buildRoad, by, ingress, resource, virtualCluster, where } from './road.ts';
 import type { Road } from './road.ts';
-import { flowing, startWriterOutside, startWriterPod } from './writers.ts';
-import type { Writer } from './writers.ts';
+import { flowing } from '../java-writer.ts';
+import type { Writer } from '../java-writer.ts';
+import { startWriterOutside, startWriterPod } from './writers.ts';
 
 const ZONE = 'kafka.example.test';
 const inKafka = { namespace: KAFKA_NAMESPACE };

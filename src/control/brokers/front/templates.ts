@@ -26,7 +26,7 @@ const template = z.looseObject({
   schedulerName: z.string().optional(),
   tmpDirSizeLimit: z.string().optional(),
   terminationGracePeriodSeconds: z.int().min(0).optional(),
-  maxUnavailable: z.union([z.int().min(0), z.string()]).optional(),
+  maxUnavailable: z.int().min(0).optional(),
 });
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);

@@ -77,8 +77,11 @@ export function serviceAccount(cluster: BrokerCluster): AnyObject {
   };
 }
 
-/** Whoever drains a node of Kubernetes takes one node of Kafka at a time. */
-export function podDisruptionBudget(cluster: BrokerCluster): AnyObject {
+/**
+ * Whoever drains a node of Kubernetes takes one node of Kafka at a time. It counts what must stay, not what may go: Kubernetes allows
+ * `maxUnavailable` only for kinds that can be scaled, and with any other no pod may ever be evicted.
+ */
+export function podDisruptionBudget(cluster: BrokerCluster, nodes: number): AnyObject {
   const wishes = wishesOf<{ maxUnavailable: number }>(cluster.template, 'podDisruptionBudget');
   return {
     apiVersion: 'policy/v1',
@@ -88,7 +91,7 @@ export function podDisruptionBudget(cluster: BrokerCluster): AnyObject {
       ownerReferences: ownedByKafka(cluster),
     },
     spec: {
-      maxUnavailable: wishes.maxUnavailable ?? 1,
+      minAvailable: Math.max(0, nodes - (wishes.maxUnavailable ?? 1)),
       selector: { matchLabels: podSelector(cluster.name) },
     },
   };

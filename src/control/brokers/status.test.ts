@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { kafkaObject } from '../../../test/support/brokers/kafka-objects.ts';
+import { clusterWith } from '../../../test/support/brokers/models.ts';
+import { NOTHING_LEARNED } from '../kernel/reconcile.ts';
+import type { RollDecision } from './roll/facts.ts';
+import { statusesOf } from './status.ts';
+import type { Running } from './status.ts';
+
+/** The reason of `Ready` of a cluster without nodes, of which nothing but the next step is known. */
+function reasonWith(decision: RollDecision): string | undefined {
+  const observed = { kafka: kafkaObject(), namespace: 'kafka', name: 'events', pools: [], pods: [] };
+  const running = {
+    cluster: clusterWith({ pools: [] }),
+    charter: { clusterId: 'id', epoch: 1, nodes: [] },
+    certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [] },
+    acted: { minted: [], facts: undefined, decision, refused: new Map(), moved: undefined },
+    learned: NOTHING_LEARNED,
+  };
+  const [{ status } = { status: {} }] = statusesOf(
+    observed as unknown as Parameters<typeof statusesOf>[0],
+    running as unknown as Running,
+    [],
+  );
+  const { conditions = [] } = status as { conditions?: { type: string; reason: string }[] };
+  return conditions.find(({ type }) => type === 'Ready')?.reason;
+}
+
+test('a Kafka is ready without a reservation only when nothing is left to do', () => {
+  const inFlight = undefined;
+  const change = { perBroker: { set: { 'log.retention.ms': '1' }, delete: [] }, clusterWide: { set: {} } };
+  assert.equal(reasonWith({ do: 'done', inFlight }), 'Ready');
+  assert.equal(reasonWith({ do: 'reconfigure', node: 0, change, inFlight }), 'Rolling');
+  assert.equal(
+    reasonWith({ do: 'restart', node: 0, podUid: 'u', why: 'w', reasons: [], inFlight }),
+    'Rolling',
+  );
+  assert.equal(reasonWith({ do: 'wait', why: 'w', inFlight }), 'Rolling');
+  assert.equal(reasonWith({ do: 'blocked', why: 'w', lookAgainInMs: 1, inFlight }), 'RollBlocked');
+});

@@ -1,0 +1,50 @@
+/** What Kafka's verifiable producer prints: a line for each record that was acknowledged, or was not. */
+
+export interface Sent {
+  name: string;
+  /** When it was said, in ms since 1970. */
+  timestamp: number;
+  value: string;
+  partition: number;
+  exception?: string;
+  message?: string;
+}
+
+/** The lines that are whole. */
+export function readSent(text: string): Sent[] {
+  const whole = text.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+  return whole.map((line) => JSON.parse(line) as Sent);
+}
+
+export const acknowledged = (sent: readonly Sent[]): Sent[] =>
+  sent.filter(({ name }) => name === 'producer_send_success');
+
+/** Stopped just when it would send, the tool counts that as a failure. */
+export const failed = (sent: readonly Sent[]): Sent[] =>
+  sent.filter(
+    ({ name, message = '' }) =>
+      name === 'producer_send_error' && !message.includes('after producer has been closed'),
+  );
+
+/** The longest time in which a partition acknowledged nothing. */
+export function longestStallMs(acked: readonly Sent[]): number {
+  const last = new Map<number, number>();
+  let longest = 0;
+  for (const { partition, timestamp } of acked) {
+    longest = Math.max(longest, timestamp - (last.get(partition) ?? timestamp));
+    last.set(partition, timestamp);
+  }
+  return longest;
+}
+
+/** The tool itself would give up at the first error. */
+export const PATIENT_PRODUCER: readonly string[] = [
+  'retries=2147483647',
+  'enable.idempotence=true',
+  'delivery.timeout.ms=300000',
+  'request.timeout.ms=10000',
+  'max.block.ms=300000',
+];
+
+/** Records have keys, or they would keep away from a partition that does not answer: so many that each partition has some. */
+export const keysFor = (partitions: number) => partitions * 8;
