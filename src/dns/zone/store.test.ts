@@ -6,14 +6,25 @@ import { parseName } from '../wire/name.ts';
 import { explain } from './explain.ts';
 import { createStore } from './store.ts';
 import { applyUpdate } from './update.ts';
-import { nameOf, NODE, nodesOf, rrsetsOf } from './zone.ts';
+import { indexParts } from './memory.ts';
+import { nameOf, NODE, nodeIn, NONE, rrsetsOf, ZONE_SHIFT } from './zone.ts';
 import { createZones } from './zones.ts';
 import { seededRandom } from '../../../test/support/dns/fuzzing.ts';
 import { randomRecords } from '../../../test/support/dns/random-zone.ts';
 import { serveText } from '../../../test/support/dns/testing.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Update } from './update.ts';
+import type { Zone, ZoneNode } from './zone.ts';
 import type { Zones } from './zones.ts';
+
+/** All nodes of a zone. */
+function nodesOf({ memory: { words }, id }: Zone): ZoneNode[] {
+  return indexParts().flatMap((part) => {
+    const index = words[part]!;
+    const nodes = Array.from(words.subarray(index + 1, index + 2 + words[index]!), nodeIn);
+    return nodes.filter((node) => node !== NONE && words[node + NODE.tail]! >>> ZONE_SHIFT === id);
+  });
+}
 
 /** Everything the zones hold, as text. */
 function contents(zones: Zones): string[] {
