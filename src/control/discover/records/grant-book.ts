@@ -94,7 +94,9 @@ export function openGrantBook(options: GrantBookOptions): GrantBook {
       const text = writeGrants(granted.grantsOf(name));
       if (text !== (textAt(name) ?? null)) {
         const map = grantMapOf(name);
-        changes.set(map, { ...changes.get(map), [keyOfName(name)]: text });
+        const before = changes.get(map) ?? (Object.create(null) as Changes);
+        before[keyOfName(name)] = text;
+        changes.set(map, before);
       }
       yield;
     }
