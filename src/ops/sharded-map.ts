@@ -28,7 +28,7 @@ export function createShardedMap<V>(): ShardedMap<V> {
     set: (key, value) => void shardOf(key).set(key, value),
     delete: (key) => shardOf(key).delete(key),
     *keys() {
-      for (const shard of shards) yield* [...shard.keys()];
+      for (const shard of shards) yield* Array.from(shard.keys());
     },
     *values() {
       for (const shard of shards) yield* shard.values();

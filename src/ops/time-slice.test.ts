@@ -38,9 +38,9 @@ test('many works at once take one slice of a turn together, each in its turn', a
     };
     return inSlices(counting(4, onStep, name), 0);
   });
-  let isOver = false;
-  const results = Promise.all(all).finally(() => (isOver = true));
-  while (!isOver) {
+  const ended = new AbortController();
+  const results = Promise.all(all).finally(() => ended.abort());
+  while (!ended.signal.aborted) {
     await turn();
     inThisTurn = 0;
   }
