@@ -4,6 +4,7 @@
 import ffi from 'node:ffi';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PerformanceObserver } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 
 const [dist, folder, count] = process.argv.slice(2);
@@ -42,6 +43,12 @@ async function longestTurn(work) {
   return Number(longest.toPrecision(3));
 }
 
+/** The longest pause for garbage collection, by the clock on the wall: part of whatever turn it falls into. */
+let longestGc = 0;
+new PerformanceObserver((list) => {
+  for (const { duration } of list.getEntries()) longestGc = Math.max(longestGc, duration);
+}).observe({ entryTypes: ['gc'] });
+
 const NAMES = Number(count);
 const NAMES_EACH = 100;
 const ZONE = 'example.test';
@@ -62,10 +69,10 @@ const writeRecords = (text) => {
 const log = createLog('warn');
 const metrics = createMetrics();
 
-function start(settings) {
+function start(settings, ready = true) {
   const listen = ['127.0.0.1:0'];
   const config = dnsConfigSchema.parse({ listen, zones: [{ name: ZONE }], workers: 1, ...settings });
-  return startDns(config, { log, metrics: createMetrics() });
+  return startDns(config, { log, metrics: createMetrics(), ready });
 }
 
 /** Objects of a hundred names each, published as those of clusters are. */
@@ -122,7 +129,9 @@ async function transfer(port) {
 
 const figures = {};
 {
-  const server = await start({ transferAllow: ['127.0.0.0/8'] });
+  const snapshotFile = join(folder, 'snapshot');
+  const server = await start({ transferAllow: ['127.0.0.0/8'], snapshotFile }, false);
+  server.setReady(true);
   const events = { record() {}, flush: async () => {}, stop: async () => {} };
   const publisher = createPublisher({ sink: server, events, log });
   await publishAll(publisher, 0); // once unmeasured, so that everything is compiled
@@ -131,7 +140,13 @@ const figures = {};
   figures.change = await longestTurn(() => publishAll(publisher, 1));
   figures.axfr = await longestTurn(() => transfer(server.port));
   figures.remove = await longestTurn(() => publishAll(publisher, undefined));
-  await server.close();
+  await publishAll(publisher, 0);
+  figures.snapshot = await longestTurn(async () => {
+    await server.close(); // which writes it
+    const next = await start({ snapshotFile }, false);
+    if (next.problem() !== undefined) throw new Error('the snapshot is not served');
+    await next.close();
+  });
 }
 writeRecords(fileOf(0));
 const next = fileOf(1);
@@ -143,5 +158,6 @@ figures.records_file = await longestTurn(async () => {
   while (!isRead()) await new Promise((resolve) => setTimeout(resolve, 50));
   await server.close();
 });
+figures.of_which_gc = Number(longestGc.toPrecision(3));
 console.log(JSON.stringify(figures));
 process.exit(0);

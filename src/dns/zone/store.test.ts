@@ -220,3 +220,31 @@ test('every record type can be served', () => {
     assert.deepEqual([problems, (type === 'NS' ? authority : answer).length], [[], 1], type);
   }
 });
+
+test('a large change is made in steps, and its serial is that of the last one', async () => {
+  const { store, zones } = serveText('');
+  const zone = specs[0]!.name;
+  const records = Array.from({ length: 1000 }, (_, i) => ({
+    name: `h${i}.example.test`,
+    type: 'A' as const,
+    data: '10.0.0.1',
+  }));
+  const serial = store.serialOf(zone);
+  const steps = store.upsertSteps('file x', records);
+  let [count, isWhole] = [0, false];
+  for (let step = steps.next(); !step.done; step = steps.next(), count++) {
+    assert.equal(store.serialOf(zone), serial);
+    if (count === 20) void store.whole().then(() => (isWhole = true));
+    await Promise.resolve();
+    assert.equal(isWhole, false);
+  }
+  assert.ok(count > 20, `${count} steps`);
+  assert.equal(store.serialOf(zone), serial + 1);
+  await store.whole();
+  assert.deepEqual(store.counts().get('file'), 1000);
+  const all = contents(zones);
+  store.upsert('file x', records.slice(0, 10));
+  assert.deepEqual(store.counts().get('file'), 10);
+  assert.ok(contents(zones).length < all.length);
+  assert.equal(explain(zones, store, parseName('h999.example.test')!, TYPE.A).kind, 'nxdomain');
+});

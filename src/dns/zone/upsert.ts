@@ -23,19 +23,23 @@ export function* upsertSteps(
   const change: ZoneChange = { changes: [], zones: new Set() };
   state.unfinished += 1;
   try {
+    const owners: Name[] = [];
     let count = 0;
     for (const name of namesOf(byName, before)) {
-      const parsed = byName.get(name) ?? [];
-      const merged = replaceRecords(state, source, name, parsed, change.changes);
-      for (const { record, reason } of merged.rejected) {
-        const its = parsed.find((one) => one.record === record);
-        if (its) rejected.push({ record: its.origin, reason });
+      if (name !== undefined) {
+        const parsed = byName.get(name) ?? [];
+        for (let i = 0; i < parsed.length; i++) owners.push(name);
+        const merged = replaceRecords(state, source, name, parsed, change.changes);
+        for (const { record, reason } of merged.rejected) {
+          const its = parsed.find((one) => one.record === record);
+          if (its) rejected.push({ record: its.origin, reason });
+        }
       }
       if (++count % A_STEP > 0) continue;
       publish(state, change);
       yield;
     }
-    setOwners(state, source, byName);
+    setOwners(state, source, owners);
     finish(state, change);
   } finally {
     state.unfinished -= 1;
@@ -44,19 +48,13 @@ export function* upsertSteps(
   return rejected;
 }
 
-/** The names that a source has now, then those that it had. */
-function* namesOf(byName: ReadonlyMap<Name, unknown>, before: readonly Name[]): Generator<Name> {
+/** The names that a source has now, then those that it had; undefined for one that it keeps. */
+function* namesOf(byName: ReadonlyMap<Name, unknown>, before: readonly Name[]): Generator<Name | undefined> {
   yield* byName.keys();
-  for (const name of before) if (!byName.has(name)) yield name;
+  for (const name of before) yield byName.has(name) ? undefined : name;
 }
 
-function setOwners(
-  { sources, kinds }: StoreState,
-  source: string,
-  byName: ReadonlyMap<Name, readonly unknown[]>,
-): void {
-  const owners: Name[] = [];
-  for (const [name, parsed] of byName) for (let i = 0; i < parsed.length; i++) owners.push(name);
+function setOwners({ sources, kinds }: StoreState, source: string, owners: readonly Name[]): void {
   const [kind] = source.split(' ', 1) as [string];
   const before = listOf(sources.get(source)).length;
   kinds.set(kind, (kinds.get(kind) ?? 0) + owners.length - before);

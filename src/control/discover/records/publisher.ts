@@ -199,7 +199,8 @@ function* partsOf(
     if (at % MAX_AT_ONCE === 0) yield;
     let hash = 0;
     for (let i = 0; i < record.name.length; i++) hash = (hash * 31 + record.name.charCodeAt(i)) | 0;
-    const part = `${source} (part ${(hash >>> 0) % PARTS})`;
+    // The lowest bits alone say little: 31 is 1 less than a power of two.
+    const part = `${source} (part ${(Math.imul(hash, 0x9e3779b1) >>> 16) % PARTS})`;
     const others = parts.get(part);
     if (others) others.push(record);
     else parts.set(part, [record]);

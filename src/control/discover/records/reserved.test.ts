@@ -74,4 +74,12 @@ suite('reserved names', () => {
       }),
     );
   });
+
+  test('very many names are collected a few at a time', () => {
+    const names = Array.from({ length: 1000 }, (_, i) => `n${i}.example.test`);
+    let steps = 0;
+    const reserved = reservedNames(configured(...names));
+    for (let step = reserved.next(); !step.done; step = reserved.next()) steps += 1;
+    assert.ok(steps >= names.length);
+  });
 });
