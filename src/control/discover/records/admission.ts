@@ -163,7 +163,9 @@ function createQuota() {
         return false;
       }
       used.set(name, (used.get(name) ?? new Set()).add(source));
-      taken.set(source, [...(taken.get(source) ?? []), one]);
+      const ofSource = taken.get(source);
+      if (ofSource) ofSource.push(one);
+      else taken.set(source, [one]);
       return true;
     },
     release(source: string): void {
