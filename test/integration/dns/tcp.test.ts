@@ -1,13 +1,10 @@
 /** DNS over TCP: pipelining, limits, zone transfer. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import test from 'node:test';
+import { closed, collect, framed, open } from '../../support/dns/stream.ts';
 import { question, readReply } from '../../support/dns/testing.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
-import type { TestServer } from './server.ts';
-import type { Socket } from 'node:net';
 import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
 const records: DnsRecord[] = Array.from({ length: 500 }, (_, i) => ({
@@ -16,40 +13,6 @@ const records: DnsRecord[] = Array.from({ length: 500 }, (_, i) => ({
   data: `10.0.${i >> 8}.${i & 255}`,
 }));
 const config = { zones: [{ name: 'example.test' }], records };
-
-function framed(query: Buffer): Buffer {
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(query.length, 0);
-  return Buffer.concat([length, query]);
-}
-
-/** Collects whole answers from a connection. */
-function collect(socket: Socket): Buffer[] {
-  const answers: Buffer[] = [];
-  let unread = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    unread = Buffer.concat([unread, chunk as Buffer]);
-    while (unread.length >= 2 && unread.length >= 2 + unread.readUInt16BE(0)) {
-      const end = 2 + unread.readUInt16BE(0);
-      answers.push(unread.subarray(2, end));
-      unread = unread.subarray(end);
-    }
-  });
-  socket.on('error', () => {});
-  return answers;
-}
-
-async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  return socket;
-}
-
-/** The end of a connection, by whichever way: a server that closes with something unread resets it. */
-function closed(socket: Socket): Promise<void> {
-  socket.on('error', () => {});
-  return new Promise((resolve) => socket.once('close', () => resolve()));
-}
 
 const until = (what: string, ask: () => boolean) => waitFor(what, async () => ask() || undefined);
 
@@ -122,74 +85,6 @@ test('connections beyond the limit are closed at once, and make room when they e
     return answers.length > 0;
   });
   for (const socket of sockets) socket.destroy();
-});
-
-const big = Array.from({ length: 200 }, (_, i) => ({
-  name: 'big.example.test',
-  type: 'A' as const,
-  data: `10.9.${i}.1`,
-}));
-/** Many more answers of 3 kB than any buffers hold. */
-const FLOOD = 20_000;
-const HELD_AT_MOST = 10_000;
-
-/** Asks without reading, until the server has had many turns to answer; returns how many queries it has answered then. */
-async function flood(server: TestServer): Promise<{ socket: Socket; answered: number }> {
-  const socket = await open(server.port);
-  socket.pause();
-  const queries = Array.from({ length: FLOOD }, (_, id) => framed(question('big.example.test', 'A', { id })));
-  socket.write(Buffer.concat(queries));
-  // While it answers one client it reads from the other as well, 64 kB at a time.
-  const other = await open(server.port);
-  const answers = collect(other);
-  const turns = 400;
-  for (let id = 0; id < turns; id++) {
-    other.write(framed(question('none.example.test', 'AAAA', { id })));
-    await new Promise<void>((resolve) => {
-      const look = () => (answers.length > id ? resolve() : void setImmediate(look));
-      look();
-    });
-  }
-  other.destroy();
-  const counted = /^isthmus_dns_queries_total\{transport="tcp",type="A",rcode="NOERROR"\} (\d+)$/m;
-  return { socket, answered: Number(counted.exec(await server.metrics())?.[1] ?? 0) };
-}
-
-test('a client that asks without reading is held back, and gets all answers once it reads', async () => {
-  await using server = await startOurs({ ...config, records: big, tcp: { idleSeconds: 600 } });
-  const { socket, answered } = await flood(server);
-  assert.ok(answered > 0 && answered < HELD_AT_MOST, `${answered} of ${FLOOD} were answered`);
-  const answers = collect(socket);
-  socket.resume();
-  await until('all answers', () => answers.length === FLOOD);
-  assert.deepEqual(
-    answers.map((answer) => answer.readUInt16BE(0)),
-    Array.from({ length: FLOOD }, (_, id) => id),
-  );
-  socket.destroy();
-});
-
-test('a client that never reads is closed when it has been idle for long enough', async () => {
-  await using server = await startOurs({ ...config, records: big, tcp: { idleSeconds: 1 } });
-  const { socket } = await flood(server);
-  const end = closed(socket);
-  await waitFor('nobody to be connected', async () =>
-    /^isthmus_dns_tcp_connections 0$/m.test(await server.metrics()),
-  );
-  socket.resume();
-  await end;
-});
-
-test('closing the server lets an open connection have what it was answered', async () => {
-  const server = await startOurs({ ...config, records: big, tcp: { idleSeconds: 600 } });
-  const { socket, answered } = await flood(server);
-  assert.ok(answered > 0 && answered < FLOOD, 'there are answers that no buffer of the system has room for');
-  const answers = collect(socket);
-  const end = closed(socket);
-  const closing = server.close();
-  socket.resume();
-  await Promise.all([closing, end]);
-  assert.ok(answers.length >= answered, `${answers.length} of ${answered} answers`);
 });
 
 test('zone transfer: refused unless allowed; then whole, over many messages, and other queries go on', async () => {
