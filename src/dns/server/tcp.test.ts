@@ -95,7 +95,7 @@ suite('a client that asks without reading', () => {
   });
 
   test('is closed when it has been idle for long enough', async () => {
-    await using server = await listen(BIG, 500);
+    await using server = await listen(BIG, 3000);
     const socket = await ask(server.listener.port);
     const end = closed(socket);
     await until(() => server.answered() > 0);
