@@ -1,9 +1,11 @@
 /**
  * Our DNS server beside CoreDNS (`file` and `hosts`) and Knot (one worker), in one run, rounds interleaved: CPU for each
- * query, answers a second, latency at a fixed rate, memory, and queries lost while records change.
+ * query, answers a second, latency at a fixed rate, memory, queries lost while records change, and how long a change keeps the main thread.
  */
+import { loadavg } from 'node:os';
 import { measure } from './dns/load.ts';
-import { startCoreDns, startIsthmus, startKnotSubject } from './dns/servers.ts';
+import { compiled, startCoreDns, startIsthmus, startKnotSubject } from './dns/servers.ts';
+import { measureTurns } from './dns/turns.ts';
 import { ensureDnsTools } from '../test/integration/dns/tools.ts';
 import type { Kind, Load, Outcome } from './dns/load.ts';
 import type { Subject } from './dns/servers.ts';
@@ -36,6 +38,11 @@ export async function run({ quick, log }: BenchOptions): Promise<BenchResult> {
   await compare(tools, plan, SMALL, KINDS, result, log);
   await compare(tools, plan, LARGE, plan.largeKinds, result, log);
   await changeWhileServing(tools, plan, result, log);
+  result.figures['load_average'] = round(loadavg()[0]!);
+  for (const [change, ms] of Object.entries(await measureTurns(await compiled(), LARGE))) {
+    log(`longest turn of ${change}, ${LARGE} names: ${ms} ms`);
+    result.figures[`longest_turn_ms.${change}`] = ms;
+  }
   return result;
 }
 

@@ -9,13 +9,14 @@ import type { Name } from '../dns/wire/name.ts';
 import type { DnsRecord } from '../dns/wire/record.ts';
 import { parseRecord } from '../dns/zone/source-record.ts';
 import { loadConfig } from '../ops/config.ts';
+import { inSlices } from '../ops/time-slice.ts';
 
 /** The document that `isthmus dns` reads: the DNS server's, and which clusters to follow. */
 export const dnsCommandSchema = dnsConfigSchema.extend({ kubernetes: discoverSettings.optional() });
 
 /** The names of the configuration, and how the DNS server says which. */
 export interface ConfiguredNames extends Configured {
-  readonly set: (source: string, records: readonly DnsRecord[]) => void;
+  readonly set: (source: string, records: readonly DnsRecord[]) => Promise<void>;
 }
 
 export interface DnsCommandConfig {
@@ -59,11 +60,20 @@ export function collectConfigured(zones: DnsConfig['zones']): ConfiguredNames {
       listeners.add(notify);
       return () => void listeners.delete(notify);
     },
-    set(source, records) {
-      const parsed = records.map((record) => parseRecord(source, record));
-      const owned = parsed.flatMap((one) => ('value' in one ? one.value : []));
-      sources.set(source, [...new Set(owned.map(({ name }) => nameText(name)))]);
+    async set(source, records) {
+      sources.set(source, await inSlices(ownerNames(source, records)));
       for (const notify of listeners) notify();
     },
   };
+}
+
+/** The names of records, each once or more. */
+function* ownerNames(source: string, records: readonly DnsRecord[]): Generator<undefined, string[]> {
+  const names: string[] = [];
+  for (const record of records) {
+    const parsed = parseRecord(source, record);
+    for (const { name } of 'value' in parsed ? parsed.value : []) names.push(nameText(name));
+    yield;
+  }
+  return names;
 }

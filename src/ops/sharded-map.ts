@@ -8,6 +8,7 @@ export interface ShardedMap<V> {
   has(key: string): boolean;
   set(key: string, value: V): void;
   delete(key: string): boolean;
+  /** It comes to an end however fast keys are added meanwhile; those that are may be left out. */
   keys(): Iterable<string>;
   values(): Iterable<V>;
   [Symbol.iterator](): Iterator<[string, V]>;
@@ -27,7 +28,7 @@ export function createShardedMap<V>(): ShardedMap<V> {
     set: (key, value) => void shardOf(key).set(key, value),
     delete: (key) => shardOf(key).delete(key),
     *keys() {
-      for (const shard of shards) yield* shard.keys();
+      for (const shard of shards) yield* Array.from(shard.keys());
     },
     *values() {
       for (const shard of shards) yield* shard.values();

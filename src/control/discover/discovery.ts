@@ -22,6 +22,7 @@ import { watchClusterHealth } from './members/cluster-health.ts';
 import { openClusterSet } from './members/cluster-set.ts';
 import type { ClusterSet, ReachModes } from './members/cluster-set.ts';
 import type { ReachMode } from './members/nodes.ts';
+import { createWaker } from './members/waker.ts';
 import { CLUSTERSET_ZONE, isInZone } from './names.ts';
 import { observeService } from './observe.ts';
 import type { ImportNamespace } from './placement.ts';
@@ -160,7 +161,8 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
     sink.upsert(VERSION_SOURCE, [VERSION_RECORD]);
     await publisher.reconsider();
     records.start();
-    while (records.waiting + records.active > 0 && !stopped.signal.aborted) await yieldToOthers();
+    const isBusy = () => set.isWaking || records.waiting + records.active > 0;
+    while (isBusy() && !stopped.signal.aborted) await yieldToOthers();
     if (stopped.signal.aborted) return;
     log.info({ clusters: members.size }, 'DNS records complete');
     sink.setReady(true);
@@ -188,8 +190,12 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
       const connect = (keyOf: (key: string) => string) => (enqueue: Wake) => {
         const wake = (key: string) => enqueue(keyOf(key));
         wakes.add(wake);
-        for (const key of set.keys()) wake(key);
-        return () => wakes.delete(wake);
+        const waker = createWaker(wake);
+        waker.wakeAll(set.keys());
+        return () => {
+          waker.stop();
+          wakes.delete(wake);
+        };
       };
       await Promise.all([
         runController({ name: 'service-import', ...common, reconcile }, connect(String), signal),
@@ -221,7 +227,7 @@ function measureServices(metrics: Metrics, set: ClusterSet): void {
     for (const { id, exports } of set.members.values()) {
       exported.of({ cluster: id }).value = exports?.list().length ?? 0;
     }
-    imported.of().value = [...set.keys()].filter((key) => set.importOf(key)).length;
+    imported.of().value = set.importCount;
   });
 }
 

@@ -5,7 +5,7 @@ import { formatName, parseName } from '../wire/name.ts';
 import { TSIG_ALGORITHMS } from '../wire/tsig.ts';
 import { recordSchema, ttlSchema } from '../zone/records-file.ts';
 import type { Network } from './networks.ts';
-import type { ZoneSpec } from '../zone/store.ts';
+import type { ZoneSpec } from '../zone/store-state.ts';
 
 /** Private and local networks: an attacker outside gains nothing from responses to a forged address there. */
 const PRIVATE_NETWORKS = [

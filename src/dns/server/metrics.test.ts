@@ -11,9 +11,8 @@ test('the metrics have the sums of all threads, and the state of the server', as
     ready: true,
     counts: () =>
       new Map([
-        ['Service a/b', 2],
-        ['Service a/c', 1],
-        ['config records', 4],
+        ['Service', 3],
+        ['config', 4],
       ]),
   };
   reportMetrics(metrics, {

@@ -127,14 +127,8 @@ function reportState(metrics: Metrics, { store, tcp, isStale }: MetricSources): 
     'isthmus_dns_stale',
     '1 while records of the last run are served, because the clusters have not been read yet.',
   );
-  const kinds = new Set<string>();
   metrics.beforeReport(() => {
-    for (const kind of kinds) records.of({ kind }).value = 0;
-    for (const [source, number] of store.counts()) {
-      const kind = source.split(' ', 1)[0]!; // a label for each object would be too many
-      kinds.add(kind);
-      records.of({ kind }).value += number;
-    }
+    for (const [kind, number] of store.counts()) records.of({ kind }).value = number;
     connections.of().value = tcp.reduce((sum, listener) => sum + listener.connections, 0);
     ready.of().value = Number(store.ready);
     stale.of().value = Number(isStale());

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inSlices } from '../../ops/time-slice.ts';
 import { typeNumber } from '../wire/constants.ts';
 import { formatName, parseName } from '../wire/name.ts';
 import { explain } from '../zone/explain.ts';
@@ -49,7 +50,7 @@ export interface DnsParts {
   /** False: SERVFAIL until setReady(true), for a caller that adds records later. */
   ready?: boolean;
   /** Gets the records of the configuration, and of the file that it names each time that changes. */
-  onConfigured?: ((source: string, records: readonly DnsRecord[]) => void) | undefined;
+  onConfigured?: ((source: string, records: readonly DnsRecord[]) => Promise<void>) | undefined;
   /** Whether each change of a zone makes its serial (by default), or `versions` says which it has. */
   serials?: 'own' | 'given';
 }
@@ -96,7 +97,7 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const workers = createWorkerPool({ config, cookies, keys, zones: () => shareZones(zones), ask, log });
   const { serials = 'own' } = parts;
   const { store, secondaries } = openStore(config, keys, zones, { serials, log });
-  const stopWatching = addConfiguredRecords(config, store, parts);
+  const stopWatching = await addConfiguredRecords(config, store, parts);
   store.upsert(DEFAULT_SOURCE, nameserverRecords(config, process.env, networkInterfaces()));
   const serialsOf = serials === 'given' ? config.zones.map(({ name }) => name) : [];
   const snapshot = createSnapshotFile({ file: config.snapshotFile, store, serialsOf, log });
@@ -105,7 +106,7 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
 
   const zoneNames = config.zones.map(({ name }) => formatName(name));
   const counters = createCounters(zoneNames.length);
-  const tcpOptions = tcpOptionsOf(config, cookies, keys, secondaries);
+  const tcpOptions = tcpOptionsOf(config, cookies, keys, secondaries, store);
   const { tcp, endpoints } = await listen(config, {
     openTcp: (endpoint) => serveTcp(endpoint, zones, tcpOptions, counters, held),
     openUdp: (all) => workers.start(all),
@@ -178,15 +179,25 @@ function handle(
   };
 }
 
+/** The most rejected records of one source that are logged: a whole file may be of another zone. */
+const MAX_LOGGED = 20;
+
 /** Serves the records of the configuration and of the file it names, and watches that file; returns how to stop. */
-function addConfiguredRecords(config: DnsConfig, store: Store, { log, onConfigured }: DnsParts): () => void {
-  const add = (source: string, records: readonly DnsRecord[]) => {
-    for (const { record, reason } of store.upsert(source, records)) {
+async function addConfiguredRecords(
+  config: DnsConfig,
+  store: Store,
+  { log, onConfigured }: DnsParts,
+): Promise<() => void> {
+  const add = async (source: string, records: readonly DnsRecord[]) => {
+    const rejected = await inSlices(store.upsertSteps(source, records));
+    for (const { record, reason } of rejected.slice(0, MAX_LOGGED)) {
       log.warn({ source, record, reason }, 'record rejected');
     }
-    onConfigured?.(source, records);
+    const more = rejected.length - MAX_LOGGED;
+    if (more > 0) log.warn({ source, more }, 'more records rejected');
+    await onConfigured?.(source, records);
   };
-  add('config records', config.records);
+  await add('config records', config.records);
   const { recordsFile } = config;
   if (recordsFile === undefined) return () => undefined;
   return watchRecordsFile(recordsFile, (records) => add(`file ${recordsFile}`, records), log);
@@ -202,6 +213,7 @@ function tcpOptionsOf(
   cookies: CookieSecrets,
   keys: readonly TsigKey[],
   { transferAllowed, isTransferable }: Secondaries,
+  transfers: Store,
 ): TcpOptions {
   return {
     maxUdpPayload: config.maxUdpPayload,
@@ -209,6 +221,7 @@ function tcpOptionsOf(
     keys,
     transferAllowed,
     isTransferable,
+    transfers,
     idleMs: config.tcp.idleSeconds * 1000,
     maxConnections: config.tcp.maxConnections,
     maxConnectionsPerClient: config.tcp.maxConnectionsPerClient,

@@ -1,3 +1,4 @@
+import { inSlices } from '../../ops/time-slice.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import { signMessage } from '../wire/tsig.ts';
 import { transferMessages } from '../secondary/transfer.ts';
@@ -5,7 +6,8 @@ import { CELL, count, countLatency, countResponse, countZone } from './counters.
 import { MAX_WAITS } from './held-queries.ts';
 import { TRANSFER, UNRESOLVED } from './responder.ts';
 import type { Socket } from 'node:net';
-import type { Signature } from '../wire/tsig.ts';
+import type { TransferSource } from '../secondary/transfer.ts';
+import type { TsigKey } from '../wire/tsig.ts';
 import type { Counters } from './counters.ts';
 import type { HeldQueries } from './held-queries.ts';
 import type { Responder } from './responder.ts';
@@ -18,8 +20,11 @@ export interface ConnectionDeps {
   counters: Counters;
   /** Queries that wait for the resolver. */
   held: HeldQueries<() => void>;
+  transfers: TransferSource;
 }
 
+/** Transfers that a client may have waiting: each is made when the one before has been sent. */
+const MAX_TRANSFERS = 256;
 /** Bytes of responses that a client may leave unread before its next queries wait. */
 const MAX_UNSENT = 256 * 1024;
 
@@ -27,6 +32,8 @@ interface Connection extends ConnectionDeps {
   socket: Socket;
   /** Restarts the idle timer. */
   touch: () => void;
+  /** The end of the last transfer, and how many there are. */
+  transfer: { done: Promise<void>; count: number };
 }
 
 /** Answers the queries of one connection until it is closed, or idle for `idleMs`. */
@@ -35,7 +42,8 @@ export function serveConnection(socket: Socket, idleMs: number, deps: Connection
   const idle = setTimeout(() => socket.destroy(), idleMs);
   // Refreshing a cleared timer would start it again.
   const touch = () => void (socket.destroyed || idle.refresh());
-  const connection: Connection = { ...deps, socket, touch };
+  const transfer = { done: Promise.resolve(), count: 0 };
+  const connection: Connection = { ...deps, socket, touch, transfer };
 
   function answerQueries(): void {
     let at = 0;
@@ -82,9 +90,7 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   }
   if (size === TRANSFER) {
     countResponse(counters, true, outcome.type, 0);
-    const bytes = query.subarray(start, start + length);
-    const messages = transferMessages(outcome.transfer!, bytes, outcome.questionEnd, outcome.type);
-    void sendTransfer(connection, signed(messages, outcome.signature, responder.now));
+    queueTransfer(connection, Buffer.from(query.subarray(start, start + length)));
     return;
   }
   if (size === 0) {
@@ -100,18 +106,31 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   countLatency(counters, performance.now() - began);
 }
 
-/** Signs the messages of a transfer, each with the one before (RFC 8945 section 5.3.1), if the query was signed. */
+/** Transfers the zone of the responder's outcome, after those that were asked for before. */
+function queueTransfer(connection: Connection, query: Buffer): void {
+  const { socket, responder, transfers, transfer } = connection;
+  const { transfer: zone, questionEnd, type, signature } = responder.outcome;
+  const signing = signature?.key && { key: signature.key, mac: Buffer.from(signature.tsig.mac) };
+  const { now } = responder;
+  if (transfer.count >= MAX_TRANSFERS) return void socket.destroy();
+  transfer.count += 1;
+  transfer.done = transfer.done.then(async () => {
+    await transfers.whole();
+    if (socket.writable) {
+      const messages = await inSlices(transferMessages(transfers, zone!.name, query, questionEnd, type));
+      await sendTransfer(connection, signing ? signed(messages, signing, now) : messages);
+    }
+    transfer.count -= 1;
+  });
+}
+
+/** Signs the messages of a transfer, each with the one before (RFC 8945 section 5.3.1). */
 function* signed(
-  messages: Generator<Uint8Array>,
-  signature: Signature | undefined,
+  messages: readonly Uint8Array[],
+  { key, mac }: { key: TsigKey; mac: Uint8Array },
   now: number,
 ): Generator<Uint8Array> {
-  if (!signature?.key) {
-    yield* messages;
-    return;
-  }
-  let priorMac: Uint8Array = Buffer.from(signature.tsig.mac); // the query's buffer may be gone by then
-  const { key } = signature;
+  let priorMac = mac;
   let isLater = false;
   for (const message of messages) {
     const result = signMessage(message, { key, now, priorMac, isLater });
@@ -122,7 +141,7 @@ function* signed(
 }
 
 /** Sends the messages of a transfer as fast as the client reads them; other responses may come between (RFC 5936 section 4.1). */
-async function sendTransfer({ socket, touch }: Connection, messages: Generator<Uint8Array>): Promise<void> {
+async function sendTransfer({ socket, touch }: Connection, messages: Iterable<Uint8Array>): Promise<void> {
   for (const message of messages) {
     if (!socket.writable) return;
     const framed = Buffer.allocUnsafe(2 + message.length);

@@ -7,6 +7,7 @@ import type { Zones } from '../zone/zones.ts';
 import type { Counters } from './counters.ts';
 import type { HeldQueries } from './held-queries.ts';
 import type { Endpoint } from './endpoint.ts';
+import type { TransferSource } from '../secondary/transfer.ts';
 import type { ResponderOptions } from './query-context.ts';
 
 export interface TcpOptions extends ResponderOptions {
@@ -14,6 +15,8 @@ export interface TcpOptions extends ResponderOptions {
   idleMs: number;
   maxConnections: number;
   maxConnectionsPerClient: number;
+  /** Where the records of zone transfers come from. */
+  transfers: TransferSource;
 }
 
 /** A listening TCP socket and its connections. */
@@ -56,7 +59,7 @@ export async function serveTcp(
       if (left > 0) perClient.set(address, left);
       else perClient.delete(address);
     });
-    serveConnection(socket, options.idleMs, { responder, out, counters, held });
+    serveConnection(socket, options.idleMs, { responder, out, counters, held, transfers: options.transfers });
   });
   await listen(server, endpoint);
   return {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import test from 'node:test';
 import fc from 'fast-check';
 import { records, serveText } from '../../../test/support/dns/testing.ts';
 import { zoneSpecOf, dnsConfigSchema } from '../server/config.ts';
 import { parseName } from '../wire/name.ts';
+import { createZoneContent } from './content.ts';
 import { createStore } from './store.ts';
 import { applyUpdate } from './update.ts';
 import { createZones } from './zones.ts';
@@ -57,4 +59,11 @@ test('where serials are given, changes make none, and a replica knows what it ha
   const { store: own } = serveText('');
   own.upsert('b', records('x.example.test A 10.0.0.1'));
   assert.ok(own.serialOf(ZONE) > 1000, 'of its own otherwise');
+});
+
+test('the fingerprint of one RRset is its SHA-256: replicas of all versions compare by it', () => {
+  const content = createZoneContent();
+  content.add(ZONE, { type: 16, ttl: 30, data: ['\u{ff}one', 'two'] });
+  const digest = createHash('sha256').update(`${ZONE}16 30 4:\u{ff}one3:two`).digest();
+  assert.equal(content.fingerprint, digest.toString('base64url', 0, 24));
 });

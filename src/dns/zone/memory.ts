@@ -9,9 +9,27 @@ export interface ZoneMemory {
   readonly bytes: Uint8Array;
 }
 
-/** Words at the start: whether the records are complete, and where the index of names is. */
+/**
+ * Words at the start: whether the records are complete, and where the parts of the index of names are. A part that is full is copied at once
+ * into one of twice the size; one index of a hundred thousand names would take 10 ms for that.
+ */
 export const READY = 0;
-export const INDEX = 1;
+const INDEX = 1;
+const INDEX_PARTS = 64;
+const HEADER_WORDS = INDEX + INDEX_PARTS;
+
+/** The word that says where the part of the index is that has a hash. */
+export function indexAt(hash: number): number {
+  return INDEX + ((hash >>> PART_SHIFT) & (INDEX_PARTS - 1));
+}
+
+/** Those words. */
+export function indexParts(): number[] {
+  return Array.from({ length: INDEX_PARTS }, (_, part) => INDEX + part);
+}
+
+/** Neither the lowest bits of a hash, which say where in a part it is, nor the highest, which a slot holds. */
+const PART_SHIFT = 20;
 
 /** Memory is given out in units, so that a 32-bit slot of the index holds one and six bits of a hash. */
 export const UNIT = 16;
@@ -52,7 +70,7 @@ const EXACT_UNITS = 64;
 export function createAllocator(memory: ZoneMemory, whenUnread: WhenUnread): Allocator {
   const capacity = memory.buffer.byteLength / UNIT;
   const free = new Map<number, number[]>();
-  let next = 1; // the first unit is the header
+  let next = Math.ceil(HEADER_WORDS / WORDS_PER_UNIT);
   let retired: { unit: number; units: number }[] = [];
   let waiting = false;
 

@@ -27,13 +27,15 @@ export function mergeRecords(name: Name, all: readonly SourceRecord[], defaultTt
   const cnames = records.filter(({ type }) => type === TYPE.CNAME);
   const others = records.filter(({ type }) => type !== TYPE.CNAME);
   if (others.length > 0 || cnames.length === 0) {
-    const reason = `${formatName(name)} has other records, so it cannot have a CNAME record`;
-    return { rrsets: toRRsets(others, defaultTtl), rejected: cnames.map((record) => ({ record, reason })) };
+    const reason = () => `${formatName(name)} has other records, so it cannot have a CNAME record`;
+    const rejected = cnames.map((record) => ({ record, reason: reason() }));
+    return { rrsets: toRRsets(others, defaultTtl), rejected };
   }
   const winner = cnames.reduce((a, b) => (compareCnames(b, a) < 0 ? b : a));
   const agreeing = cnames.filter(({ data }) => data === winner.data);
-  const reason = `${formatName(name)} already has another CNAME record, from ${winner.source}`;
-  const rejected = cnames.filter(({ data }) => data !== winner.data).map((record) => ({ record, reason }));
+  const reason = () => `${formatName(name)} already has another CNAME record, from ${winner.source}`;
+  const losers = cnames.filter(({ data }) => data !== winner.data);
+  const rejected = losers.map((record) => ({ record, reason: reason() }));
   return { rrsets: toRRsets(agreeing, defaultTtl), rejected };
 }
 

@@ -6,14 +6,25 @@ import { parseName } from '../wire/name.ts';
 import { explain } from './explain.ts';
 import { createStore } from './store.ts';
 import { applyUpdate } from './update.ts';
-import { nameOf, NODE, nodesOf, rrsetsOf } from './zone.ts';
+import { indexParts } from './memory.ts';
+import { nameOf, NODE, nodeIn, NONE, rrsetsOf, ZONE_SHIFT } from './zone.ts';
 import { createZones } from './zones.ts';
 import { seededRandom } from '../../../test/support/dns/fuzzing.ts';
 import { randomRecords } from '../../../test/support/dns/random-zone.ts';
 import { serveText } from '../../../test/support/dns/testing.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Update } from './update.ts';
+import type { Zone, ZoneNode } from './zone.ts';
 import type { Zones } from './zones.ts';
+
+/** All nodes of a zone. */
+function nodesOf({ memory: { words }, id }: Zone): ZoneNode[] {
+  return indexParts().flatMap((part) => {
+    const index = words[part]!;
+    const nodes = Array.from(words.subarray(index + 1, index + 2 + words[index]!), nodeIn);
+    return nodes.filter((node) => node !== NONE && words[node + NODE.tail]! >>> ZONE_SHIFT === id);
+  });
+}
 
 /** Everything the zones hold, as text. */
 function contents(zones: Zones): string[] {
@@ -208,4 +219,32 @@ test('every record type can be served', () => {
     // Of another zone's name servers there is only a referral.
     assert.deepEqual([problems, (type === 'NS' ? authority : answer).length], [[], 1], type);
   }
+});
+
+test('a large change is made in steps, and its serial is that of the last one', async () => {
+  const { store, zones } = serveText('');
+  const zone = specs[0]!.name;
+  const records = Array.from({ length: 1000 }, (_, i) => ({
+    name: `h${i}.example.test`,
+    type: 'A' as const,
+    data: '10.0.0.1',
+  }));
+  const serial = store.serialOf(zone);
+  const steps = store.upsertSteps('file x', records);
+  let [count, isWhole] = [0, false];
+  for (let step = steps.next(); !step.done; step = steps.next(), count++) {
+    assert.equal(store.serialOf(zone), serial);
+    if (count === 20) void store.whole().then(() => (isWhole = true));
+    await Promise.resolve();
+    assert.equal(isWhole, false);
+  }
+  assert.ok(count > 20, `${count} steps`);
+  assert.equal(store.serialOf(zone), serial + 1);
+  await store.whole();
+  assert.deepEqual(store.counts().get('file'), 1000);
+  const all = contents(zones);
+  store.upsert('file x', records.slice(0, 10));
+  assert.deepEqual(store.counts().get('file'), 10);
+  assert.ok(contents(zones).length < all.length);
+  assert.equal(explain(zones, store, parseName('h999.example.test')!, TYPE.A).kind, 'nxdomain');
 });

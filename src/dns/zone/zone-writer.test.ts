@@ -6,6 +6,7 @@ import { isSubdomain, isWildcard, parentOf, parseName } from '../wire/name.ts';
 import { unpackRRset } from '../wire/packed-rrset.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
 import { lookup } from './lookup.ts';
+import { indexAt, indexParts } from './memory.ts';
 import { createZones, openZones, shareZones } from './zones.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
@@ -142,4 +143,17 @@ test('a hundred thousand names take a few megabytes, and leave none behind', () 
   const { used } = zones.writer;
   for (const name of all) zones.writer.change(zone, name, [{ type: TYPE.A, rrset: a }]);
   assert.ok(zones.writer.used < used * 1.3, `${used} before, ${zones.writer.used} after`);
+});
+
+test('the index of names grows part by part, each time by few of a hundred thousand', () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => parseName(`h${i}.example.test`)!);
+  const search = createSearchName();
+  const sizes = new Map(indexParts().map((part) => [part, 0]));
+  for (const name of names) {
+    setSearchName(search, name);
+    const part = indexAt(search.hashes[0]!);
+    sizes.set(part, sizes.get(part)! + 1);
+  }
+  const largest = Math.max(...sizes.values());
+  assert.ok(largest < 4000, `${largest} names in one part`);
 });

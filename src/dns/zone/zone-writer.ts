@@ -1,7 +1,7 @@
 import { TYPE } from '../wire/constants.ts';
 import { isWildcard, parentOf } from '../wire/name.ts';
 import { createSearchName, setSearchName } from '../wire/search-name.ts';
-import { createAllocator, INDEX } from './memory.ts';
+import { createAllocator, indexAt, indexParts } from './memory.ts';
 import { packedSize, packedSizeAt, packRRsets } from '../wire/packed-rrset.ts';
 import {
   EMPTY,
@@ -36,20 +36,24 @@ export interface ZoneWriter {
   readonly used: number;
 }
 
-const FIRST_SLOTS = 64;
+const FIRST_SLOTS = 16;
 
 export function createZoneWriter(memory: ZoneMemory, whenUnread: WhenUnread): ZoneWriter {
   const { words, bytes } = memory;
   const allocator = createAllocator(memory, whenUnread);
   const search = createSearchName();
   let zones = 0;
-  /** Slots of the index that are not EMPTY. */
-  let taken = 0;
-  let nodes = 0;
-  openIndex(FIRST_SLOTS);
+  /** For each part of the index, by the word that says where it is: slots that are not EMPTY, and nodes. */
+  const taken = new Map<number, number>();
+  const nodes = new Map<number, number>();
+  for (const part of indexParts()) {
+    taken.set(part, 0);
+    nodes.set(part, 0);
+    openIndex(part, FIRST_SLOTS);
+  }
 
-  function openIndex(slots: number): void {
-    const before = words[INDEX]!;
+  function openIndex(part: number, slots: number): void {
+    const before = words[part]!;
     const index = allocator.allocate(4 * (slots + 1));
     words.fill(EMPTY, index + 1, index + 1 + slots);
     words[index] = slots - 1;
@@ -59,9 +63,9 @@ export function createZoneWriter(memory: ZoneMemory, whenUnread: WhenUnread): Zo
         if (node !== NONE) words[index + 1 + freeSlot(index, words[node]!)] = slotOf(node, words[node]!);
       }
     }
-    Atomics.store(words, INDEX, index);
+    Atomics.store(words, part, index);
     if (before !== NONE) allocator.retire(before, 4 * (words[before]! + 2));
-    taken = nodes;
+    taken.set(part, nodes.get(part)!);
   }
 
   function freeSlot(index: number, hash: number): number {
@@ -72,24 +76,27 @@ export function createZoneWriter(memory: ZoneMemory, whenUnread: WhenUnread): Zo
   }
 
   function link(node: ZoneNode): void {
-    const slots = words[words[INDEX]!]! + 1;
+    const part = indexAt(words[node]!);
+    const count = nodes.get(part)! + 1;
+    const slots = words[words[part]!]! + 1;
     // At most two thirds are taken; removed ones alone do not make it larger.
-    if (3 * (taken + 1) > 2 * slots) openIndex(3 * (nodes + 1) > slots ? 2 * slots : slots);
-    const index = words[INDEX]!;
+    if (3 * (taken.get(part)! + 1) > 2 * slots) openIndex(part, 3 * count > slots ? 2 * slots : slots);
+    const index = words[part]!;
     const at = index + 1 + freeSlot(index, words[node]!);
-    if (words[at] === EMPTY) taken += 1;
-    nodes += 1;
+    if (words[at] === EMPTY) taken.set(part, taken.get(part)! + 1);
+    nodes.set(part, count);
     Atomics.store(words, at, slotOf(node, words[node]!));
   }
 
   function unlink(node: ZoneNode): void {
-    const index = words[INDEX]!;
+    const part = indexAt(words[node]!);
+    const index = words[part]!;
     const mask = words[index]!;
     const slot = slotOf(node, words[node]!);
     let at = words[node]! & mask;
     while (words[index + 1 + at] !== slot) at = (at + 1) & mask;
     Atomics.store(words, index + 1 + at, REMOVED);
-    nodes -= 1;
+    nodes.set(part, nodes.get(part)! - 1);
     allocator.retire(node, nodeSize(node));
   }
 

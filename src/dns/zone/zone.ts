@@ -1,6 +1,6 @@
 import { TYPE } from '../wire/constants.ts';
 import { extendHash } from '../wire/search-name.ts';
-import { INDEX, UNIT } from './memory.ts';
+import { indexAt, UNIT } from './memory.ts';
 import { findPacked, textOf, unpackRRsets } from '../wire/packed-rrset.ts';
 import type { Name } from '../wire/name.ts';
 import type { RRset } from '../wire/record.ts';
@@ -23,7 +23,7 @@ export const ZONE_SHIFT = 16;
 /** No node, no RRsets. */
 export const NONE = 0;
 
-/** The index of names: a word with its mask, then its slots, each a node and six bits of its hash. Linear probing. */
+/** A part of the index of names: a word with its mask, then its slots, each a node and six bits of its hash. Linear probing. */
 export const EMPTY = 0;
 export const REMOVED = 1;
 const TAG_BITS = 6;
@@ -68,7 +68,7 @@ function probe(
   wildcard: boolean,
 ): ZoneNode {
   const { words } = memory;
-  const index = words[INDEX]!;
+  const index = words[indexAt(hash)]!;
   const mask = words[index]!;
   const tag = hash >>> (32 - TAG_BITS);
   for (let at = hash & mask; ; at = (at + 1) & mask) {
@@ -117,14 +117,4 @@ export function rrsetsOf({ memory }: Zone, node: ZoneNode): RRset[] {
 /** The zone's SOA RRset. */
 export function soaOf(zone: Zone): PackedRRset {
   return rrsetOf(zone, zone.apex, TYPE.SOA)!;
-}
-
-/** All nodes of a zone, while nobody changes it. */
-export function* nodesOf({ memory, id }: Zone): IterableIterator<ZoneNode> {
-  const { words } = memory;
-  const index = words[INDEX]!;
-  for (let at = 0; at <= words[index]!; at++) {
-    const node = nodeIn(words[index + 1 + at]!);
-    if (node !== NONE && words[node + NODE.tail]! >>> ZONE_SHIFT === id) yield node;
-  }
 }

@@ -117,9 +117,12 @@ export function createCache<T extends KubeObject = AnyObject>(
       listed.add(key);
       change(key, () => store.set(trim(object)));
     },
-    onListEnd() {
+    *onListEnd() {
       // What went while nobody was looking is not in the list: that is its delete event.
-      for (const key of store.keys()) if (!listed.has(key)) change(key, () => store.delete(key));
+      for (const key of store.keys()) {
+        if (!listed.has(key)) change(key, () => store.delete(key));
+        yield;
+      }
       listed = new Set();
       state.lists += 1;
       state.isSynced = true;

@@ -1,4 +1,5 @@
 import { messageOf } from '../../ops/errors.ts';
+import { inSlices } from '../../ops/time-slice.ts';
 import { CONNECTION_BACKOFF, backoffMs } from '../backoff.ts';
 import type { Client } from '../http/client.ts';
 import type { Clock } from '../clock.ts';
@@ -13,7 +14,8 @@ export interface Listener<T> {
   /** A list begins (again); objects that were listed before this do not count. */
   onListStart(): void;
   onListed(object: T): void;
-  onListEnd(): void;
+  /** Ends a list, in steps, which are all gone through. */
+  onListEnd(): Iterator<undefined, void>;
   onEvent(event: WatchEvent<T>): void;
   /** The server said something. */
   onHeard(): void;
@@ -68,6 +70,13 @@ export function runReflector<T extends KubeObject>(
     listener.onProblem(undefined);
   }
 
+  function* listed(objects: readonly T[]): Generator<undefined, void> {
+    for (const object of objects) {
+      listener.onListed(object);
+      yield;
+    }
+  }
+
   async function list(client: Client, signal: AbortSignal): Promise<void> {
     // The first time, the server's memory will do. Later it might be older than what we have, and take us back in time.
     const resourceVersion = everListed ? undefined : '0';
@@ -76,11 +85,11 @@ export function runReflector<T extends KubeObject>(
     let version = '';
     for await (const page of client.listPages<T>(options.type, selection)) {
       if (page.first) listener.onListStart();
-      for (const object of page.items) listener.onListed(object);
+      await inSlices(listed(page.items));
       version = page.resourceVersion;
       listener.onHeard();
     }
-    listener.onListEnd();
+    await inSlices(listener.onListEnd());
     everListed = true;
     position = version;
   }

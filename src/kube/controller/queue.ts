@@ -38,6 +38,8 @@ export interface QueueOptions {
 
 export function createQueue({ backoff = OBJECT_BACKOFF, random = Math.random }: QueueOptions = {}): Queue {
   const ready = new Set<string>(); // a Set keeps the order of arrival
+  /** Goes on behind what was taken: to begin anew each time is to step over all that was, in a large Set. */
+  let next = ready.values();
   const active = new Set<string>();
   /** Added while active. */
   const again = new Set<string>();
@@ -48,6 +50,13 @@ export function createQueue({ backoff = OBJECT_BACKOFF, random = Math.random }: 
   function add(key: string): void {
     if (active.has(key)) again.add(key);
     else ready.add(key);
+  }
+
+  function first(): string | undefined {
+    const { value } = next.next();
+    if (value !== undefined || ready.size === 0) return value;
+    next = ready.values(); // one that has come to its end stays there
+    return next.next().value;
   }
 
   function addAfter(key: string, delayMs: number, now: number): void {
@@ -78,7 +87,7 @@ export function createQueue({ backoff = OBJECT_BACKOFF, random = Math.random }: 
     addAfter,
     take(now) {
       wakeDue(now);
-      const [key] = ready;
+      const key = first();
       if (key === undefined) return undefined;
       ready.delete(key);
       delayed.delete(key);

@@ -1,6 +1,7 @@
 import { pathOf } from './discovery.ts';
 import type { Resource } from './discovery.ts';
 import { ApiError, hasStatus } from './errors.ts';
+import { readListBody } from './list-body.ts';
 import { apiVersionOf } from '../object.ts';
 import type { KubeObject } from '../object.ts';
 import type { RequestOptions, Requests } from './requests.ts';
@@ -89,6 +90,7 @@ async function askPage<T>(
     accept: metadataOnly ? acceptMetadata('PartialObjectMetadataList') : undefined,
     timeoutMs,
     signal,
+    read: readListBody,
   });
   return body as ListBody<T>;
 }

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { messageOf } from '../../ops/errors.ts';
 import { CONNECTION_BACKOFF, backoffMs } from '../backoff.ts';
 import type { Clock } from '../clock.ts';
@@ -37,6 +36,8 @@ export interface Call extends RequestOptions {
   contentType?: string;
   /** In which form the answer is wanted; as JSON if left out. */
   accept?: string | undefined;
+  /** Reads the answer, which has at most so many bytes; as one JSON text if left out. */
+  read?: (body: AsyncIterable<Uint8Array>, maxBytes: number) => Promise<unknown>;
 }
 
 export interface Answer {
@@ -158,7 +159,8 @@ export function createRequests(connection: Connection, options: RequestsOptions)
           return attempt(call, context);
         });
         try {
-          return { status: answer.status, body: parseJson(await readBody(answer.body, maxResponseBytes)) };
+          const { read = readJson } = call;
+          return { status: answer.status, body: await read(answer.body, maxResponseBytes) };
         } catch (cause) {
           throw cause instanceof ApiError ? cause : new SendError(cause, answer.suspect);
         }
@@ -196,10 +198,14 @@ function httpRequestOf(call: Call): Omit<HttpRequest, 'signal'> {
   return { method, path: path + search, headers, body: JSON.stringify(body) };
 }
 
-async function readBody(body: Readable, maxBytes: number): Promise<string> {
-  const chunks: Buffer[] = [];
+async function readJson(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<unknown> {
+  return parseJson(await readBody(body, maxBytes));
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     size += chunk.length;
     // Leaving the loop ends the stream.
     if (size > maxBytes) throw localError('TooLarge', `the answer is larger than ${maxBytes} bytes`);

@@ -11,29 +11,37 @@ import type { Condition, PlannedCondition } from '../../../kube/write/conditions
 import type { EventRecorder } from '../../../kube/write/events.ts';
 import { writeStatus } from '../../../kube/write/status.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
+import { inSlices } from '../../../ops/time-slice.ts';
 import { nextStatus } from '../../kernel/status.ts';
 import type { ClusterSet } from '../members/cluster-set.ts';
 import { SERVICE } from '../objects.ts';
 import { placeOf } from '../placement.ts';
 
-/** A namespace that is missing, and the names of services that would be imported into it. */
+/** A namespace that is missing, how many services would be imported into it, and the first of their names. */
 export interface MissingNamespace {
   namespace: string;
+  count: number;
   services: string[];
 }
 
 /** Those of all exported services whose import has no namespace here. */
-export function missingNamespaces(
+export function* missingNamespaces(
   set: Pick<ClusterSet, 'keys' | 'hasNamespace' | 'importNamespace'>,
-): MissingNamespace[] {
-  const missing = new Map<string, string[]>();
+): Generator<undefined, MissingNamespace[]> {
+  const missing = new Map<string, { names: Set<string>; services: string[] }>();
   for (const key of set.keys()) {
+    yield;
     const { namespace: own = '', name } = nameOfKey(key);
     const { namespace } = placeOf({ namespace: own, name }, set.importNamespace);
-    if (!set.hasNamespace(namespace)) missing.set(namespace, [...(missing.get(namespace) ?? []), name]);
+    if (set.hasNamespace(namespace)) continue;
+    const found = missing.get(namespace) ?? { names: new Set(), services: [] };
+    missing.set(namespace, found);
+    if (found.names.has(name)) continue;
+    found.names.add(name);
+    found.services = [...found.services, name].toSorted().slice(0, MAX_SERVICES);
   }
   return [...missing]
-    .map(([namespace, services]) => ({ namespace, services: services.toSorted() }))
+    .map(([namespace, { names, services }]) => ({ namespace, count: names.size, services }))
     .toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
 }
 
@@ -44,9 +52,9 @@ const MAX_SERVICES = 5;
 
 const quoted = (namespace: string) => `namespace "${namespace}"`;
 
-function noteOf({ namespace, services }: MissingNamespace): string {
-  const more = services.length > MAX_SERVICES ? ` and ${services.length - MAX_SERVICES} more` : '';
-  const names = services.slice(0, MAX_SERVICES).join(', ') + more;
+function noteOf({ namespace, count, services }: MissingNamespace): string {
+  const more = count > services.length ? ` and ${count - services.length} more` : '';
+  const names = services.join(', ') + more;
   return `${quoted(namespace)} does not exist, so these services are not imported into it: ${names}`;
 }
 
@@ -90,8 +98,8 @@ export function reportMissingNamespaces({ local, set, service, events, metrics }
   let written: string | undefined;
 
   return async (_key: string, signal: AbortSignal): Promise<Outcome> => {
-    const missing = missingNamespaces(set);
-    waiting.value = missing.reduce((sum, { services }) => sum + services.length, 0);
+    const missing = await inSlices(missingNamespaces(set));
+    waiting.value = missing.reduce((sum, { count }) => sum + count, 0);
     const shown = JSON.stringify(missing);
     if (service === undefined || shown === written) return SUCCESS;
     const live = await local.client.get<OwnService>(SERVICE, service, { signal });

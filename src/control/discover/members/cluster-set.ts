@@ -2,6 +2,7 @@
 import type { Cluster } from '../../../kube/cluster.ts';
 import type { Clusters } from '../../../kube/clusters.ts';
 import { keyOf, nameOfKey } from '../../../kube/object.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import { namePolicy } from '../../../resources/isthmus/name-policy.ts';
@@ -17,6 +18,7 @@ import { LOCAL_WATCHES } from '../watches.ts';
 import { openMember } from './member.ts';
 import type { Member } from './member.ts';
 import type { ReachMode } from './nodes.ts';
+import { createWaker } from './waker.ts';
 
 /** How the pods of each joined cluster are reached from here. */
 export interface ReachModes {
@@ -47,8 +49,12 @@ export interface ClusterSet {
   readonly members: ReadonlyMap<string, Member>;
   /** The members that have been read and are not forgotten, by cluster id. */
   syncedMembers(): ReadonlyMap<string, Member>;
-  /** All services that are exported or imported. */
+  /** All services that are exported or imported, each once or more. */
   keys(): Iterable<string>;
+  /** How many ServiceImports there are. */
+  readonly importCount: number;
+  /** Whether some of the exported services that may be affected by a change have yet to be woken. */
+  readonly isWaking: boolean;
   /** The version of ServiceImport in the local cluster; undefined if it does not have the kind. */
   importVersion(): string | undefined;
   /** The namespace of all imports, if they have one. */
@@ -85,7 +91,7 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
   const { local, clusters, reachModes, importNamespace, wakeExported, wakeNamed, log } = options;
   const members = new Map<string, Member>();
   const forgotten = new Set<string>();
-  let isClosed = false;
+  const waker = createWaker(wakeExported);
   const localWatches = openWatches(LOCAL_WATCHES, { cluster: local, log });
   const imports = () => localWatches.views.imports;
   const placeOfKey = (key: string) => {
@@ -100,7 +106,7 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       exported: wakeExported,
       all: () => wakeAll(),
       // Before it has been read, each of its namespaces comes.
-      namespaces: (name: string) => member.isSettled && wakeExportsIn(name),
+      namespaces: (name: string) => member.isSettled && wakeAll(exportsIn(name)),
       named: isLocal ? wakeNamed : undefined,
     };
     const member: Member = openMember({ cluster, log, reach, wakes });
@@ -128,22 +134,21 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
     ),
   ];
 
-  function keys(): Set<string> {
-    const exports = [...members.values()].flatMap((member) => member.exports?.list() ?? []);
-    const imported = imports()?.list() ?? [];
-    const services = imported.flatMap((one) => serviceOfImport(one, importNamespace) ?? []);
-    return new Set([...exports.map(({ metadata }) => metadata), ...services].map(keyOf));
+  /** Of the objects that are there now; each key is made when it is asked for. */
+  function keys(): Iterable<string> {
+    const exports = [...members.values()].map((member) => member.exports?.list() ?? []);
+    return keysOf(exports, imports()?.list() ?? [], importNamespace);
   }
 
   /** A cluster that has been read or removed may affect every exported service. */
   function wakeAll(known = keys()): void {
-    if (!isClosed) for (const key of known) wakeExported(key);
+    waker.wakeAll(known);
   }
 
-  function wakeExportsIn(namespace: string): void {
+  function* exportsIn(namespace: string): Generator<string> {
     const isThere = (key: string) =>
       [nameOfKey(key), placeOfKey(key)].some((one) => one.namespace === namespace);
-    wakeAll(new Set([...keys()].filter(isThere)));
+    for (const key of keys()) if (isThere(key)) yield key;
   }
 
   function update(name: string): void {
@@ -224,11 +229,29 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       return isComplete() ? [] : [...ids].filter((id) => !synced.has(id) && !gone.has(id));
     },
     settled: Promise.all([localMember.settled, localWatches.discovered]),
+    get importCount() {
+      return imports()?.list().length ?? 0;
+    },
+    get isWaking() {
+      return waker.isWaking;
+    },
     close() {
-      isClosed = true;
+      waker.stop();
       localWatches.stop();
       for (const end of ends) end();
       for (const member of members.values()) member.close();
     },
   };
+}
+
+function* keysOf(
+  exports: readonly (readonly KubeObject[])[],
+  imported: readonly ServiceImport[],
+  importNamespace: ImportNamespace,
+): Generator<string> {
+  for (const list of exports) for (const { metadata } of list) yield keyOf(metadata);
+  for (const one of imported) {
+    const service = serviceOfImport(one, importNamespace);
+    if (service) yield keyOf(service);
+  }
 }

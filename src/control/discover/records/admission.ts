@@ -8,7 +8,7 @@ import type { Claimant } from '../../shared/name-policy.ts';
 import type { DnsRecord, RecordResult } from './dns-record.ts';
 import type { GrantsAt } from './grants.ts';
 import { NOTHING_CONFIGURED, reservedNames } from './reserved.ts';
-import type { Configured } from './reserved.ts';
+import type { Configured, ReservedNames } from './reserved.ts';
 
 /** Who claims names: an object of a namespace here, of other clusters, or both. */
 export interface RecordOwner {
@@ -63,7 +63,8 @@ type Denied = { reason: 'NameReserved' | 'NameNotAllowed' | 'NameLimitReached'; 
 export function createAdmissions(options: AdmissionOptions): Admissions {
   const { configured = NOTHING_CONFIGURED, labelsOf = () => undefined, grantsAt = () => [] } = options;
   const quota = createQuota();
-  let reserved = reservedNames(configured);
+  /** Undefined while they have to be read anew. */
+  let reserved: ReservedNames | undefined;
   /** None before the first `reload`: they may not have been read yet. */
   let policies: readonly NamePolicy[] = [];
 
@@ -78,7 +79,7 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
     { name, type }: Pick<DnsRecord, 'name' | 'type'>,
     used: Map<NamePolicy, number>,
   ): Denied | undefined {
-    const note = reserved.problemOf({ name, type });
+    const note = reserved?.problemOf({ name, type });
     if (note !== undefined) return { reason: 'NameReserved', note };
     if (policies.length === 0 || !owner) return undefined;
     const verdict = mayClaim(policies, { name, isDelegation: type === 'NS', claimant: claimantOf(owner) });
@@ -101,7 +102,7 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
 
   return {
     reload() {
-      reserved = reservedNames(configured);
+      reserved = undefined;
       policies = options.policies?.() ?? [];
     },
     get hasPolicies() {
@@ -112,6 +113,7 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
       const notes = new Map<string, Note>();
       const used = new Map<NamePolicy, number>();
       quota.release(object.source);
+      reserved ??= yield* reservedNames(configured);
       for (const record of object.result.records) {
         const denied = deniedBy(object, record, used);
         if (denied) notes.set(denied.note, denied);
@@ -133,7 +135,7 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
   };
 
   function reservedOnly(name: string): Denied | undefined {
-    const note = reserved.problemOf({ name, type: 'A' });
+    const note = reserved?.problemOf({ name, type: 'A' });
     return note === undefined ? undefined : { reason: 'NameReserved', note };
   }
 }
@@ -161,7 +163,9 @@ function createQuota() {
         return false;
       }
       used.set(name, (used.get(name) ?? new Set()).add(source));
-      taken.set(source, [...(taken.get(source) ?? []), one]);
+      const ofSource = taken.get(source);
+      if (ofSource) ofSource.push(one);
+      else taken.set(source, [one]);
       return true;
     },
     release(source: string): void {

@@ -324,3 +324,50 @@ test('only those are told of a change whom it affects', () => {
     ],
   );
 });
+
+/** The most names of records that one step looks at. */
+function mostInAStep(steps: Steps, looks: { count: number }): number {
+  let most = 0;
+  for (let step = steps.next(); !step.done; step = steps.next()) {
+    most = Math.max(most, looks.count);
+    looks.count = 0;
+  }
+  return Math.max(most, looks.count);
+}
+
+test('an object with very many records is worked on a few at a time, when it comes, changes, loses and goes', () => {
+  const looks = { count: 0 };
+  const many = (type: DnsRecord['type'], nameOf: (i: number) => string): DnsRecord[] =>
+    Array.from({ length: 5000 }, (_, i) => ({
+      type,
+      data: 'ns.test',
+      get name() {
+        looks.count += 1;
+        return nameOf(i);
+      },
+    }));
+  const claims = createClaims();
+  const owner = (source: string) => ({ source, claimGroup: source, since: '2020' });
+  const steps = [
+    () => claims.set({ ...owner('a'), records: many('A', (i) => `n${i}.test`) }),
+    () => claims.set({ ...owner('a'), records: many('A', (i) => `n${i + 2500}.test`) }),
+    () => claims.set({ ...owner('b'), records: many('NS', (i) => `n${i}.test`) }),
+    () => claims.remove('a'),
+    () => claims.remove('b'),
+  ];
+  for (const [at, begin] of steps.entries()) {
+    const most = mostInAStep(begin(), looks);
+    assert.ok(most <= 500, `${most} names in one step of change ${at}`);
+  }
+});
+
+test('a delegation above very many names is decided a few of them at a time', () => {
+  const claims = createClaims();
+  for (let i = 0; i < 3000; i++) finish(claims.set(claim(`s${i}`, '2020', [`n${i}.below.test`])));
+  const cut = { name: 'below.test', type: 'NS', data: 'ns.test' } as const;
+  const waiting = claims.set({ ...claim('cut', '2019', []), records: [cut] });
+  assert.deepEqual(finish(waiting).at(-1)?.refused.length, 1);
+  let steps = 0;
+  for (const going = claims.remove('cut'); !going.next().done;) steps += 1;
+  assert.ok(steps < 100, 'it was granted nothing, so nobody waits for it');
+});

@@ -88,7 +88,7 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
     touch(entry);
     if (!entry.isGranted) return;
     for (const other of tree.conflicting(entry, 'waiting')) {
-      touch(other);
+      if (other) touch(other);
       yield;
     }
     tree.setGranted(entry, false);
@@ -141,24 +141,27 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
     for (let entry = queue.take(); entry; entry = queue.take()) {
       yield;
       if (entry.sources.length === 0) continue;
-      entry.blocker = blockerOf(entry);
+      entry.blocker = yield* blockerOf(entry);
       const isGranted = !entry.blocker;
       if (isGranted === entry.isGranted) continue;
       tree.setGranted(entry, isGranted);
       // A new grant ends those after it that it conflicts with; the end of one lets others in.
       for (const other of tree.conflicting(entry, isGranted ? 'granted' : 'waiting')) {
-        if (isBefore(entry, other)) queue.add(touch(other));
+        if (other && isBefore(entry, other)) queue.add(touch(other));
         yield;
       }
     }
   }
 
-  function blockerOf(entry: Entry): Entry | undefined {
-    for (const other of tree.conflicting(entry, 'granted')) if (isBefore(other, entry)) return other;
+  function* blockerOf(entry: Entry): Generator<undefined, Entry | undefined> {
+    for (const other of tree.conflicting(entry, 'granted')) {
+      if (other && isBefore(other, entry)) return other;
+      yield;
+    }
     return undefined;
   }
 
-  function evaluate(source: string, isChanged: boolean): Evaluation {
+  function* evaluate(source: string, isChanged: boolean): Generator<undefined, Evaluation> {
     const claim = claims.get(source);
     const granted: DnsRecord[] = [];
     const refused = new Map<string, NameConflict>();
@@ -167,8 +170,10 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
       if (!entry.isGranted) refused.set(name, { name, holder: entry.blocker?.group ?? '' });
       return entry.isGranted;
     };
-    for (const record of claim?.records ?? [])
+    for (const [at, record] of (claim?.records ?? []).entries()) {
       if (isGranted(record.name, kindOf(record.type))) granted.push(record);
+      if (at % A_STEP === A_STEP - 1) yield;
+    }
     for (const name of claim?.names ?? []) isGranted(name, 'address');
     return { source, granted, refused: [...refused.values()], isChanged };
   }
@@ -199,7 +204,7 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
     const before = claims.get(source);
     if (claim) claims.set(source, claim);
     else claims.delete(source);
-    const [wanted, left] = [slotsOf(claim), slotsOf(before)];
+    const [wanted, left] = [yield* slotsOf(claim), yield* slotsOf(before)];
     for (const [key, slot] of wanted) {
       yield* join(source, claim!.claimGroup, slot);
       if (before?.claimGroup === claim!.claimGroup) left.delete(key);
@@ -225,7 +230,7 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
     if (source !== undefined) affected.set(source, true);
     const [fine, refused]: [Evaluation[], Evaluation[]] = [[], []];
     for (const [one, isChanged] of affected) {
-      const evaluation = evaluate(one, isChanged);
+      const evaluation = yield* evaluate(one, isChanged);
       (evaluation.refused.length === 0 ? fine : refused).push(evaluation);
       yield;
     }
@@ -251,6 +256,9 @@ export function createClaims(options: ClaimsOptions = {}): Claims {
   };
 }
 
+/** Records of one claim that are looked at in one step. */
+const A_STEP = 64;
+
 /** One kind of records at one name. */
 interface Slot {
   name: string;
@@ -258,12 +266,13 @@ interface Slot {
 }
 
 /** Whoever claims an alias claims the addresses, too: the one may take the place of the other. */
-function slotsOf(claim: Claim | undefined): Map<string, Slot> {
+function* slotsOf(claim: Claim | undefined): Generator<undefined, Map<string, Slot>> {
   const slots = new Map<string, Slot>();
   const add = (name: string, kind: EntryKind) => slots.set(`${kind} ${name}`, { name, kind });
-  for (const { name, type } of claim?.records ?? []) {
+  for (const [at, { name, type }] of (claim?.records ?? []).entries()) {
     add(name, kindOf(type));
     if (type === 'CNAME') add(name, 'address');
+    if (at % A_STEP === A_STEP - 1) yield;
   }
   for (const name of claim?.names ?? []) add(name, 'address');
   return slots;

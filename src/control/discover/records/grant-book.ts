@@ -94,7 +94,9 @@ export function openGrantBook(options: GrantBookOptions): GrantBook {
       const text = writeGrants(granted.grantsOf(name));
       if (text !== (textAt(name) ?? null)) {
         const map = grantMapOf(name);
-        changes.set(map, { ...changes.get(map), [keyOfName(name)]: text });
+        const before = changes.get(map) ?? (Object.create(null) as Changes);
+        before[keyOfName(name)] = text;
+        changes.set(map, before);
       }
       yield;
     }
@@ -168,8 +170,10 @@ export function openGrantBook(options: GrantBookOptions): GrantBook {
       return noted?.size ?? 0;
     },
     async write(granted, signal) {
-      noted = new Set();
-      for (const name of await inSlices(keptNames(granted))) noted.add(name);
+      const meanwhile = (noted = new Set<string>());
+      const kept = await inSlices(keptNames(granted));
+      for (const name of meanwhile) kept.add(name);
+      noted = kept;
       for (let failures = 0; !signal.aborted;) {
         if (noted.size === 0) await nextNote(signal);
         await clock.wait(

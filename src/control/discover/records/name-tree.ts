@@ -53,8 +53,8 @@ export interface NameTree {
   add(name: string, entry: Pick<Entry, 'kind' | 'group' | 'rank'>): Entry;
   remove(entry: Entry): void;
   setGranted(entry: Entry, isGranted: boolean): void;
-  /** The entries of other groups that cannot be granted beside this one. */
-  conflicting(entry: Entry, which: 'granted' | 'waiting'): Generator<Entry>;
+  /** The entries of other groups that cannot be granted beside this one, step by step; a step may have none. */
+  conflicting(entry: Entry, which: 'granted' | 'waiting'): Generator<Entry | undefined>;
 }
 
 /** Whether an entry goes before another that it conflicts with. */
@@ -152,7 +152,7 @@ export function createNameTree(): NameTree {
         for (const other of entriesAt(above, which))
           if (other.group !== group && other.kind === 'NS') yield other;
       if (kind === 'NS')
-        for (const other of entriesBelow(node, which)) if (other.group !== group) yield other;
+        for (const other of entriesBelow(node, which)) yield other?.group === group ? undefined : other;
     },
   };
 }
@@ -170,13 +170,23 @@ function entriesAt(node: NameNode, which: 'granted' | 'waiting'): Iterable<Entry
   return which === 'granted' ? node.granted : (node.waiting?.values() ?? NONE);
 }
 
-/** Skips the parts of the tree that have none. */
-function* entriesBelow(node: NameNode, which: 'granted' | 'waiting'): Generator<Entry> {
-  const open = [...(node.children ?? [])];
-  for (let next = open.pop(); next; next = open.pop()) {
-    const count = which === 'granted' ? next.grantedEntries : next.entries - next.grantedEntries;
-    if (count === 0) continue;
-    yield* entriesAt(next, which);
-    for (const child of next.children ?? []) open.push(child);
+/** Skips the parts of the tree that have none. A name may have a hundred thousand below it of which none counts. */
+function* entriesBelow(node: NameNode, which: 'granted' | 'waiting'): Generator<Entry | undefined> {
+  const open: Iterator<NameNode>[] = [below(node)];
+  for (let last = open.at(-1); last; last = open.at(-1)) {
+    const { value: next, done } = last.next();
+    if (done) open.pop();
+    else {
+      const count = which === 'granted' ? next.grantedEntries : next.entries - next.grantedEntries;
+      if (count === 0) yield;
+      else {
+        yield* entriesAt(next, which);
+        open.push(below(next));
+      }
+    }
   }
+}
+
+function below({ children }: NameNode): Iterator<NameNode> {
+  return (children ?? []).values();
 }

@@ -114,7 +114,7 @@ suite('publisher', () => {
     };
     await publish(10);
     const before = await publish(4000);
-    assert.ok([...served.values()].every(({ length }) => length <= 500));
+    assert.ok([...served.values()].every(({ length }) => length <= 220));
     for (const [name, part] of await publish(3000)) assert.equal(part, before.get(name));
     await publish(10);
     await publish(0);

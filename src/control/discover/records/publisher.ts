@@ -89,7 +89,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** Gives the DNS server the records of a source; returns why some of them cannot be served. */
   function* serve({ source, granted }: Evaluation): Generator<undefined, string[]> {
     const reasons = new Set<string>();
-    const parts = partsOf(source, granted);
+    const parts = yield* partsOf(source, granted);
     for (const [part, records] of parts) {
       for (const { reason } of sink.upsert(part, records)) reasons.add(reason);
       yield;
@@ -184,18 +184,23 @@ export function createPublisher(options: PublisherOptions): Publisher {
 type Steps = Generator<undefined, void>;
 
 /** The most records that are given to the DNS server at once: so many that it does not keep the event loop for long. */
-const MAX_AT_ONCE = 500;
-const PARTS = 16;
+const MAX_AT_ONCE = 200;
+const PARTS = 32;
 
 /** The records of a source, in parts if there are many. A name is always in the same part: no change moves it. */
-function partsOf(source: string, records: readonly DnsRecord[]): Map<string, readonly DnsRecord[]> {
+function* partsOf(
+  source: string,
+  records: readonly DnsRecord[],
+): Generator<undefined, Map<string, readonly DnsRecord[]>> {
   const parts = new Map<string, DnsRecord[]>();
   if (records.length <= MAX_AT_ONCE) return new Map([[source, records]]);
   // The source itself is emptied after its parts have been filled.
-  for (const record of records) {
+  for (const [at, record] of records.entries()) {
+    if (at % MAX_AT_ONCE === 0) yield;
     let hash = 0;
     for (let i = 0; i < record.name.length; i++) hash = (hash * 31 + record.name.charCodeAt(i)) | 0;
-    const part = `${source} (part ${(hash >>> 0) % PARTS})`;
+    // The lowest bits alone say little: 31 is 1 less than a power of two.
+    const part = `${source} (part ${(Math.imul(hash, 0x9e3779b1) >>> 16) % PARTS})`;
     const others = parts.get(part);
     if (others) others.push(record);
     else parts.set(part, [record]);

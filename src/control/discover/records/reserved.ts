@@ -24,11 +24,11 @@ export interface ReservedNames {
 }
 
 /**
- * An object has no record at a reserved name, since it would answer for it; none below one, since `_acme-challenge` or `_tcp` there
+ * Collects them step by step: there may be a hundred thousand. An object has no record at a reserved name, since it would answer for it; none below one, since `_acme-challenge` or `_tcp` there
  * speak for it; and no delegation or wildcard above one, since these reach down to it. Everything is below an apex, so that only
  * the name itself and its `_` names are reserved there.
  */
-export function reservedNames(configured: Configured): ReservedNames {
+export function* reservedNames(configured: Configured): Generator<undefined, ReservedNames> {
   const { zones } = configured;
   const apexes = new Set(zones);
   const reserved = new Set<string>();
@@ -46,7 +46,10 @@ export function reservedNames(configured: Configured): ReservedNames {
     add(`${PROBE_LABEL}.${zone}`);
     if (zone === CLUSTERSET_ZONE) add(VERSION_RECORD.name);
   }
-  for (const name of configured.names()) add(name);
+  for (const name of configured.names()) {
+    add(name);
+    yield;
+  }
 
   function reservedAbove(name: string): string | undefined {
     if (reserved.has(name)) return name;
