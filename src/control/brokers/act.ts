@@ -21,8 +21,11 @@ import { reloadCertificates } from './look/reload.ts';
 import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
+import { patchUnchanged } from './entities/mark.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
 import { podName } from './model/names.ts';
+import { asksForNewDisks, claimsOfNode } from './requests.ts';
+import type { ObjectPatch } from './requests.ts';
 import { isPodReady } from './status.ts';
 import { nextRoll } from './roll/next-roll.ts';
 import type { DynamicChange } from './roll/config-change.ts';
@@ -32,7 +35,12 @@ import type { RollDecision } from './roll/facts.ts';
 export type Action =
   | { do: 'mint'; cluster: string; requests: readonly MintRequest[] }
   /** Looks at Kafka, and takes the next step of a roll. `anchorWith` is the document that a step is written down in before. */
-  | { do: 'look'; wanted: WantedNodes; anchorWith: (inFlight: RollDecision['inFlight']) => AnyObject };
+  | { do: 'look'; wanted: WantedNodes; anchorWith: AnchorWith }
+  | ({ do: 'patch' } & ObjectPatch)
+  | { do: 'delete claims'; claims: readonly AnyObject[] };
+
+/** The document in which a restart is written down, and that the volumes of a node may be formatted again. */
+export type AnchorWith = (inFlight: RollDecision['inFlight'], emptied?: number) => AnyObject;
 
 /** What doing it has brought. */
 export interface Acted {
@@ -60,6 +68,7 @@ export interface ActContext {
 }
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
+const CLAIM = { group: '', version: 'v1', kind: 'PersistentVolumeClaim' };
 
 export async function act(
   actions: readonly Action[],
@@ -78,7 +87,10 @@ export async function act(
   try {
     for (const action of actions)
       if (action.do === 'mint') acted.minted = await mintAll(action, context);
-      else await look(action, acted, context, signal);
+      else if (action.do === 'look') await look(action, acted, context, signal);
+      else if (action.do === 'patch')
+        await patchUnchanged(context.client(), action.object, action.patch, signal);
+      else await deleteClaims(action.claims, context, signal);
   } catch (failure) {
     if (failure instanceof Stale) throw failure;
     return { acted, failure };
@@ -111,8 +123,11 @@ async function look(
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
     const decision = nextRoll(rollInput(wanted, pods, facts, { now: clock(), podsSeenAt }));
     Object.assign(acted, { facts, decision });
-    if (!isSameFlight(decision.inFlight, wanted.charter.inFlight))
-      await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight) }], signal);
+    const emptied = emptiedBy(decision, pods);
+    const isWritten =
+      isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);
+    if (!isWritten)
+      await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight, emptied) }], signal);
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
     if (tls && brokers && !wanted.paused)
       acted.reloads = await reload(
@@ -154,6 +169,29 @@ function reload(
 const isSameFlight = (a: RollDecision['inFlight'], b: RollDecision['inFlight']) =>
   a?.podUid === b?.podUid && a?.node === b?.node;
 
+/** The node that is restarted with new disks, if one is. */
+function emptiedBy(decision: RollDecision, pods: readonly AnyObject[]): number | undefined {
+  if (decision.do !== 'restart') return undefined;
+  const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
+  return pod && asksForNewDisks(pod) ? decision.node : undefined;
+}
+
+/** Whether it is written down that a node has data, although it is to lose it. */
+const mayKeepData = ({ nodes }: WantedNodes['charter'], emptied: number | undefined) =>
+  nodes.some(({ id, formatted }) => id === emptied && formatted.length > 0);
+
+/** Each by its uid, so that no claim of the same name that came since goes. */
+async function deleteClaims(
+  claims: readonly AnyObject[],
+  { client, log }: Pick<ActContext, 'client' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { metadata } of claims) {
+    log.info({ claim: metadata.name }, 'claim is deleted');
+    await client().delete(CLAIM, metadata, { uid: metadata.uid ?? '', signal });
+  }
+}
+
 /** Takes brokers off Kafka's books that are gone for good. */
 async function forget(
   brokers: Admin,
@@ -186,6 +224,9 @@ async function carryOut(
   if (decision.do === 'restart') {
     log.info({ node: decision.node, reason: decision.why }, 'node is restarted');
     const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
+    // First: a claim that is on its way out keeps the next pod waiting until there is a new one.
+    if (pod && asksForNewDisks(pod))
+      await deleteClaims(claimsOfNode(wanted.claims, decision.node), context, signal);
     if (pod) await client().delete(POD, pod.metadata, { uid: decision.podUid, signal });
   } else if (decision.do === 'reconfigure' && brokers) {
     return reconfigure(decision, wanted, { ...context, brokers });

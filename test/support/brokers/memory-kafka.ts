@@ -90,7 +90,8 @@ export function createMemoryKafka(): MemoryKafka {
   /** What is not the same as before. */
   function write(asked: AnyObject): number {
     const live = storeOf(asked.kind).get(keyOf(asked.metadata));
-    const object = asked.kind === 'Service' ? withNodePort(asked, live) : asked;
+    const merged = withAnnotationsOf(live, asked);
+    const object = asked.kind === 'Service' ? withNodePort(merged, live) : merged;
     if (live && contentOf(live) === contentOf(object)) return 0;
     put({
       ...object,
@@ -201,7 +202,11 @@ export function createMemoryKafka(): MemoryKafka {
             reloads: new Map(),
             moved: undefined,
           };
-        }
+        } else if (action.do === 'patch') {
+          put(annotated(action.object, action.patch));
+          writes += 1;
+        } else if (action.do === 'delete claims')
+          for (const { metadata } of action.claims) storeOf('PersistentVolumeClaim').delete(keyOf(metadata));
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;
         const status = nextStatus(live['status'] as object | undefined, planned, new Date(memory.now));
@@ -243,6 +248,22 @@ const labelled = (object: AnyObject, labels: Readonly<Record<string, string>>): 
   ...object,
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
 });
+
+/** What others have annotated stays when something is applied. */
+function withAnnotationsOf(live: AnyObject | undefined, object: AnyObject): AnyObject {
+  const annotations = { ...live?.metadata.annotations, ...object.metadata.annotations };
+  return Object.keys(annotations).length === 0
+    ? object
+    : { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** A merge patch of annotations. */
+function annotated(object: AnyObject, patch: object): AnyObject {
+  const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } };
+  const annotations = Object.entries({ ...object.metadata.annotations, ...metadata.annotations });
+  const left = annotations.filter((entry): entry is [string, string] => entry[1] !== null);
+  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(left) } };
+}
 
 const contentOf = ({ metadata, status: _, ...object }: AnyObject): string =>
   canonicalJson({

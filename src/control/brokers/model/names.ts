@@ -26,6 +26,9 @@ export const REVISION_ANNOTATION = 'strimzi.io/revision';
 export const VERSION_ANNOTATION = 'strimzi.io/kafka-version';
 export const STORAGE_ANNOTATION = 'strimzi.io/storage';
 export const MANUAL_ROLL_ANNOTATION = 'strimzi.io/manual-rolling-update';
+/** On pod sets: the uids of the pods that such a request is about. */
+export const MANUAL_PODS_ANNOTATION = 'isthmus.dev/manual-rolling-update-pods';
+export const NEW_DISKS_ANNOTATION = 'strimzi.io/delete-pod-and-pvc';
 /**
  * The digests of the configuration that a pod is started with. They must not count in its revision, or no change could
  * do without a restart. There are no secrets in the configuration, which is a ConfigMap.
