@@ -17,6 +17,7 @@ import { HOST_PORTS } from './expose/ports.ts';
 import type { Fault } from './faults.ts';
 import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
+import { loggingSource } from './front/logging.ts';
 import type { BrokerSettings } from './front/settings.ts';
 import type { MoveWish } from './look/move.ts';
 import type { WantedNodes } from './look/roll-input.ts';
@@ -78,6 +79,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       storage: storageBefore(observed),
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
+      externalLogging: observed.externalLogging,
       podSetVersion: observed.podSetVersion,
       ports: { services: observed.services, others: observed.otherHostPorts, range: HOST_PORTS },
     },
@@ -89,7 +91,10 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
 
 /** What runs goes on as it is. */
 function refusedPlan(observed: Observed, faults: readonly Fault[]): KafkaPlan {
-  return { ...NOTHING, statuses: statusesOf(observed, undefined, faults) };
+  const { kafka } = observed;
+  // Nothing tells when a ConfigMap comes that has no label of ours.
+  const lookAgainInMs = kafka && loggingSource(kafka) ? IDLE_MS : undefined;
+  return { ...NOTHING, statuses: statusesOf(observed, undefined, faults), lookAgainInMs };
 }
 
 const unreadableFaults = ({ unreadable }: Observed): Fault[] =>

@@ -47,6 +47,8 @@ export interface MemoryKafka {
   placeOf: (pod: string) => Place | undefined;
   /** Whether the controller of pod sets works. */
   keepsPods: boolean;
+  /** What is in the ConfigMap that the Kafka has its logging from. */
+  externalLogging: string | undefined;
   put(object: AnyObject): void;
   get(kind: string, name: string): AnyObject | undefined;
   list(kind: string): AnyObject[];
@@ -155,6 +157,7 @@ export function createMemoryKafka(): MemoryKafka {
     drainedForMs: 0,
     placeOf: () => undefined,
     keepsPods: true,
+    externalLogging: undefined,
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
     list: (kind) => [...storeOf(kind).values()],
@@ -178,6 +181,7 @@ export function createMemoryKafka(): MemoryKafka {
       };
       const ids = {
         acted: { ...known, moved },
+        externalLogging: memory.externalLogging,
         newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
         now: memory.now,
       };

@@ -50,6 +50,6 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   authorization: undefined,
   template: {},
   jvm: { options: [] },
-  logging: undefined,
+  logging: { text: '', isReread: true },
   ...parts,
 });

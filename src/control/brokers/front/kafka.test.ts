@@ -60,6 +60,7 @@ const readWith = (
       storage,
       running: [],
       metadataLevel: undefined,
+      externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
       ports: { services: [], others: new Set(), range: HOST_PORTS },
     },

@@ -24,7 +24,14 @@ export interface BrokerCluster {
   authorization: Authorization | undefined;
   template: Templates;
   jvm: JvmOptions;
-  logging: string | undefined;
+  logging: Logging;
+}
+
+/** The file that Log4j 2 reads. */
+export interface Logging {
+  text: string;
+  /** Whether nodes read it again by themselves when it has changed. */
+  isReread: boolean;
 }
 
 export type Role = 'broker' | 'controller';

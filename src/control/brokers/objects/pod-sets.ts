@@ -101,7 +101,7 @@ const isPod = (pod: unknown): pod is AnyObject =>
 function fixedConfig(cluster: BrokerCluster, pool: Pool, node: Node): unknown {
   const properties = propertiesOf(cluster, pool, node);
   const fixed = hasRole(pool, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
-  return { fixed, start: START_SCRIPT, logging: cluster.logging };
+  return { fixed, start: START_SCRIPT, logging: cluster.logging.isReread ? undefined : cluster.logging.text };
 }
 
 const templateOf = (cluster: BrokerCluster, pool: Pool): Templates => ({
