@@ -23,6 +23,7 @@ import type { AnyObject } from '../../../src/kube/object.ts';
 
 export const KAFKA_SETTINGS: KafkaSettings = {
   images: {},
+  ownImage: 'isthmus:test',
   clusterDomain: 'cluster.local',
   holder: 'isthmus',
   operator: { namespace: 'isthmus', labels: { app: 'isthmus' } },
@@ -60,7 +61,7 @@ export interface MemoryKafka {
   settle(): Promise<number>;
 }
 
-export function createMemoryKafka(): MemoryKafka {
+export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): MemoryKafka {
   const stores = new Map<string, Store<AnyObject>>();
   const views: Record<string, unknown> = {};
   let version = 0;
@@ -185,7 +186,7 @@ export function createMemoryKafka(): MemoryKafka {
         newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
         now: memory.now,
       };
-      return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, { ...NOTHING_LEARNED, ...learned });
+      return planKafka(observeKafka(caches, NAME, ids), settings, { ...NOTHING_LEARNED, ...learned });
     },
     async step() {
       const plan = memory.plan();

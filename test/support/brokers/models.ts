@@ -51,5 +51,6 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   template: {},
   jvm: { options: [] },
   logging: { text: '', isReread: true },
+  metrics: undefined,
   ...parts,
 });

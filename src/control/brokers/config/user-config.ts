@@ -23,6 +23,7 @@ const FORBIDDEN = [
   'metadata.log.dir',
   'config.providers',
   'cordoned.log.dirs',
+  'prometheus.metrics.reporter.',
 ];
 
 /** What begins like that and is a user's all the same. */

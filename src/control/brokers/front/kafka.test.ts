@@ -14,6 +14,7 @@ import type { Reading } from './kafka.ts';
 
 const SETTINGS = {
   images: {},
+  ownImage: 'isthmus:test',
   clusterDomain: 'cluster.local',
 };
 

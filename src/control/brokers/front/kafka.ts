@@ -19,6 +19,7 @@ import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import { listenersOf } from './listeners.ts';
 import type { ReadListener } from './listeners.ts';
 import { loggingOf } from './logging.ts';
+import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
 import { poolOf, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
@@ -85,6 +86,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
+  const { metrics, faults: metricsFaults } = metricsOf(kafka, settings.ownImage);
   const { finalize, ...run } = release;
   const faults = [
     ...releaseFaults,
@@ -98,6 +100,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...authorizationFaults(kafka),
     ...templateFaults(kafka, pools),
     ...loggingFaults,
+    ...metricsFaults,
   ];
   const refused = faults.some((fault) => !isWarning(fault));
   if (refused) return { cluster: undefined, charter, finalize: undefined, reservations: [], faults };
@@ -117,6 +120,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     template: templatesOf(kafka.spec.kafka.template),
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
     logging,
+    metrics,
   };
   return {
     cluster,

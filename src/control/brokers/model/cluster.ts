@@ -25,6 +25,16 @@ export interface BrokerCluster {
   template: Templates;
   jvm: JvmOptions;
   logging: Logging;
+  /** What nodes tell Prometheus; undefined: nothing. */
+  metrics: Metrics | undefined;
+}
+
+/** By the metrics reporter. */
+export interface Metrics {
+  /** The image that brings it. */
+  image: string;
+  /** Patterns of the names that are told. */
+  allowList: readonly string[];
 }
 
 /** The file that Log4j 2 reads. */

@@ -41,6 +41,7 @@ import { propertiesOf } from '../config/properties.ts';
 import { configDigests } from '../roll/config-change.ts';
 import { START_SCRIPT } from '../start-script.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
+import { metricsParts } from './metrics.ts';
 import { podVolume, volumeMount } from './volumes.ts';
 
 /** In the official image. */
@@ -136,7 +137,8 @@ function podOf(
     [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
   };
   const spec = podSpec(cluster, pool, node, wishes);
-  const revision = hashOf({ spec, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
+  const form = podSpec(withoutOwnImage(cluster), pool, node, wishes);
+  const revision = hashOf({ spec: form, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -165,6 +167,10 @@ function podOf(
   };
 }
 
+/** A new operator brings the same reporter, and is no reason to restart a node. */
+const withoutOwnImage = (cluster: BrokerCluster): BrokerCluster =>
+  cluster.metrics ? { ...cluster, metrics: { ...cluster.metrics, image: '' } } : cluster;
+
 /** Wishes that are fields of a pod by the same name. */
 const POD_FIELDS = [
   'affinity',
@@ -177,6 +183,7 @@ const POD_FIELDS = [
 
 function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial<PodWishes>): object {
   const name = podName(cluster.name, pool.name, node.id);
+  const metrics = metricsParts(cluster);
   const fields = POD_FIELDS.flatMap((field) =>
     wishes[field] === undefined ? [] : [[field, wishes[field]] as const],
   );
@@ -196,6 +203,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
     },
     ...(cluster.imagePullSecrets.length > 0 && { imagePullSecrets: cluster.imagePullSecrets }),
     ...Object.fromEntries(fields),
+    ...(metrics.initContainers.length > 0 && { initContainers: metrics.initContainers }),
     containers: [container(cluster, pool)],
     volumes: [
       ...pool.volumes.map((volume) => podVolume(volume, name)),
@@ -207,6 +215,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
         downwardAPI: { items: [{ path: 'annotations', fieldRef: { fieldPath: 'metadata.annotations' } }] },
       },
       { name: 'tmp', emptyDir: { sizeLimit: wishes.tmpDirSizeLimit ?? '100Mi' } },
+      ...metrics.volumes,
       ...(wishes.volumes ?? []),
     ],
   };
@@ -220,6 +229,7 @@ interface ContainerWishes {
 
 function container(cluster: BrokerCluster, pool: Pool): object {
   const wishes = wishesOf<ContainerWishes>(templateOf(cluster, pool), 'kafkaContainer');
+  const metrics = metricsParts(cluster);
   const probed = hasRole(pool, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
   const mount = (name: string, mountPath: string) => ({ name, mountPath, readOnly: true });
   return {
@@ -230,9 +240,10 @@ function container(cluster: BrokerCluster, pool: Pool): object {
       ...javaEnv(cluster.jvm, pool.jvm),
       ...rackEnv(cluster, pool),
       ...addressEnv(cluster, pool),
+      ...metrics.env,
       ...(wishes.env ?? []),
     ],
-    ports: portsOf(cluster, pool),
+    ports: [...portsOf(cluster, pool), ...metrics.ports],
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
     readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
     ...(pool.resources && { resources: pool.resources }),
@@ -244,6 +255,7 @@ function container(cluster: BrokerCluster, pool: Pool): object {
       mount('trust', TRUST_DIRECTORY),
       mount('pod', POD_DIRECTORY),
       { name: 'tmp', mountPath: '/tmp' },
+      ...metrics.mounts,
       ...(wishes.volumeMounts ?? []),
     ],
   };
