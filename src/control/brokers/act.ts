@@ -27,7 +27,9 @@ import { podName } from './model/names.ts';
 import { asksForNewDisks, claimsOfNode } from './requests.ts';
 import type { ObjectPatch } from './requests.ts';
 import { isPodReady } from './status.ts';
+import type { News } from './news.ts';
 import { nextRoll } from './roll/next-roll.ts';
+import { eventReason } from './roll/restart-reasons.ts';
 import type { DynamicChange } from './roll/config-change.ts';
 import type { RollDecision } from './roll/facts.ts';
 
@@ -37,7 +39,8 @@ export type Action =
   /** Looks at Kafka, and takes the next step of a roll. `anchorWith` is the document that a step is written down in before. */
   | { do: 'look'; wanted: WantedNodes; anchorWith: AnchorWith }
   | ({ do: 'patch' } & ObjectPatch)
-  | { do: 'delete claims'; claims: readonly AnyObject[] };
+  | { do: 'delete claims'; claims: readonly AnyObject[] }
+  | ({ do: 'tell' } & News);
 
 /** The document in which a restart is written down, and that the volumes of a node may be formatted again. */
 export type AnchorWith = (inFlight: RollDecision['inFlight'], emptied?: number) => AnyObject;
@@ -47,6 +50,8 @@ export interface Acted {
   minted: readonly Minted[];
   facts: KafkaFacts | undefined;
   decision: RollDecision | undefined;
+  /** How many nodes are still to be restarted. */
+  toRestart?: number | undefined;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
   /** Brokers that are loading new certificates while they run. */
@@ -61,6 +66,8 @@ export interface ActContext {
   /** The pods of a cluster, and a Secret of its namespace with what it holds. */
   podsOf: () => readonly AnyObject[];
   secretOf: (name: string) => AnyObject | undefined;
+  /** Tells whoever looks at the Kafka. */
+  tell: (reason: string, note: string) => void;
   log: Log;
   /** Tells whoever looks at the Kafka. */
   tell: (reason: string, note: string) => void;
@@ -90,6 +97,7 @@ export async function act(
       else if (action.do === 'look') await look(action, acted, context, signal);
       else if (action.do === 'patch')
         await patchUnchanged(context.client(), action.object, action.patch, signal);
+      else if (action.do === 'tell') context.tell(action.reason, action.note);
       else await deleteClaims(action.claims, context, signal);
   } catch (failure) {
     if (failure instanceof Stale) throw failure;
@@ -121,8 +129,10 @@ async function look(
   const brokers = tls && connectTo(wanted, pods, tls, 'brokers');
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
-    const decision = nextRoll(rollInput(wanted, pods, facts, { now: clock(), podsSeenAt }));
-    Object.assign(acted, { facts, decision });
+    const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
+    const decision = nextRoll(input);
+    const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
+    Object.assign(acted, { facts, decision, toRestart });
     const emptied = emptiedBy(decision, pods);
     const isWritten =
       isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);
@@ -139,7 +149,7 @@ async function look(
         signal,
       );
     if (decision.do !== 'done' || brokers === undefined) return;
-    await forget(brokers, wanted, facts, context.log);
+    await forget(brokers, wanted, facts, context);
     if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move?.leaving));
     if (wanted.move) acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
   } finally {
@@ -183,12 +193,13 @@ const mayKeepData = ({ nodes }: WantedNodes['charter'], emptied: number | undefi
 /** Each by its uid, so that no claim of the same name that came since goes. */
 async function deleteClaims(
   claims: readonly AnyObject[],
-  { client, log }: Pick<ActContext, 'client' | 'log'>,
+  { client, tell, log }: Pick<ActContext, 'client' | 'tell' | 'log'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const { metadata } of claims) {
     log.info({ claim: metadata.name }, 'claim is deleted');
     await client().delete(CLAIM, metadata, { uid: metadata.uid ?? '', signal });
+    tell('ClaimDeleted', `deleted PersistentVolumeClaim "${metadata.name}", as was asked for`);
   }
 }
 
@@ -197,14 +208,17 @@ async function forget(
   brokers: Admin,
   { charter }: WantedNodes,
   facts: KafkaFacts | undefined,
-  log: Log,
+  { log, tell }: Pick<ActContext, 'log' | 'tell'>,
 ): Promise<void> {
   const known = new Set(charter.nodes.map(({ id }) => id));
   for (const [id, { fenced }] of facts?.brokers?.registered ?? []) {
     if (known.has(id) || !fenced) continue;
     const { error } = await brokers.unregisterBroker(id);
     if (error) log.warn({ node: id, problem: error.message }, 'broker could not be unregistered');
-    else log.info({ node: id }, 'broker was unregistered');
+    else {
+      log.info({ node: id }, 'broker was unregistered');
+      tell('BrokerUnregistered', `Kafka has forgotten broker ${id}, which is gone`);
+    }
   }
 }
 
@@ -220,7 +234,7 @@ async function carryOut(
   context: StepContext,
   signal: AbortSignal,
 ): Promise<Acted['refused']> {
-  const { client, log, pods, brokers } = context;
+  const { client, tell, log, pods, brokers } = context;
   if (decision.do === 'restart') {
     log.info({ node: decision.node, reason: decision.why }, 'node is restarted');
     const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
@@ -228,6 +242,8 @@ async function carryOut(
     if (pod && asksForNewDisks(pod))
       await deleteClaims(claimsOfNode(wanted.claims, decision.node), context, signal);
     if (pod) await client().delete(POD, pod.metadata, { uid: decision.podUid, signal });
+    for (const reason of decision.reasons)
+      tell(eventReason(reason), `node ${decision.node} is restarted: ${reason.note}`);
   } else if (decision.do === 'reconfigure' && brokers) {
     return reconfigure(decision, wanted, { ...context, brokers });
   } else if (decision.do === 'done' && wanted.finalize && brokers) {
@@ -236,6 +252,7 @@ async function carryOut(
     const { error } = await brokers.updateFeatures([{ feature: 'metadata.version', level, kind }]);
     if (error) throw new Error(`Kafka refused metadata.version ${level}: ${error.message}`);
     log.info({ level }, 'metadata version was changed');
+    tell('MetadataVersionChanged', `metadata.version is ${level} now`);
   }
   return wanted.refused;
 }
@@ -244,7 +261,7 @@ async function carryOut(
 async function reconfigure(
   { node, change }: Extract<RollDecision, { do: 'reconfigure' }>,
   { cluster, refused }: WantedNodes,
-  { brokers, pods, log }: StepContext & { brokers: Admin },
+  { brokers, pods, tell, log }: StepContext & { brokers: Admin },
 ): Promise<Acted['refused']> {
   const results = await brokers.alterConfigs(alterationsOf(node, change));
   const error = results.find((result) => result.error)?.error;
@@ -255,6 +272,7 @@ async function reconfigure(
   ];
   // Values may be secrets of plug-ins.
   log.info({ node, settings: keys, refused: error !== undefined }, 'node was reconfigured while it runs');
+  if (!error) tell('NodeReconfigured', `node ${node} has taken ${keys.join(', ')} without a restart`);
   if (!error) return refused;
   const pool = cluster.pools.find(({ nodes }) => nodes.some(({ id }) => id === node));
   const pod = pods.find(({ metadata }) => metadata.name === podName(cluster.name, pool?.name ?? '', node));

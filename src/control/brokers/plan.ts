@@ -26,6 +26,8 @@ import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
 import { VERSION_ANNOTATION, podName } from './model/names.ts';
+import { newsOf } from './news.ts';
+import type { News } from './news.ts';
 import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 import type { OperatorPods } from './objects/services.ts';
@@ -184,7 +186,7 @@ function clusterPlan(
     targets: [targetOf(observed, { cluster, charter, certificates, sets, reservations, operator })],
     actions: [
       ...mintsOf(cluster, certificates),
-      ...(isWritten ? requestActions(observed, charter) : []),
+      ...(isWritten ? requestActions(observed, charter) : newsOf(anchor, charter).map(toTell)),
       ...look,
     ],
     ...(!isWritten && { lookAgainInMs: WRITTEN_MS }),
@@ -201,6 +203,8 @@ function certificatesIn(
   const seen = { cluster, clusterDomain, policies, secrets, users, pods, now: new Date(now) };
   return certificatesOf(seen, acted?.minted ?? []);
 }
+
+const toTell = (news: News): Action => ({ do: 'tell', ...news });
 
 /** What people asked for, beside restarts. */
 function requestActions(observed: Observed, charter: Charter): Action[] {

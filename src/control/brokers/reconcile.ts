@@ -15,6 +15,7 @@ import type { Acted } from './act.ts';
 import { certificateEndReporter } from './certificates/metrics.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
+import { lookReporter } from './look/metrics.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
@@ -53,6 +54,7 @@ export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
   const { caches, client, targets, settings, events, log } = options;
+  const reportLook = lookReporter(options.metrics);
   const { views } = caches;
   const reportEnds = certificateEndReporter(options.metrics);
   /** By key of a Kafka: what is in the ConfigMap that it names. */
@@ -78,6 +80,7 @@ export function kafkaReconciler(
     plan(observed, learned) {
       const plan = planKafka(observed, settings, learned);
       reportEnds(keyOf(observed), plan.certificateEnds);
+      reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },
     avoidsTaken: true,
@@ -91,6 +94,10 @@ export function kafkaReconciler(
           targets,
           podsOf: () => views.pods.find('kafka', key),
           secretOf: (name) => views.secrets.get(keyOf({ namespace, name })),
+          tell(reason, note) {
+            const kafka = views.kafkas?.get(key);
+            if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
+          },
           log: log.child({ object: key }),
           tell(reason, note) {
             const kafka = views.kafkas?.get(key);

@@ -44,8 +44,8 @@ suite('metrics of nodes', () => {
     );
     for (const expected of [
       /^kafka_server_socket_server_metrics_connection_count\{.*listener="PLAIN-9092".*\} /m,
-      /^kafka_server_socket_server_metrics_incoming_byte_total\{.*listener="TLS-9093".*\} /m,
-      /^kafka_server_socket_server_metrics_outgoing_byte_total\{.*listener="PLAIN-9092".*\} /m,
+      /^kafka_server_socket_server_metrics_incoming_byte_rate\{.*listener="TLS-9093".*\} /m,
+      /^kafka_server_socket_server_metrics_outgoing_byte_rate\{.*listener="PLAIN-9092".*\} /m,
       /^kafka_server_replicamanager_underreplicatedpartitions 0/m,
       /^kafka_network_/m,
       /^jvm_memory_used_bytes/m,
