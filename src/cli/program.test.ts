@@ -67,10 +67,8 @@ suite('the program', () => {
   });
 
   test('images of Kafka are told to the operator, and a PodMonitor is printed where asked for', async () => {
-    const { out } = await isthmus(
-      ...['install', '--roads', 'kafka', '--kafka-image', '4.3.1=r.test/kafka:a', '--kafka-image'],
-      ...['4.2.1=r.test/kafka:b', '--pod-monitor', '-o', 'json'],
-    );
+    const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
+    const { out } = await isthmus('install', '--roads', 'kafka', ...images, '--pod-monitor', '-o', 'json');
     const { items } = JSON.parse(out) as { items: { kind: string; spec?: object }[] };
     const deployment = JSON.stringify(items.find(({ kind }) => kind === 'Deployment'));
     for (const flag of ['--kafka-image=4.3.1=r.test/kafka:a', '--kafka-image=4.2.1=r.test/kafka:b'])

@@ -36,9 +36,10 @@ export function metricsOf({ spec }: Kafka, image: string): { metrics: Metrics | 
     metrics: undefined,
     faults: [refusal(reason, [...PATH, ...field], message)],
   });
-  const type = String(wish['type'] ?? '');
+  const { type } = wish;
   if (type !== 'strimziMetricsReporter') {
-    const message = `metricsConfig of type ${type || '(none)'} is not supported; use strimziMetricsReporter`;
+    const named = typeof type === 'string' && type !== '' ? type : '(none)';
+    const message = `metricsConfig of type ${named} is not supported; use strimziMetricsReporter`;
     return refuse('NotSupported', ['type'], message);
   }
   const { data } = reporter.safeParse(wish);

@@ -222,11 +222,10 @@ suite('next roll', () => {
   });
 
   suite('new disks', () => {
-    const asking = (id: number, change: Partial<RollNode> = {}) => [
-      ...[0, 1, 2].map((one) =>
+    const asking = (id: number, change: Partial<RollNode> = {}) =>
+      [0, 1, 2].map((one) =>
         one === id ? node(id, { reasons: OLD, dropsData: true, keepsData: false, ...change }) : node(one),
-      ),
-    ];
+      );
 
     test('a node gets them where others have all that it has', () => {
       assert.equal(short(input(asking(0))), 'restart 0');
