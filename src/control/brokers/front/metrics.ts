@@ -5,12 +5,16 @@ import type { Fault } from '../faults.ts';
 import type { Metrics } from '../model/cluster.ts';
 import { refusal } from './node-faults.ts';
 
-/** All of the node, and of each of its listeners; nothing that there is once a partition, of which there are very many. */
+/**
+ * All of the node, and of each of its listeners; nothing that there is once a partition, of which there are very many, nor all that is
+ * measured of each of a hundred kinds of request.
+ */
 const USUAL = [
   'kafka_controller_.*',
-  'kafka_network_.*',
   'kafka_server_.*',
   'kafka_log_logmanager_.*',
+  'kafka_network_(processor|requestchannel|socketserver)_.*',
+  'kafka_network_requestmetrics_(errorspersec|totaltimems).*',
   'jvm_.*',
 ];
 
