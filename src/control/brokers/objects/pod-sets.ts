@@ -1,15 +1,10 @@
 /** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
-import {
-  NODE_ANNOTATIONS,
-  NODE_LABELS_ANNOTATION,
-  PREFERRED_ADDRESS_ANNOTATION,
-  nodeLabelAnnotation,
-} from '../../shared/node-annotations.ts';
+import { NODE_LABELS_ANNOTATION, PREFERRED_ADDRESS_ANNOTATION } from '../../shared/node-annotations.ts';
 import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
 import { hasRole } from '../model/cluster.ts';
-import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
+import type { BrokerCluster, Node, Pool, Templates } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CLUSTER_ID_ANNOTATION,
@@ -40,6 +35,7 @@ import {
 import { propertiesOf } from '../config/properties.ts';
 import { configDigests } from '../roll/config-change.ts';
 import { START_SCRIPT } from '../start-script.ts';
+import { environmentOf } from './environment.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
 import { metricsParts } from './metrics.ts';
 import { podVolume, volumeMount } from './volumes.ts';
@@ -236,13 +232,7 @@ function container(cluster: BrokerCluster, pool: Pool): object {
     name: 'kafka',
     image: cluster.image,
     command: ['/bin/sh', `${CONFIG_DIRECTORY}/start.sh`],
-    env: [
-      ...javaEnv(cluster.jvm, pool.jvm),
-      ...rackEnv(cluster, pool),
-      ...addressEnv(cluster, pool),
-      ...metrics.env,
-      ...(wishes.env ?? []),
-    ],
+    env: [...environmentOf(cluster, pool), ...metrics.env, ...(wishes.env ?? [])],
     ports: [...portsOf(cluster, pool), ...metrics.ports],
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
     readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
@@ -277,36 +267,8 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
   ];
 }
 
-/** The start script takes the rack from what is known of the pod's place. */
-function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
-  if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
-  return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
-}
-
-/** Whether clients are told where a pod is, by its address. */
-const tellsAddress = ({ listeners }: BrokerCluster) =>
-  listeners.some(({ exposure }) => exposure && exposure.hostPattern === undefined);
-
-function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
-  if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
-  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: NODE_ANNOTATIONS.address }];
-}
-
 function preferredAddress(cluster: BrokerCluster): Record<string, string> {
   const type = cluster.listeners.find(({ exposure }) => exposure && exposure.hostPattern === undefined)
     ?.exposure?.addressType;
   return type === undefined ? {} : { [PREFERRED_ADDRESS_ANNOTATION]: type };
-}
-
-/** Half of the memory is for the page cache, which Kafka reads from. */
-const HEAP = '-XX:InitialRAMPercentage=50 -XX:MaxRAMPercentage=50';
-
-function javaEnv(shared: JvmOptions, own: JvmOptions): object[] {
-  const isOwn = own.xms !== undefined || own.xmx !== undefined || own.options.length > 0;
-  const { xms, xmx, options } = isOwn ? own : shared;
-  const heap = [xms === undefined ? [] : [`-Xms${xms}`], xmx === undefined ? [] : [`-Xmx${xmx}`]].flat();
-  return [
-    { name: 'KAFKA_HEAP_OPTS', value: heap.length > 0 ? heap.join(' ') : HEAP },
-    ...(options.length > 0 ? [{ name: 'KAFKA_JVM_OPTS', value: options.join(' ') }] : []),
-  ];
 }
