@@ -69,8 +69,6 @@ export interface ActContext {
   /** Tells whoever looks at the Kafka. */
   tell: (reason: string, note: string) => void;
   log: Log;
-  /** Tells whoever looks at the Kafka. */
-  tell: (reason: string, note: string) => void;
   clock: () => number;
 }
 

@@ -54,8 +54,8 @@ export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
   const { caches, client, targets, settings, events, log } = options;
-  const reportLook = lookReporter(options.metrics);
   const { views } = caches;
+  const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
   /** By key of a Kafka: what is in the ConfigMap that it names. */
   const logging = new BoundedMap<string, string>(MAX_LOGGING);
@@ -99,10 +99,6 @@ export function kafkaReconciler(
             if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
           },
           log: log.child({ object: key }),
-          tell(reason, note) {
-            const kafka = views.kafkas?.get(key);
-            if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
-          },
           clock: Date.now,
         },
         signal,

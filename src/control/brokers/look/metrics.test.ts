@@ -5,7 +5,12 @@ import type { Acted } from '../act.ts';
 import { NO_FACTS } from './facts.ts';
 import { lookReporter } from './metrics.ts';
 
-const NOTHING: Omit<Acted, 'facts' | 'decision'> = { minted: [], refused: new Map(), moved: undefined };
+const NOTHING: Omit<Acted, 'facts' | 'decision'> = {
+  minted: [],
+  refused: new Map(),
+  reloads: new Map(),
+  moved: undefined,
+};
 
 const SEEN = {
   ...NOTHING,
