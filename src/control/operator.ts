@@ -119,11 +119,7 @@ function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
   return (signal) => runRoad(road, options, signal);
 }
 
-function kafkaRoadOf(
-  options: OperatorOptions,
-  cluster: Cluster,
-  metrics: Metrics,
-) {
+function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metrics) {
   const { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log } = options;
   const settings = {
     clusterDomain,

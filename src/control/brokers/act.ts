@@ -1,6 +1,5 @@
 /** Does what a plan cannot say by objects: makes keys, asks Kafka, and takes at most one step of a roll. */
 import type { Admin } from '../../kafka/admin/admin.ts';
-import type { ConfigChanges } from '../../kafka/admin/configs.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
@@ -30,7 +29,7 @@ import { isPodReady } from './status.ts';
 import type { News } from './news.ts';
 import { nextRoll } from './roll/next-roll.ts';
 import { eventReason } from './roll/restart-reasons.ts';
-import type { DynamicChange } from './roll/config-change.ts';
+import { alterationsOf } from './roll/config-change.ts';
 import type { RollDecision } from './roll/facts.ts';
 
 /** What is to be done besides objects. */
@@ -277,20 +276,6 @@ async function reconfigure(
   const uid = pod?.metadata.uid ?? '';
   const alive = [...refused].filter(([known]) => pods.some(({ metadata }) => metadata.uid === known));
   return new Map([...alive, [uid, new Set([...(refused.get(uid) ?? []), ...keys])]]);
-}
-
-function alterationsOf(node: number, { perBroker, clusterWide }: DynamicChange): ConfigChanges[] {
-  const set = (properties: Readonly<Record<string, string>>) =>
-    Object.entries(properties).map(([name, value]) => ({ name, change: 'set' as const, value }));
-  const own = [
-    ...set(perBroker.set),
-    ...perBroker.delete.map((name) => ({ name, change: 'delete' as const })),
-  ];
-  const all = set(clusterWide.set);
-  return [
-    ...(own.length > 0 ? [{ resource: { type: 'broker' as const, name: String(node) }, changes: own }] : []),
-    ...(all.length > 0 ? [{ resource: { type: 'broker' as const, name: '' }, changes: all }] : []),
-  ];
 }
 
 /** Brokers know everything; while none of them answers, controllers know at least who leads them. */
