@@ -30,7 +30,7 @@ const { values } = parseArgs({
   },
 });
 
-const image = isthmusImage(values.name);
+const image = await isthmusImage(values.name);
 
 function writeBill(beside: string): void {
   const [name = '', version = packageJson.version] = values.name.split(/:(?=[^:/]*$)/);

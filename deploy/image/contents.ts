@@ -1,14 +1,15 @@
 /**
  * The isthmus image: the one list of what is in it. `build.ts` turns it into an archive, or into the folder that the
  * Containerfile copies. Node as npm's platform package has it, the libraries it is linked with (glibc and the like, of the
- * machine that builds the image; `sbom.ts` says of which package each is), the program as plain JavaScript and the packages
- * it needs at run time; no shell, no package manager, nothing writable, nobody but an unprivileged user. 166 MB, of which
- * Node is 150; 60 MB as registries keep it, compressed.
+ * machine that builds the image; `sbom.ts` says of which package each is), the program as plain JavaScript, the packages it
+ * needs at run time, and the metrics reporter for brokers; no shell, no package manager, nothing writable, nobody but an
+ * unprivileged user. 168 MB, of which Node is 150; 62 MB as registries keep it, compressed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pinnedNode } from '../../tools/install.mjs';
 import type { Image } from './archive.ts';
+import { ensureMetricsReporter } from './metrics-reporter.ts';
 import type { Content } from './tree.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -39,7 +40,7 @@ export function packages(): [path: string, locked: LockedPackage][] {
 /** What the program reads besides its code and packages, where the tree has it. */
 const DATA = ['deploy/crds'];
 
-function contents(dist: string): Content[] {
+function contents(dist: string, metricsReporter: string): Content[] {
   return [
     // Not the Node that runs this, which may be anybody's.
     { program: pinnedNode(), to: '/usr/local/bin/node' },
@@ -50,6 +51,8 @@ function contents(dist: string): Content[] {
       copy: join(ROOT, path),
       to: `/app/${path}`,
     })),
+    // For the brokers that the operator runs: a container of their pods copies it (control/brokers/objects/metrics.ts).
+    { copy: metricsReporter, to: '/app/metrics-reporter' },
     { text: `isthmus:x:${USER}:${USER}::/:/none\n`, to: '/etc/passwd' },
     { text: `isthmus:x:${USER}:\n`, to: '/etc/group' },
     { text: 'hosts: files dns\n', to: '/etc/nsswitch.conf' },
@@ -58,10 +61,10 @@ function contents(dist: string): Content[] {
 }
 
 /** The image under this name, from the JavaScript in `dist`. */
-export function isthmusImage(name: string, dist: string = join(ROOT, 'dist')): Image {
+export async function isthmusImage(name: string, dist: string = join(ROOT, 'dist')): Promise<Image> {
   return {
     name,
-    contents: contents(dist),
+    contents: contents(dist, await ensureMetricsReporter()),
     entrypoint: ['/usr/local/bin/node', '/app/dist/main.js'],
     environment: { NODE_ENV: 'production' },
     user: `${USER}:${USER}`,

@@ -39,8 +39,11 @@ export function billOfMaterials({
       ? [libraryComponent(entry.path, entry.source, originOf(entry.source))]
       : [],
   );
+  const jars = entries.flatMap((entry) =>
+    entry.type === 'file' && entry.path.endsWith('.jar') ? [jarComponent(entry.path, entry.source)] : [],
+  );
   const unique = new Map(
-    [npmComponent(node.name, node), ...npm, ...libraries].map((one) => [one['bom-ref'], one]),
+    [npmComponent(node.name, node), ...npm, ...jars, ...libraries].map((one) => [one['bom-ref'], one]),
   );
   return {
     bomFormat: 'CycloneDX',
@@ -66,6 +69,16 @@ function npmComponent(name: string, entry: { version: string; integrity?: string
     ...(license !== undefined && { licenses: [{ expression: license }] }),
     ...(integrity !== undefined && { hashes: [hashOf(integrity)] }),
   };
+}
+
+/** Of Maven Central: the name of a jar is that of the artifact and its version. */
+function jarComponent(path: string, source: string) {
+  const [, name = path, version = ''] = /([^/]+)-(\d[^/-]*)\.jar$/.exec(path) ?? [];
+  const group = name.startsWith('prometheus') ? 'io.prometheus' : 'io.strimzi';
+  const purl = `pkg:maven/${group}/${name}@${version}`;
+  const content = createHash('sha256').update(readFileSync(source)).digest('hex');
+  const hashes: Hash[] = [{ alg: 'SHA-256', content }];
+  return { type: 'library', 'bom-ref': purl, name, version, purl, hashes };
 }
 
 function hashOf(integrity: string): Hash {

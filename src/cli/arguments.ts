@@ -64,3 +64,16 @@ export function parseImage(text: string): string {
     throw new InvalidArgumentError('name an image, e.g. registry.example.com/isthmus:1.0.');
   return text;
 }
+
+/** Reads `VERSION=IMAGE` of one of several options of the same name, on top of those before. */
+export function parseVersionedImage(
+  text: string,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const [, version, image] = /^(\d+\.\d+\.\d+)=(\S+)$/.exec(text) ?? [];
+  if (version === undefined || image === undefined)
+    throw new InvalidArgumentError(
+      'name a version and an image, e.g. 4.3.1=registry.example.com/kafka:4.3.1.',
+    );
+  return { ...before, [version]: image };
+}

@@ -5,7 +5,7 @@ import type { OperatorRoad } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import type { ForeignProject } from '../resources/kind.ts';
 import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
-import { filterModulesOption, namespacesOption, roadsOption } from './operator.ts';
+import { filterModulesOption, kafkaImageOption, namespacesOption, roadsOption } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -15,6 +15,8 @@ interface InstallFlags {
   roads: OperatorRoad[];
   watchNamespaces: string[];
   filterModules: string[];
+  kafkaImage: Record<string, string>;
+  podMonitor?: boolean;
   output: 'yaml' | 'json';
   crds: Crds;
 }
@@ -47,28 +49,39 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(roadsOption())
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(filterModulesOption())
+    .addOption(kafkaImageOption())
+    .option(
+      '--pod-monitor',
+      'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',
+    )
     .addOption(crdsOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
-    .action(async ({ crds, output, ...options }: InstallFlags) => {
-      const { operatorManifests } = await import('../control/install/manifests.ts');
-      const { personaManifests } = await import('../control/install/personas.ts');
-      const { filterProtection } = await import('../control/install/protected-filters.ts');
-      const { infrastructurePolicy } = await import('../control/install/infrastructure-policy.ts');
-      const { crdOf } = await import('../resources/crd.ts');
-      const { kindsToInstall } = await import('../resources/registry.ts');
-      const { ROADS } = await import('../resources/kind.ts');
-      const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, crds);
-      // Of the whole cluster, too, and about the kinds.
-      const aboutKinds =
-        crds === 'none' ? [] : [...infrastructurePolicy(), ...personaManifests(), ...filterProtection()];
-      const items = [...kinds.map(crdOf), ...aboutKinds, ...operatorManifests(options).filter(isOurs)];
-      if (output === 'json')
-        terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
-      else
-        terminal.out(
-          items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join(''),
-        );
-    });
+    .action(
+      async ({ crds, output, kafkaImage: kafkaImages, podMonitor: isMonitored, ...flags }: InstallFlags) => {
+        const options = { ...flags, kafkaImages };
+        const { operatorManifests } = await import('../control/install/manifests.ts');
+        const { personaManifests } = await import('../control/install/personas.ts');
+        const { filterProtection } = await import('../control/install/protected-filters.ts');
+        const { infrastructurePolicy } = await import('../control/install/infrastructure-policy.ts');
+        const { crdOf } = await import('../resources/crd.ts');
+        const { kindsToInstall } = await import('../resources/registry.ts');
+        const { ROADS } = await import('../resources/kind.ts');
+        const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, crds);
+        // Of the whole cluster, too, and about the kinds.
+        const aboutKinds =
+          crds === 'none' ? [] : [...infrastructurePolicy(), ...personaManifests(), ...filterProtection()];
+        const { podMonitor } = await import('../control/install/pod-monitor.ts');
+        const monitors = isMonitored ? [podMonitor(flags.namespace, flags.watchNamespaces)] : [];
+        const operator = operatorManifests(options).filter(isOurs);
+        const items = [...kinds.map(crdOf), ...aboutKinds, ...operator, ...monitors];
+        if (output === 'json')
+          terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
+        else
+          terminal.out(
+            items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join(''),
+          );
+      },
+    );
 }
 
 function crdsOption(): Option {

@@ -10,6 +10,7 @@ import {
   parseNamespaces,
   parsePackages,
   parsePort,
+  parseVersionedImage,
 } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
 import { untilStopped } from './terminal.ts';
@@ -27,6 +28,7 @@ interface OperatorFlags {
   clusterDomain: string;
   watchNamespaces: string[];
   filterModules: string[];
+  kafkaImage: Record<string, string>;
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -56,6 +58,7 @@ export function operatorCommand(_terminal: Terminal): Command {
       namespacesOption('look for resources, and for what they refer to, only in these, separated by commas'),
     )
     .addOption(filterModulesOption())
+    .addOption(kafkaImageOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -64,6 +67,7 @@ export function operatorCommand(_terminal: Terminal): Command {
       const { proxyChecks } = await import('../store/proxy-checks.ts');
       const operator = await startOperator({
         ...flags,
+        kafkaImages: flags.kafkaImage,
         identity: process.env.POD_NAME,
         checks: proxyChecks,
         log,
@@ -95,6 +99,16 @@ export function filterModulesOption(): Option {
   )
     .argParser(parsePackages)
     .default([], 'those that a KafkaProxy allows itself');
+}
+
+/** The `--kafka-image` option. */
+export function kafkaImageOption(): Option {
+  return new Option(
+    '--kafka-image <version=image>',
+    'what nodes of this version of Kafka run; once for each version',
+  )
+    .argParser(parseVersionedImage)
+    .default({}, 'apache/kafka:<version>');
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

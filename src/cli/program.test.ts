@@ -49,6 +49,8 @@ suite('the program', () => {
       ['install', '--roads', ''],
       ['install', '--image', ''],
       ['install', '--namespace', 'Not_A_Name'],
+      ['operator', '--kafka-image', '4.3.1'],
+      ['install', '--kafka-image', 'latest=apache/kafka'],
       ['install', '--crds', ''],
       ['install', '--crds', 'stirmzi'],
       ['install', '--crds', 'none,strimzi'],
@@ -62,6 +64,18 @@ suite('the program', () => {
       assert.equal(out, '');
       assert.match(err, /--help/);
     }
+  });
+
+  test('images of Kafka are told to the operator, and a PodMonitor is printed where asked for', async () => {
+    const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
+    const { out } = await isthmus('install', '--roads', 'kafka', ...images, '--pod-monitor', '-o', 'json');
+    const { items } = JSON.parse(out) as { items: { kind: string; spec?: object }[] };
+    const deployment = JSON.stringify(items.find(({ kind }) => kind === 'Deployment'));
+    for (const flag of ['--kafka-image=4.3.1=r.test/kafka:a', '--kafka-image=4.2.1=r.test/kafka:b'])
+      assert.ok(deployment.includes(JSON.stringify(flag)), flag);
+    assert.ok(items.some(({ kind }) => kind === 'PodMonitor'));
+    const { out: usual } = await isthmus('install', '-o', 'json');
+    assert.doesNotMatch(usual, /PodMonitor|--kafka-image/);
   });
 
   test('the help of a command below another one has the options of that one', async () => {

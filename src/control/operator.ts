@@ -119,19 +119,25 @@ function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
   return (signal) => runRoad(road, options, signal);
 }
 
-function kafkaRoadOf(
-  { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log }: OperatorOptions,
-  cluster: Cluster,
-  metrics: Metrics,
-) {
-  const holder = namespace ?? LOCAL;
-  const settings = { clusterDomain, images: kafkaImages, certificateTimes, holder, operator: ownPods() };
+function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metrics) {
+  const { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log } = options;
+  const settings = {
+    clusterDomain,
+    images: kafkaImages,
+    ownImage: ownImage(options.proxyImage),
+    certificateTimes,
+    holder: namespace ?? LOCAL,
+    operator: ownPods(),
+  };
   return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
 }
 
 function redpandaRoadOf({ clusterDomain = 'cluster.local', log }: OperatorOptions, cluster: Cluster) {
   return redpandaRoad({ settings: { clusterDomain }, client: () => cluster.client, log });
 }
+
+/** The image that this program is in. */
+const ownImage = (chosen: string | undefined) => chosen ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
 
 /** The operator's own pods, as NetworkPolicies name them; unknown where it runs outside of a cluster. */
 function ownPods() {
@@ -143,8 +149,7 @@ function proxyRoadOf(
   { proxyImage, clusterDomain = 'cluster.local', filterModules = [], checks, askPod }: OperatorOptions,
   cluster: Cluster,
 ) {
-  const image = proxyImage ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
-  const settings = { image, clusterDomain, filterModules, operator: ownPods() };
+  const settings = { image: ownImage(proxyImage), clusterDomain, filterModules, operator: ownPods() };
   return proxyRoad({ settings, client: () => cluster.client, checks, askPod });
 }
 

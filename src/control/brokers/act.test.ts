@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { kafkaObject, poolObject } from '../../../test/support/brokers/kafka-objects.ts';
+import { createMemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
+import type { Client } from '../../kube/http/client.ts';
 import { createLog } from '../../ops/log.ts';
 import { Stale } from '../kernel/status.ts';
 import { act } from './act.ts';
 import type { Action, ActContext } from './act.ts';
+import { podsIn } from './objects/pod-sets.ts';
 
 const MINT: Action = {
   do: 'mint',
@@ -28,6 +32,20 @@ const contextWith = (secretOf: ActContext['secretOf']): ActContext => {
 
 const { signal } = new AbortController();
 
+/** Of a cluster that was never ready, so that nobody has to be asked. */
+async function nodeThatAsksForNewDisks() {
+  const memory = createMemoryKafka();
+  memory.keepsPods = false;
+  memory.put(kafkaObject());
+  memory.put(poolObject());
+  await memory.settle();
+  const listed = podsIn(memory.get('StrimziPodSet', 'events-dual')!)[1]!;
+  const annotations = { ...listed.metadata.annotations, 'strimzi.io/delete-pod-and-pvc': 'true' };
+  memory.put({ ...listed, metadata: { ...listed.metadata, uid: 'uid-of-pod', annotations } });
+  const look = memory.plan().actions.find((action) => action.do === 'look');
+  return { memory, pod: memory.get('Pod', 'events-dual-1')!, look: look ?? assert.fail('nobody looks') };
+}
+
 suite('actions of a Kafka cluster', () => {
   test('what cannot be done keeps nothing from being said, and what was refused is not forgotten', async () => {
     const failing = contextWith(() => {
@@ -45,6 +63,45 @@ suite('actions of a Kafka cluster', () => {
     const { acted, failure } = await act([MINT], before, failing, signal);
     assert.match(String(failure), /no such thing/);
     assert.deepEqual(acted?.refused, refused);
+  });
+
+  test('new disks: written down first, then the claims go, then the pod, each by its uid', async () => {
+    const { memory, pod, look } = await nodeThatAsksForNewDisks();
+    const done: string[] = [];
+    const context: ActContext = {
+      ...contextWith(() => undefined),
+      podsOf: () => [pod],
+      tell: (reason) => done.push(`tell ${reason}`),
+      client: () =>
+        ({
+          delete: async ({ kind }: { kind: string }, { name }: { name: string }, { uid }: { uid: string }) =>
+            void done.push(`delete ${kind} ${name} ${uid}`),
+        }) as unknown as Client,
+    };
+    context.targets.persist = async ([document]) => {
+      const { inFlight } = document!.object['spec'] as { inFlight?: { node: number } };
+      done.push(`write down node ${inFlight?.node}`);
+    };
+    const { failure } = await act([look], undefined, context, signal);
+    assert.equal(failure, undefined);
+    const claim = memory.get('PersistentVolumeClaim', 'data-events-dual-1')!.metadata.uid;
+    assert.deepEqual(done, [
+      'write down node 1',
+      `delete PersistentVolumeClaim data-events-dual-1 ${claim}`,
+      'tell ClaimDeleted',
+      'delete Pod events-dual-1 uid-of-pod',
+      'tell PodAndPvcDeletion',
+    ]);
+  });
+
+  test('what cannot be written down is not begun', async () => {
+    const { pod, look } = await nodeThatAsksForNewDisks();
+    const context: ActContext = { ...contextWith(() => undefined), podsOf: () => [pod] };
+    context.targets.persist = async () => {
+      throw new Stale('changed');
+    };
+    // Nothing is deleted: there is no client to do it with.
+    await assert.rejects(act([look], undefined, context, signal), Stale);
   });
 
   test('a plan that is out of date is made again', async () => {

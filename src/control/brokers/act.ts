@@ -1,6 +1,5 @@
 /** Does what a plan cannot say by objects: makes keys, asks Kafka, and takes at most one step of a roll. */
 import type { Admin } from '../../kafka/admin/admin.ts';
-import type { ConfigChanges } from '../../kafka/admin/configs.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
@@ -21,24 +20,37 @@ import { reloadCertificates } from './look/reload.ts';
 import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
+import { patchUnchanged } from './entities/mark.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
 import { podName } from './model/names.ts';
+import { asksForNewDisks, claimsOfNode } from './requests.ts';
+import type { ObjectPatch } from './requests.ts';
 import { isPodReady } from './status.ts';
+import type { News } from './news.ts';
 import { nextRoll } from './roll/next-roll.ts';
-import type { DynamicChange } from './roll/config-change.ts';
+import { eventReason } from './roll/restart-reasons.ts';
+import { alterationsOf } from './roll/config-change.ts';
 import type { RollDecision } from './roll/facts.ts';
 
 /** What is to be done besides objects. */
 export type Action =
   | { do: 'mint'; cluster: string; requests: readonly MintRequest[] }
   /** Looks at Kafka, and takes the next step of a roll. `anchorWith` is the document that a step is written down in before. */
-  | { do: 'look'; wanted: WantedNodes; anchorWith: (inFlight: RollDecision['inFlight']) => AnyObject };
+  | { do: 'look'; wanted: WantedNodes; anchorWith: AnchorWith }
+  | ({ do: 'patch' } & ObjectPatch)
+  | { do: 'delete claims'; claims: readonly AnyObject[] }
+  | ({ do: 'tell' } & News);
+
+/** The document in which a restart is written down, and that the volumes of a node may be formatted again. */
+export type AnchorWith = (inFlight: RollDecision['inFlight'], emptied?: number) => AnyObject;
 
 /** What doing it has brought. */
 export interface Acted {
   minted: readonly Minted[];
   facts: KafkaFacts | undefined;
   decision: RollDecision | undefined;
+  /** How many nodes are still to be restarted. */
+  toRestart?: number | undefined;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
   /** Brokers that are loading new certificates while they run. */
@@ -53,13 +65,14 @@ export interface ActContext {
   /** The pods of a cluster, and a Secret of its namespace with what it holds. */
   podsOf: () => readonly AnyObject[];
   secretOf: (name: string) => AnyObject | undefined;
-  log: Log;
   /** Tells whoever looks at the Kafka. */
   tell: (reason: string, note: string) => void;
+  log: Log;
   clock: () => number;
 }
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
+const CLAIM = { group: '', version: 'v1', kind: 'PersistentVolumeClaim' };
 
 export async function act(
   actions: readonly Action[],
@@ -78,7 +91,11 @@ export async function act(
   try {
     for (const action of actions)
       if (action.do === 'mint') acted.minted = await mintAll(action, context);
-      else await look(action, acted, context, signal);
+      else if (action.do === 'look') await look(action, acted, context, signal);
+      else if (action.do === 'patch')
+        await patchUnchanged(context.client(), action.object, action.patch, signal);
+      else if (action.do === 'tell') context.tell(action.reason, action.note);
+      else await deleteClaims(action.claims, context, signal);
   } catch (failure) {
     if (failure instanceof Stale) throw failure;
     return { acted, failure };
@@ -109,10 +126,15 @@ async function look(
   const brokers = tls && connectTo(wanted, pods, tls, 'brokers');
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
-    const decision = nextRoll(rollInput(wanted, pods, facts, { now: clock(), podsSeenAt }));
-    Object.assign(acted, { facts, decision });
-    if (!isSameFlight(decision.inFlight, wanted.charter.inFlight))
-      await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight) }], signal);
+    const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
+    const decision = nextRoll(input);
+    const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
+    Object.assign(acted, { facts, decision, toRestart });
+    const emptied = emptiedBy(decision, pods);
+    const isWritten =
+      isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);
+    if (!isWritten)
+      await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight, emptied) }], signal);
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
     if (tls && brokers && !wanted.paused)
       acted.reloads = await reload(
@@ -124,7 +146,7 @@ async function look(
         signal,
       );
     if (decision.do !== 'done' || brokers === undefined) return;
-    await forget(brokers, wanted, facts, context.log);
+    await forget(brokers, wanted, facts, context);
     if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move?.leaving));
     if (wanted.move) acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
   } finally {
@@ -154,19 +176,46 @@ function reload(
 const isSameFlight = (a: RollDecision['inFlight'], b: RollDecision['inFlight']) =>
   a?.podUid === b?.podUid && a?.node === b?.node;
 
+/** The node that is restarted with new disks, if one is. */
+function emptiedBy(decision: RollDecision, pods: readonly AnyObject[]): number | undefined {
+  if (decision.do !== 'restart') return undefined;
+  const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
+  return pod && asksForNewDisks(pod) ? decision.node : undefined;
+}
+
+/** Whether it is written down that a node has data, although it is to lose it. */
+const mayKeepData = ({ nodes }: WantedNodes['charter'], emptied: number | undefined) =>
+  nodes.some(({ id, formatted }) => id === emptied && formatted.length > 0);
+
+/** Each by its uid, so that no claim of the same name that came since goes. */
+async function deleteClaims(
+  claims: readonly AnyObject[],
+  { client, tell, log }: Pick<ActContext, 'client' | 'tell' | 'log'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { metadata } of claims) {
+    log.info({ claim: metadata.name }, 'claim is deleted');
+    await client().delete(CLAIM, metadata, { uid: metadata.uid ?? '', signal });
+    tell('ClaimDeleted', `deleted PersistentVolumeClaim "${metadata.name}", as was asked for`);
+  }
+}
+
 /** Takes brokers off Kafka's books that are gone for good. */
 async function forget(
   brokers: Admin,
   { charter }: WantedNodes,
   facts: KafkaFacts | undefined,
-  log: Log,
+  { log, tell }: Pick<ActContext, 'log' | 'tell'>,
 ): Promise<void> {
   const known = new Set(charter.nodes.map(({ id }) => id));
   for (const [id, { fenced }] of facts?.brokers?.registered ?? []) {
     if (known.has(id) || !fenced) continue;
     const { error } = await brokers.unregisterBroker(id);
     if (error) log.warn({ node: id, problem: error.message }, 'broker could not be unregistered');
-    else log.info({ node: id }, 'broker was unregistered');
+    else {
+      log.info({ node: id }, 'broker was unregistered');
+      tell('BrokerUnregistered', `Kafka has forgotten broker ${id}, which is gone`);
+    }
   }
 }
 
@@ -182,11 +231,16 @@ async function carryOut(
   context: StepContext,
   signal: AbortSignal,
 ): Promise<Acted['refused']> {
-  const { client, log, pods, brokers } = context;
+  const { client, tell, log, pods, brokers } = context;
   if (decision.do === 'restart') {
     log.info({ node: decision.node, reason: decision.why }, 'node is restarted');
     const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
+    // First: a claim that is on its way out keeps the next pod waiting until there is a new one.
+    if (pod && asksForNewDisks(pod))
+      await deleteClaims(claimsOfNode(wanted.claims, decision.node), context, signal);
     if (pod) await client().delete(POD, pod.metadata, { uid: decision.podUid, signal });
+    for (const reason of decision.reasons)
+      tell(eventReason(reason), `node ${decision.node} is restarted: ${reason.note}`);
   } else if (decision.do === 'reconfigure' && brokers) {
     return reconfigure(decision, wanted, { ...context, brokers });
   } else if (decision.do === 'done' && wanted.finalize && brokers) {
@@ -195,6 +249,7 @@ async function carryOut(
     const { error } = await brokers.updateFeatures([{ feature: 'metadata.version', level, kind }]);
     if (error) throw new Error(`Kafka refused metadata.version ${level}: ${error.message}`);
     log.info({ level }, 'metadata version was changed');
+    tell('MetadataVersionChanged', `metadata.version is ${level} now`);
   }
   return wanted.refused;
 }
@@ -203,7 +258,7 @@ async function carryOut(
 async function reconfigure(
   { node, change }: Extract<RollDecision, { do: 'reconfigure' }>,
   { cluster, refused }: WantedNodes,
-  { brokers, pods, log }: StepContext & { brokers: Admin },
+  { brokers, pods, tell, log }: StepContext & { brokers: Admin },
 ): Promise<Acted['refused']> {
   const results = await brokers.alterConfigs(alterationsOf(node, change));
   const error = results.find((result) => result.error)?.error;
@@ -214,26 +269,13 @@ async function reconfigure(
   ];
   // Values may be secrets of plug-ins.
   log.info({ node, settings: keys, refused: error !== undefined }, 'node was reconfigured while it runs');
+  if (!error) tell('NodeReconfigured', `node ${node} has taken ${keys.join(', ')} without a restart`);
   if (!error) return refused;
   const pool = cluster.pools.find(({ nodes }) => nodes.some(({ id }) => id === node));
   const pod = pods.find(({ metadata }) => metadata.name === podName(cluster.name, pool?.name ?? '', node));
   const uid = pod?.metadata.uid ?? '';
   const alive = [...refused].filter(([known]) => pods.some(({ metadata }) => metadata.uid === known));
   return new Map([...alive, [uid, new Set([...(refused.get(uid) ?? []), ...keys])]]);
-}
-
-function alterationsOf(node: number, { perBroker, clusterWide }: DynamicChange): ConfigChanges[] {
-  const set = (properties: Readonly<Record<string, string>>) =>
-    Object.entries(properties).map(([name, value]) => ({ name, change: 'set' as const, value }));
-  const own = [
-    ...set(perBroker.set),
-    ...perBroker.delete.map((name) => ({ name, change: 'delete' as const })),
-  ];
-  const all = set(clusterWide.set);
-  return [
-    ...(own.length > 0 ? [{ resource: { type: 'broker' as const, name: String(node) }, changes: own }] : []),
-    ...(all.length > 0 ? [{ resource: { type: 'broker' as const, name: '' }, changes: all }] : []),
-  ];
 }
 
 /** Brokers know everything; while none of them answers, controllers know at least who leads them. */

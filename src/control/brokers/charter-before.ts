@@ -14,6 +14,7 @@ import {
   podSetName,
 } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { asksForNewDisks } from './requests.ts';
 import { isPodReady } from './status.ts';
 
 export function charterBefore(observed: Observed): Adoption {
@@ -46,11 +47,11 @@ function afterRemake({ anchor, kafka, claims }: Observed, charter: Charter): Ado
 /** Names of volumes as `volumeName` makes them. */
 const VOLUME = /^data(-\d{1,10})?$/;
 
-/** A node that is ready has formatted the volumes that its pod was made with. */
+/** A node that is ready has formatted the volumes that its pod was made with; unless they are about to be made anew. */
 function withFormatted(charter: Charter, { name, pods }: Observed): Charter {
   const volumesOf = new Map(
     pods
-      .filter(isPodReady)
+      .filter((pod) => isPodReady(pod) && !asksForNewDisks(pod))
       .map(({ metadata }) => [metadata.name, metadata.annotations?.[VOLUMES_ANNOTATION] ?? '']),
   );
   const nodes = charter.nodes.map((node) => {

@@ -65,10 +65,11 @@ export const { conditionsOf } = faultRules<Reason, ConditionType>({
 
 export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNINGS.has(reason);
 
-/** Which changes of conditions a person should hear of. */
+/** Which changes of conditions a person should hear of; of topics and users as well, of which there may be thousands. */
 export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
-  routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused']),
+  // While Kafka cannot be reached, that is for the Kafka to tell.
+  routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused', 'KafkaUnavailable']),
   waiting: new Set(['PodsNotReady', 'HostPortPending', 'NoNodeAddress']),
   onlyOf: {},
   announced: {

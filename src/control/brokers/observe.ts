@@ -53,6 +53,8 @@ export interface Observed {
   /** Whether it is not known yet which kinds there are. */
   undiscovered: boolean;
   acted: Acted | undefined;
+  /** What is in the ConfigMap that it has its logging from; undefined if there is none. */
+  externalLogging: string | undefined;
   /** An id for a cluster that has none. */
   newClusterId: string;
   now: number;
@@ -61,7 +63,7 @@ export interface Observed {
 export function observeKafka(
   { views, undiscovered, versionOf }: KafkaCaches,
   { namespace, name }: { namespace: string; name: string },
-  { acted, newClusterId, now }: Pick<Observed, 'acted' | 'newClusterId' | 'now'>,
+  brought: Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'>,
 ): Observed {
   const key = keyOf({ namespace, name });
   const unreadable: { object: KubeObject; problem: string }[] = [];
@@ -105,9 +107,7 @@ export function observeKafka(
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
-    acted,
-    newClusterId,
-    now,
+    ...brought,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { Plan } from '../kernel/plan.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
-import type { Action } from './act.ts';
+import type { Action, AnchorWith } from './act.ts';
 import { anchorOf } from './anchor.ts';
 import { certificatesOf } from './certificates/authorities.ts';
 import type { Certificates } from './certificates/authorities.ts';
@@ -17,16 +17,21 @@ import { HOST_PORTS } from './expose/ports.ts';
 import type { Fault } from './faults.ts';
 import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
+import { loggingSource } from './front/logging.ts';
 import type { BrokerSettings } from './front/settings.ts';
 import type { MoveWish } from './look/move.ts';
 import type { WantedNodes } from './look/roll-input.ts';
+import { withoutData } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
 import { VERSION_ANNOTATION, podName } from './model/names.ts';
+import { newsOf } from './news.ts';
+import type { News } from './news.ts';
 import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 import type { OperatorPods } from './objects/services.ts';
+import { abandonedClaims, manualPatches, manualUids } from './requests.ts';
 import { isPaused, statusesOf } from './status.ts';
 import { podSetsOf, targetOf } from './target.ts';
 
@@ -76,6 +81,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       storage: storageBefore(observed),
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
+      externalLogging: observed.externalLogging,
       podSetVersion: observed.podSetVersion,
       ports: { services: observed.services, others: observed.otherHostPorts, range: HOST_PORTS },
     },
@@ -87,7 +93,10 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
 
 /** What runs goes on as it is. */
 function refusedPlan(observed: Observed, faults: readonly Fault[]): KafkaPlan {
-  return { ...NOTHING, statuses: statusesOf(observed, undefined, faults) };
+  const { kafka } = observed;
+  // Nothing tells when a ConfigMap comes that has no label of ours.
+  const lookAgainInMs = kafka && loggingSource(kafka) ? IDLE_MS : undefined;
+  return { ...NOTHING, statuses: statusesOf(observed, undefined, faults), lookAgainInMs };
 }
 
 const unreadableFaults = ({ unreadable }: Observed): Fault[] =>
@@ -140,8 +149,8 @@ function clusterPlan(
   const kafka = observed.kafka!;
   const { policies, faults: policyFaults } = policiesOf(kafka, settings.certificateTimes);
   const certificates = certificatesIn(observed, cluster, policies, settings);
-  const anchorWith = (inFlight: Charter['inFlight']) =>
-    anchorOf(kafka, { ...charter, inFlight }, settings.holder, anchor);
+  const anchorWith: AnchorWith = (inFlight, emptied) =>
+    anchorOf(kafka, { ...withoutData(charter, emptied), inFlight }, settings.holder, anchor);
   const document = anchorWith(charter.inFlight);
   const isWritten = anchor !== undefined && canonicalJson(anchor.spec) === canonicalJson(document['spec']);
   const sets = podSetsOf(observed, cluster, charter, certificates);
@@ -156,6 +165,8 @@ function clusterPlan(
     move: moveWishOf(kafka, charter),
     finalize,
     paused,
+    manualUids: manualUids(observed.podSets),
+    claims: observed.claims,
   };
   const running = { cluster, charter, certificates, acted, learned };
   // What was just written has another version, so nothing more can be written down before it is seen.
@@ -173,7 +184,11 @@ function clusterPlan(
     ...plan,
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
     targets: [targetOf(observed, { cluster, charter, certificates, sets, reservations, operator })],
-    actions: [...mintsOf(cluster, certificates), ...look],
+    actions: [
+      ...mintsOf(cluster, certificates),
+      ...(isWritten ? requestActions(observed, charter) : newsOf(anchor, charter).map(toTell)),
+      ...look,
+    ],
     ...(!isWritten && { lookAgainInMs: WRITTEN_MS }),
     ...(certificates.isAdvancing && { lookAgainInMs: AT_ONCE_MS }),
   };
@@ -187,6 +202,17 @@ function certificatesIn(
 ): Certificates {
   const seen = { cluster, clusterDomain, policies, secrets, users, pods, now: new Date(now) };
   return certificatesOf(seen, acted?.minted ?? []);
+}
+
+const toTell = (news: News): Action => ({ do: 'tell', ...news });
+
+/** What people asked for, beside restarts. */
+function requestActions(observed: Observed, charter: Charter): Action[] {
+  const claims = abandonedClaims(observed, charter);
+  return [
+    ...manualPatches(observed.podSets, observed.pods).map((patch): Action => ({ do: 'patch', ...patch })),
+    ...(claims.length > 0 ? [{ do: 'delete claims' as const, claims }] : []),
+  ];
 }
 
 const mintsOf = ({ name }: BrokerCluster, { requests }: Certificates): Action[] =>

@@ -1,6 +1,8 @@
 /** How the road decides about one Kafka cluster: what the kernel calls in its order. */
 import { randomBytes } from 'node:crypto';
 import { keyOf, nameOfKey } from '../../kube/object.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { BoundedMap } from '../../ops/bounded-map.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
@@ -11,6 +13,9 @@ import type { Watched } from '../kernel/watches.ts';
 import { act } from './act.ts';
 import type { Acted } from './act.ts';
 import { certificateEndReporter } from './certificates/metrics.ts';
+import { isManaged } from './front/kafka.ts';
+import { loggingSource } from './front/logging.ts';
+import { lookReporter } from './look/metrics.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
@@ -28,27 +33,54 @@ export interface KafkaReconcilerOptions {
   log: Log;
 }
 
+const MAX_LOGGING = 1000;
+const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };
+
+/** Read each time: it need not have a label by which it would be followed. */
+async function readLogging(
+  client: Client,
+  kafka: AnyObject | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const source = kafka && isManaged(kafka) ? loggingSource(kafka) : undefined;
+  if (!kafka || !source) return undefined;
+  const { namespace } = kafka.metadata;
+  const found = await client.get(CONFIG_MAP, { namespace, name: source.name }, { signal });
+  const text = ((found?.['data'] ?? {}) as Record<string, unknown>)[source.key];
+  return typeof text === 'string' ? text : undefined;
+}
+
 export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
   const { caches, client, targets, settings, events, log } = options;
   const { views } = caches;
+  const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
+  /** By key of a Kafka: what is in the ConfigMap that it names. */
+  const logging = new BoundedMap<string, string>(MAX_LOGGING);
   return {
-    load(key, signal) {
+    async load(key, signal) {
       const secrets = views.secrets
         .find('kafka', key)
         .filter((secret) => !isOfUser(secret))
         .map(({ metadata }) => keyOf(metadata));
-      return caches.load(`kafka ${key}`, { secrets }, signal);
+      if (await caches.load(`kafka ${key}`, { secrets }, signal)) return true;
+      const text = await readLogging(client(), views.kafkas?.get(key), signal);
+      if (text === undefined) logging.delete(key);
+      else logging.set(key, text);
+      return false;
     },
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
-      return observeKafka(caches, { namespace, name }, { acted, newClusterId: newClusterId(), now });
+      const externalLogging = logging.get(key);
+      const brought = { acted, externalLogging, newClusterId: newClusterId(), now };
+      return observeKafka(caches, { namespace, name }, brought);
     },
     plan(observed, learned) {
       const plan = planKafka(observed, settings, learned);
       reportEnds(keyOf(observed), plan.certificateEnds);
+      reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },
     avoidsTaken: true,
@@ -62,11 +94,11 @@ export function kafkaReconciler(
           targets,
           podsOf: () => views.pods.find('kafka', key),
           secretOf: (name) => views.secrets.get(keyOf({ namespace, name })),
-          log: log.child({ object: key }),
           tell(reason, note) {
             const kafka = views.kafkas?.get(key);
             if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
           },
+          log: log.child({ object: key }),
           clock: Date.now,
         },
         signal,

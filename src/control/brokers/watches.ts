@@ -105,7 +105,8 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
   disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...KEPT },
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
-  claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT },
+  // Deleted only where somebody asked for it: with the broker that had them, or to be made anew.
+  claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
   dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
   // Made by the pod-set controller; here one is deleted to be restarted, or told that it has loaded new certificates.

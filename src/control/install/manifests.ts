@@ -25,6 +25,8 @@ export interface InstallOptions {
   watchNamespaces?: readonly string[];
   /** npm packages that filters of all proxies may come from. */
   filterModules?: readonly string[];
+  /** By version of Kafka: another image than the official one. */
+  kafkaImages?: Readonly<Record<string, string>>;
 }
 
 const NAME = OPERATOR_NAME;
@@ -83,7 +85,8 @@ function deployment(options: InstallOptions): Manifest {
   };
 }
 
-function container({ image, roads, watchNamespaces = [], filterModules = [] }: InstallOptions): object {
+function container(options: InstallOptions): object {
+  const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -96,6 +99,7 @@ function container({ image, roads, watchNamespaces = [], filterModules = [] }: I
       `--metrics-token-file=${METRICS_TOKEN_FILE}`,
       ...watched,
       ...modules,
+      ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

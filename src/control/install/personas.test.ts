@@ -5,11 +5,11 @@ import { kindsToInstall } from '../../resources/registry.ts';
 import { ADMIN_KINDS, DEVELOPER_KINDS, OPERATOR_KINDS, personaManifests } from './personas.ts';
 
 suite('personas', () => {
-  test('every kind of ours is somebody’s', () => {
+  test('every kind of ours, and of the clusters that we run, is somebody’s', () => {
     const names = [...ADMIN_KINDS, ...DEVELOPER_KINDS, ...OPERATOR_KINDS].map(({ kind }) => kind);
     assert.deepEqual(
       names.toSorted(),
-      kindsToInstall(ROADS)
+      kindsToInstall(ROADS, ['strimzi', 'redpanda'])
         .map(({ kind }) => kind)
         .toSorted(),
     );
@@ -34,7 +34,9 @@ suite('personas', () => {
       for (const { apiGroups, resources, verbs } of rules as Record<string, string[]>[]) {
         assert.ok(
           apiGroups!.every((group) =>
-            /^((filter\.)?kroxylicious\.io|isthmus\.dev|redpanda\.vectorized\.io)$/.test(group),
+            /^((filter\.)?kroxylicious\.io|isthmus\.dev|(kafka|core)\.strimzi\.io|redpanda\.vectorized\.io)$/.test(
+              group,
+            ),
           ),
         );
         assert.doesNotMatch([...resources!, ...verbs!].join(), /\*|\/status/);

@@ -11,6 +11,11 @@ import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingr
 import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
+import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
+import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
+import { kafkaUser } from '../../resources/strimzi/kafka-user.ts';
+import { kafka } from '../../resources/strimzi/kafka.ts';
+import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 import { labelsOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
@@ -18,20 +23,26 @@ import type { Manifest } from './objects.ts';
 /** A kind as far as rights go. */
 type Granted = Pick<Kind, 'group' | 'plural' | 'kind'>;
 
-/** The proxy tier, how it is reached, and who may have which names. */
-export const ADMIN_KINDS: readonly Granted[] = [kafkaProxy, kafkaProxyIngress, namePolicy];
-/** What a virtual cluster is made of. */
+/** The proxy tier, how it is reached, who may have which names, and the Kafka clusters. */
+export const ADMIN_KINDS: readonly Granted[] = [
+  kafkaProxy,
+  kafkaProxyIngress,
+  namePolicy,
+  kafka,
+  kafkaNodePool,
+  redpandaCluster,
+];
+/** What a virtual cluster is made of, and what is in a Kafka cluster. */
 export const DEVELOPER_KINDS: readonly Granted[] = [
   virtualKafkaCluster,
   kafkaClusterRef,
   kafkaProtocolFilter,
+  kafkaTopic,
+  kafkaUser,
 ];
 
-/** Kinds of other projects that have no persona of their own. */
-export const FOREIGN_KINDS: readonly Granted[] = [redpandaCluster];
-
 /** What the operator keeps for itself: a mistake in it can cost data. */
-export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor];
+export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor, strimziPodSet];
 
 const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -39,17 +50,17 @@ const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 /** Nobody but the operator writes a status, so no persona may. */
 export function personaManifests(): Manifest[] {
   const all = [...ADMIN_KINDS, ...DEVELOPER_KINDS];
-  const read = rules([...all, ...FOREIGN_KINDS, ...OPERATOR_KINDS], READ);
-  const scale = { apiGroups: [kafkaProxy.group], resources: [`${kafkaProxy.plural}/scale`] };
+  const read = rules([...all, ...OPERATOR_KINDS], READ);
+  const scalable = [kafkaProxy, kafkaNodePool].map(({ group, plural }) => ({
+    apiGroups: [group],
+    resources: [`${plural}/scale`],
+    verbs: ['get', 'update', 'patch'],
+  }));
   return [
     persona('isthmus-viewer', 'view', read),
     // Both repeat what a viewer may: they may be bound alone.
     persona('isthmus-developer', 'edit', [...read, ...rules(DEVELOPER_KINDS, WRITE)]),
-    persona('isthmus-admin', 'admin', [
-      ...read,
-      ...rules([...all, ...FOREIGN_KINDS], WRITE),
-      { ...scale, verbs: ['get', 'update', 'patch'] },
-    ]),
+    persona('isthmus-admin', 'admin', [...read, ...rules(all, WRITE), ...scalable]),
   ];
 }
 

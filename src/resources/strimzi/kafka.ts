@@ -26,6 +26,12 @@ const broker = z.looseObject({
     })
     .describe('What `broker.rack` is taken from.')
     .exactOptional(),
+  logging: kept
+    .describe('How nodes log: `type: inline` with `loggers`, or `type: external` with a ConfigMap.')
+    .exactOptional(),
+  metricsConfig: kept
+    .describe('Metrics of the nodes for Prometheus: `type: strimziMetricsReporter`.')
+    .exactOptional(),
   template: kept.describe('What is put on the objects that the operator makes.').exactOptional(),
 });
 

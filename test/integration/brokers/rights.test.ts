@@ -32,6 +32,8 @@ const ENTITIES = [
   ['KafkaUser', 'alice'],
 ] as const;
 
+const EXTRA = { roles: ['broker'], storage: { type: 'persistent-claim', size: '1Gi', deleteClaim: true } };
+
 suite('rights of the kafka road', () => {
   let plane: ControlPlane;
   let audit: Audit;
@@ -56,7 +58,7 @@ suite('rights of the kafka road', () => {
       await bed.apply(
         kafka('one', EXPOSED, entities),
         nodePool('one', 'dual'),
-        nodePool('one', 'extra', { roles: ['broker'] }),
+        nodePool('one', 'extra', EXTRA),
         entity('KafkaTopic', 'orders', 'one', { partitions: 1, replicas: 1 }),
         entity('KafkaUser', 'alice', 'one', { authentication: { type: 'scram-sha-512' } }),
       );
@@ -75,7 +77,7 @@ suite('rights of the kafka road', () => {
         PATIENCE,
       );
       await bed.untilReady('one');
-      await bed.apply(nodePool('one', 'extra', { roles: ['broker'], replicas: 0 }));
+      await bed.apply(nodePool('one', 'extra', { ...EXTRA, replicas: 0 }));
       await waitFor(
         'the broker is gone',
         async () => (await bed.podUid('one-extra-1')) === undefined,
@@ -84,6 +86,11 @@ suite('rights of the kafka road', () => {
       await waitFor(
         'what it had is gone',
         async () => (await bed.get('ConfigMap', 'one-extra-1')) === undefined,
+        PATIENCE,
+      );
+      await waitFor(
+        'its disk is gone',
+        async () => (await bed.get('PersistentVolumeClaim', 'data-one-extra-1')) === undefined,
         PATIENCE,
       );
       // Its pods would go by garbage collection, which is not there.

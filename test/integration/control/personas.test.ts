@@ -10,6 +10,17 @@ import { named } from './fixture.ts';
 import { apply } from './harness.ts';
 
 const proxyRef = { name: 'p' };
+const STRIMZI = 'kafka.strimzi.io/v1';
+const ANCHOR = {
+  spec: {
+    clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+    epoch: 1,
+    holder: 'here',
+    kafka: { name: 'events', uid: 'uid' },
+  },
+};
+const POD_SET = { spec: { selector: { matchLabels: { a: 'b' } }, pods: [] } };
+const LABELS = { 'strimzi.io/cluster': 'events' };
 const RESOURCES: Record<string, object> = {
   KafkaProxy: named('KafkaProxy', 'mine', {}),
   KafkaProxyIngress: named('KafkaProxyIngress', 'mine', {
@@ -25,16 +36,33 @@ const RESOURCES: Record<string, object> = {
     { spec: { type: 'protocol-logger' } },
     'filter.kroxylicious.io/v1alpha1',
   ),
+  Kafka: named('Kafka', 'mine', {}, STRIMZI),
+  KafkaNodePool: named(
+    'KafkaNodePool',
+    'mine',
+    { metadata: { name: 'mine', namespace: 'default', labels: LABELS }, spec: { replicas: 1 } },
+    STRIMZI,
+  ),
+  KafkaTopic: named('KafkaTopic', 'mine', { spec: {} }, STRIMZI),
+  KafkaUser: named('KafkaUser', 'mine', { spec: {} }, STRIMZI),
+  KafkaAnchor: named('KafkaAnchor', 'mine', ANCHOR, 'isthmus.dev/v1alpha1'),
+  StrimziPodSet: named('StrimziPodSet', 'mine', POD_SET, 'core.strimzi.io/v1'),
   Secret: named('Secret', 'mine', {}, 'v1'),
 };
-const DEVELOPERS = ['VirtualKafkaCluster', 'KafkaClusterRef', 'KafkaProtocolFilter'];
-const ADMINS = ['KafkaProxy', 'KafkaProxyIngress', ...DEVELOPERS];
+const PROXY_DEVELOPERS = ['VirtualKafkaCluster', 'KafkaClusterRef', 'KafkaProtocolFilter'];
+/** In the order of RESOURCES, as below. */
+const DEVELOPERS = [...PROXY_DEVELOPERS, 'KafkaTopic', 'KafkaUser'];
+const PROXY_ADMINS = ['KafkaProxy', 'KafkaProxyIngress'];
+const KAFKA_ADMINS = ['Kafka', 'KafkaNodePool'];
+const ADMINS = [...PROXY_ADMINS, ...PROXY_DEVELOPERS, ...KAFKA_ADMINS, 'KafkaTopic', 'KafkaUser'];
+/** Written by the operator alone. */
+const READ = [...ADMINS, 'KafkaAnchor', 'StrimziPodSet'];
 
 suite('personas', () => {
   let plane: ControlPlane;
   before(async () => {
     plane = await startControlPlaneWithCrds();
-    await apply(plane, ...personaManifests(), ...ADMINS.map((kind) => there(kind)));
+    await apply(plane, ...personaManifests(), ...READ.map((kind) => there(kind)));
     for (const { metadata } of personaManifests()) await bind(metadata.name);
   });
   after(() => plane.stop());
@@ -42,7 +70,7 @@ suite('personas', () => {
   /** One that is there already, to be read, changed and deleted. */
   const there = (kind: string) => ({
     ...RESOURCES[kind],
-    metadata: { name: 'there', namespace: 'default' },
+    metadata: { name: 'there', namespace: 'default', labels: LABELS },
   });
 
   /** Gives a role to a user of the same name, in one namespace. */
@@ -72,26 +100,28 @@ suite('personas', () => {
   const read = (kind: string) => ['get', kind, ...(kind === 'Secret' ? [] : ['there'])];
 
   test('a viewer reads all our kinds and writes none', async () => {
-    assert.deepEqual(await kindsFor('isthmus-viewer', read), ADMINS);
+    assert.deepEqual(await kindsFor('isthmus-viewer', read), READ);
     assert.deepEqual(await kindsFor('isthmus-viewer', create), []);
   });
 
-  test('a developer has virtual clusters, filters and targets, and leaves the proxy tier alone', async () => {
-    assert.deepEqual(await kindsFor('isthmus-developer', read), ADMINS);
+  test('a developer has virtual clusters, filters, targets, topics and users, and leaves proxies and Kafkas alone', async () => {
+    assert.deepEqual(await kindsFor('isthmus-developer', read), READ);
     assert.deepEqual(await kindsFor('isthmus-developer', create), DEVELOPERS);
-    for (const kind of ['KafkaProxy', 'KafkaProxyIngress']) {
+    for (const kind of [...PROXY_ADMINS, ...KAFKA_ADMINS, 'KafkaAnchor', 'StrimziPodSet']) {
       const patch = ['patch', kind, 'there', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}'];
       assert.match((await as('isthmus-developer', patch)).stderr, /forbidden/);
       assert.match((await as('isthmus-developer', ['delete', kind, 'there'])).stderr, /forbidden/);
     }
-    const scale = ['scale', '--replicas=0', 'kafkaproxy/there'];
-    assert.match((await as('isthmus-developer', scale)).stderr, /forbidden/);
+    for (const scaled of ['kafkaproxy/there', 'kafkanodepool/there'])
+      assert.match((await as('isthmus-developer', ['scale', '--replicas=0', scaled])).stderr, /forbidden/);
   });
 
-  test('an admin has all of them, and scales proxies', async () => {
+  test('an admin has all of them but what the operator keeps, and scales proxies and pools', async () => {
     assert.deepEqual(await kindsFor('isthmus-admin', create), ADMINS);
-    const { code, stderr } = await as('isthmus-admin', ['scale', '--replicas=2', 'kafkaproxy/there']);
-    assert.equal(code, 0, stderr);
+    for (const scaled of ['kafkaproxy/there', 'kafkanodepool/there']) {
+      const { code, stderr } = await as('isthmus-admin', ['scale', '--replicas=2', scaled]);
+      assert.equal(code, 0, stderr);
+    }
   });
 
   test('none of them writes a status, reads a Secret, or has a right in another namespace', async () => {

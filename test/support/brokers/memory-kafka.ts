@@ -23,6 +23,7 @@ import type { AnyObject } from '../../../src/kube/object.ts';
 
 export const KAFKA_SETTINGS: KafkaSettings = {
   images: {},
+  ownImage: 'isthmus:test',
   clusterDomain: 'cluster.local',
   holder: 'isthmus',
   operator: { namespace: 'isthmus', labels: { app: 'isthmus' } },
@@ -47,6 +48,8 @@ export interface MemoryKafka {
   placeOf: (pod: string) => Place | undefined;
   /** Whether the controller of pod sets works. */
   keepsPods: boolean;
+  /** What is in the ConfigMap that the Kafka has its logging from. */
+  externalLogging: string | undefined;
   put(object: AnyObject): void;
   get(kind: string, name: string): AnyObject | undefined;
   list(kind: string): AnyObject[];
@@ -58,7 +61,7 @@ export interface MemoryKafka {
   settle(): Promise<number>;
 }
 
-export function createMemoryKafka(): MemoryKafka {
+export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): MemoryKafka {
   const stores = new Map<string, Store<AnyObject>>();
   const views: Record<string, unknown> = {};
   let version = 0;
@@ -90,7 +93,8 @@ export function createMemoryKafka(): MemoryKafka {
   /** What is not the same as before. */
   function write(asked: AnyObject): number {
     const live = storeOf(asked.kind).get(keyOf(asked.metadata));
-    const object = asked.kind === 'Service' ? withNodePort(asked, live) : asked;
+    const merged = withAnnotationsOf(live, asked);
+    const object = asked.kind === 'Service' ? withNodePort(merged, live) : merged;
     if (live && contentOf(live) === contentOf(object)) return 0;
     put({
       ...object,
@@ -154,6 +158,7 @@ export function createMemoryKafka(): MemoryKafka {
     drainedForMs: 0,
     placeOf: () => undefined,
     keepsPods: true,
+    externalLogging: undefined,
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
     list: (kind) => [...storeOf(kind).values()],
@@ -177,10 +182,11 @@ export function createMemoryKafka(): MemoryKafka {
       };
       const ids = {
         acted: { ...known, moved },
+        externalLogging: memory.externalLogging,
         newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
         now: memory.now,
       };
-      return planKafka(observeKafka(caches, NAME, ids), KAFKA_SETTINGS, { ...NOTHING_LEARNED, ...learned });
+      return planKafka(observeKafka(caches, NAME, ids), settings, { ...NOTHING_LEARNED, ...learned });
     },
     async step() {
       const plan = memory.plan();
@@ -201,7 +207,11 @@ export function createMemoryKafka(): MemoryKafka {
             reloads: new Map(),
             moved: undefined,
           };
-        }
+        } else if (action.do === 'patch') {
+          put(annotated(action.object, action.patch));
+          writes += 1;
+        } else if (action.do === 'delete claims')
+          for (const { metadata } of action.claims) storeOf('PersistentVolumeClaim').delete(keyOf(metadata));
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;
         const status = nextStatus(live['status'] as object | undefined, planned, new Date(memory.now));
@@ -243,6 +253,22 @@ const labelled = (object: AnyObject, labels: Readonly<Record<string, string>>): 
   ...object,
   metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
 });
+
+/** What others have annotated stays when something is applied. */
+function withAnnotationsOf(live: AnyObject | undefined, object: AnyObject): AnyObject {
+  const annotations = { ...live?.metadata.annotations, ...object.metadata.annotations };
+  return Object.keys(annotations).length === 0
+    ? object
+    : { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** A merge patch of annotations. */
+function annotated(object: AnyObject, patch: object): AnyObject {
+  const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } };
+  const annotations = Object.entries({ ...object.metadata.annotations, ...metadata.annotations });
+  const left = annotations.filter((entry): entry is [string, string] => entry[1] !== null);
+  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(left) } };
+}
 
 const contentOf = ({ metadata, status: _, ...object }: AnyObject): string =>
   canonicalJson({

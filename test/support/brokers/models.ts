@@ -50,6 +50,7 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   authorization: undefined,
   template: {},
   jvm: { options: [] },
-  logging: undefined,
+  logging: { text: '', isReread: true },
+  metrics: undefined,
   ...parts,
 });

@@ -3,6 +3,7 @@
  * Java in /opt/java/openjdk, user 1000. Not their image: the jars are the published ones, the scripts in bin are ours
  * (the jars bring none), the shell is busybox, and there is no start script that reads KAFKA_ variables.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -29,6 +30,7 @@ const JAVA_MODULES = [
   'java.security.jgss',
   'java.sql',
   'jdk.crypto.ec',
+  'jdk.httpserver', // where the metrics reporter answers
   'jdk.jcmd',
   'jdk.management.agent',
   'jdk.naming.dns',
@@ -93,9 +95,12 @@ async function makeJava(into: string): Promise<void> {
   for (const name of unwanted) await rm(join(into, 'lib', name));
 }
 
+const hashOf = (names: readonly string[]) =>
+  createHash('sha256').update(names.join()).digest('hex').slice(0, 8);
+
 async function ensureJava(): Promise<string> {
   const home = await install({
-    name: `jre-kafka-${KAFKA_VERSION}`,
+    name: `jre-kafka-${KAFKA_VERSION}-${hashOf(JAVA_MODULES)}`,
     files: ['jre'],
     doing: 'making a small Java runtime (about 20 s, once)',
     tools: { jlink: 'install a JDK, 17 or newer, e.g. `apt-get install openjdk-17-jdk-headless`' },

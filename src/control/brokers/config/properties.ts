@@ -6,6 +6,7 @@ import {
   CLIENTS_CA_BUNDLE,
   CLUSTER_CA_BUNDLE,
   CONTROL_PLANE_PORT,
+  METRICS_PORT,
   NODE_DIRECTORY,
   NODE_PEM,
   OPERATOR_COMMON_NAME,
@@ -64,7 +65,27 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ['ssl.allow.dn.changes', 'true'],
     ...authorizationProperties(cluster),
     ...rackProperties(cluster, isBroker),
-    ...Object.entries(cluster.config),
+    ...metricsProperties(cluster),
+    ...Object.entries(cluster.config).filter(([key]) => !(cluster.metrics && key in REPORTERS)),
+  ];
+}
+
+/** The reporters that Kafka is to load, for each of its two sorts of metrics. */
+const REPORTERS = {
+  'metric.reporters': 'io.strimzi.kafka.metrics.KafkaPrometheusMetricsReporter',
+  'kafka.metrics.reporters': 'io.strimzi.kafka.metrics.YammerPrometheusMetricsReporter',
+};
+
+/** A user's own reporters stay beside it. */
+function metricsProperties({ metrics, config }: BrokerCluster): Properties {
+  if (!metrics) return [];
+  const prefix = 'prometheus.metrics.reporter.';
+  return [
+    ...Object.entries(REPORTERS).map(
+      ([key, reporter]) => [key, config[key] ? `${config[key]},${reporter}` : reporter] as const,
+    ),
+    [`${prefix}listener`, `http://0.0.0.0:${METRICS_PORT}`],
+    [`${prefix}allowlist`, metrics.allowList.join(',')],
   ];
 }
 

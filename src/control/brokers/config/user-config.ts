@@ -23,6 +23,7 @@ const FORBIDDEN = [
   'metadata.log.dir',
   'config.providers',
   'cordoned.log.dirs',
+  'prometheus.metrics.reporter.',
 ];
 
 /** What begins like that and is a user's all the same. */
@@ -37,7 +38,8 @@ const ALLOWED = new Set([
   'broker.heartbeat.interval.ms',
 ]);
 
-const KEY = /^[A-Za-z0-9._-]{1,249}$/;
+/** Whether it can be the name of a property. */
+export const isSetting = (key: string): boolean => /^[A-Za-z0-9._-]{1,249}$/.test(key);
 
 export interface UserConfig {
   config: Record<string, string>;
@@ -53,7 +55,7 @@ export function userConfigOf(written: Readonly<Record<string, unknown>>): UserCo
   const broken: string[] = [];
   for (const [key, value] of Object.entries(written).toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const text = textOf(value);
-    if (!KEY.test(key) || text === undefined) broken.push(key);
+    if (!isSetting(key) || text === undefined) broken.push(key);
     else if (!ALLOWED.has(key) && FORBIDDEN.some((prefix) => key.startsWith(prefix))) ignored.push(key);
     else config[key] = text;
   }
@@ -64,7 +66,7 @@ export function userConfigOf(written: Readonly<Record<string, unknown>>): UserCo
 const LONGEST_VALUE = 32_767;
 
 /** On one line; undefined for what cannot be written so. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (typeof value !== 'string' || /[\r\n\0]/.test(value)) return undefined;
   if (Buffer.byteLength(value) > LONGEST_VALUE) return undefined;

@@ -55,7 +55,16 @@ async function writeMark(
   signal: AbortSignal,
 ): Promise<boolean> {
   const patch = markPatch(object, mark);
-  if (!patch) return true;
+  return !patch || patchUnchanged(client, object, patch, signal);
+}
+
+/** Says whether it was done. A patch with a uid and a version is about just the object that was seen. */
+export async function patchUnchanged(
+  client: Client,
+  object: KubeObject,
+  patch: object,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     await client.mergePatch(typeOf(object), object.metadata, patch, { signal });
     return true;

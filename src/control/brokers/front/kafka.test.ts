@@ -14,6 +14,7 @@ import type { Reading } from './kafka.ts';
 
 const SETTINGS = {
   images: {},
+  ownImage: 'isthmus:test',
   clusterDomain: 'cluster.local',
 };
 
@@ -60,6 +61,7 @@ const readWith = (
       storage,
       running: [],
       metadataLevel: undefined,
+      externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
       ports: { services: [], others: new Set(), range: HOST_PORTS },
     },

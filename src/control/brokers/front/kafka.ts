@@ -18,6 +18,8 @@ import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import { listenersOf } from './listeners.ts';
 import type { ReadListener } from './listeners.ts';
+import { loggingOf } from './logging.ts';
+import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
 import { poolOf, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
@@ -42,6 +44,8 @@ export interface Written {
   running: readonly string[];
   /** The level of `metadata.version`, if Kafka could be asked. */
   metadataLevel: number | undefined;
+  /** What is in the ConfigMap that it has its logging from; undefined if there is none. */
+  externalLogging: string | undefined;
   /** As an API server names it, e.g. `core.strimzi.io/v1`. */
   podSetVersion: string;
   ports: Pick<SeenPorts, 'services' | 'others' | 'range'>;
@@ -81,6 +85,8 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { listeners, hostPorts, reservations, waiting, faults: listenerFaults } = exposedListeners(written);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
+  const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
+  const { metrics, faults: metricsFaults } = metricsOf(kafka, settings.ownImage);
   const { finalize, ...run } = release;
   const faults = [
     ...releaseFaults,
@@ -93,6 +99,8 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...rackFaults(kafka),
     ...authorizationFaults(kafka),
     ...templateFaults(kafka, pools),
+    ...loggingFaults,
+    ...metricsFaults,
   ];
   const refused = faults.some((fault) => !isWarning(fault));
   if (refused) return { cluster: undefined, charter, finalize: undefined, reservations: [], faults };
@@ -111,7 +119,8 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     authorization: authorizationOf(kafka),
     template: templatesOf(kafka.spec.kafka.template),
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
-    logging: undefined,
+    logging,
+    metrics,
   };
   return {
     cluster,

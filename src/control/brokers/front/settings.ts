@@ -4,6 +4,8 @@ import type { CertificateTimes } from '../certificates/policy.ts';
 export interface BrokerSettings {
   /** By version of Kafka: another image than the official one. */
   images: Readonly<Record<string, string>>;
+  /** The operator's own, which brings what Kafka's does not have. */
+  ownImage: string;
   /** The domain of the cluster's Services. */
   clusterDomain: string;
   /** How long certificates live, if not as each Kafka says. */

@@ -16,6 +16,7 @@ import { restartReasons } from '../roll/restart-reasons.ts';
 import type { RestartReason } from '../roll/restart-reasons.ts';
 import type { KafkaFacts } from './facts.ts';
 import type { MoveWish } from './move.ts';
+import { asksForNewDisks, isResizePending } from '../requests.ts';
 
 /** What a plan knows of the nodes that it wants. */
 export interface WantedNodes {
@@ -34,6 +35,9 @@ export interface WantedNodes {
   finalize: { level: number; downgrade: boolean } | undefined;
   /** Where partitions are to be, once all nodes are as they should be; undefined: where they are. */
   move: MoveWish | undefined;
+  /** The pods that somebody wants restarted. */
+  manualUids: ReadonlySet<string>;
+  claims: readonly AnyObject[];
 }
 
 /** Kafka's own default of `controller.quorum.fetch.timeout.ms`. */
@@ -53,6 +57,7 @@ export function rollInput(
       const name = podName(cluster.name, pool.name, node.id);
       const pod = found.get(name);
       const seen = pod && podFacts(pod);
+      const dropsData = pod !== undefined && asksForNewDisks(pod);
       const config = hasRole(pool, 'broker')
         ? changeOf(wanted, name, pod, facts?.configs.get(node.id))
         : undefined;
@@ -61,10 +66,11 @@ export function rollInput(
         name,
         target: pool.target,
         roles: pool.roles,
-        reasons: seen ? reasonsOf(wanted, name, pod, seen, config, now) : [],
+        reasons: seen ? reasonsOf(wanted, { name, id: node.id }, pod, seen, config, now) : [],
         change: config?.kind === 'dynamic' ? config.change : undefined,
         pod: seen,
-        keepsData: pool.volumes.every(({ persistent }) => persistent),
+        keepsData: !dropsData && pool.volumes.every(({ persistent }) => persistent),
+        dropsData,
       };
     }),
     podsSeenAt,
@@ -101,7 +107,7 @@ const COMPARED = [REVISION_ANNOTATION, VERSION_ANNOTATION];
 
 function reasonsOf(
   wanted: WantedNodes,
-  name: string,
+  { name, id }: { name: string; id: number },
   pod: AnyObject,
   seen: Parameters<typeof restartReasons>[1],
   config: ConfigChange | undefined,
@@ -120,8 +126,8 @@ function reasonsOf(
       annotations: Object.fromEntries(compared),
       config,
       certificates: isDue ? restart.why : undefined,
-      resizePending: false,
-      manualUids: [],
+      resizePending: isResizePending(wanted.claims, id, now),
+      manualUids: wanted.manualUids,
     },
     seen,
   );

@@ -38,3 +38,9 @@ export interface InFlight {
 /** Whether the cluster has ever run. */
 export const hasRun = ({ nodes }: Pick<Charter, 'nodes'>): boolean =>
   nodes.some(({ formatted }) => formatted.length > 0);
+
+/** The same, where the volumes of one node may be formatted again. */
+export const withoutData = (charter: Charter, node: number | undefined): Charter =>
+  node === undefined
+    ? charter
+    : { ...charter, nodes: charter.nodes.map((one) => (one.id === node ? { ...one, formatted: [] } : one)) };

@@ -24,7 +24,24 @@ export interface BrokerCluster {
   authorization: Authorization | undefined;
   template: Templates;
   jvm: JvmOptions;
-  logging: string | undefined;
+  logging: Logging;
+  /** What nodes tell Prometheus; undefined: nothing. */
+  metrics: Metrics | undefined;
+}
+
+/** By the metrics reporter. */
+export interface Metrics {
+  /** The image that brings it. */
+  image: string;
+  /** Patterns of the names that are told. */
+  allowList: readonly string[];
+}
+
+/** The file that Log4j 2 reads. */
+export interface Logging {
+  text: string;
+  /** Whether nodes read it again by themselves when it has changed. */
+  isReread: boolean;
 }
 
 export type Role = 'broker' | 'controller';

@@ -26,6 +26,9 @@ export const REVISION_ANNOTATION = 'strimzi.io/revision';
 export const VERSION_ANNOTATION = 'strimzi.io/kafka-version';
 export const STORAGE_ANNOTATION = 'strimzi.io/storage';
 export const MANUAL_ROLL_ANNOTATION = 'strimzi.io/manual-rolling-update';
+/** On pod sets: the uids of the pods that such a request is about. */
+export const MANUAL_PODS_ANNOTATION = 'isthmus.dev/manual-rolling-update-pods';
+export const NEW_DISKS_ANNOTATION = 'strimzi.io/delete-pod-and-pvc';
 /**
  * The digests of the configuration that a pod is started with. They must not count in its revision, or no change could
  * do without a restart. There are no secrets in the configuration, which is a ConfigMap.
@@ -44,6 +47,8 @@ export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
 export const CONTROL_PLANE_PORT = 9090;
 export const REPLICATION_PORT = 9091;
 export const METRICS_PORT = 9404;
+/** As Strimzi's PodMonitors name it. */
+export const METRICS_PORT_NAME = 'tcp-prometheus';
 /** Ports that no listener of a user may have. */
 export const RESERVED_PORTS: readonly number[] = [CONTROL_PLANE_PORT, REPLICATION_PORT, METRICS_PORT, 8443];
 
@@ -98,6 +103,7 @@ export const logDir = (volume: Pick<Volume, 'id'>, node: number) => `${mountPath
 export const CONFIG_DIRECTORY = '/opt/isthmus/config';
 export const NODE_DIRECTORY = '/opt/isthmus/node';
 export const TRUST_DIRECTORY = '/opt/isthmus/trust';
+export const METRICS_DIRECTORY = '/opt/isthmus/metrics';
 export const POD_DIRECTORY = '/opt/isthmus/pod';
 /** Key and chain in one file, as Kafka reads it. */
 export const NODE_PEM = 'node.pem';

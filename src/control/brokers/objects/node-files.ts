@@ -6,15 +6,6 @@ import { podName } from '../model/names.ts';
 import { START_SCRIPT } from '../start-script.ts';
 import { metadataOf, ownedByKafka } from './metadata.ts';
 
-const LOGGING = `status = warn
-appender.console.type = Console
-appender.console.name = CONSOLE
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{ISO8601} %-5p [%t] %c{1}:%L - %m%n
-rootLogger.level = INFO
-rootLogger.appenderRef.console.ref = CONSOLE
-`;
-
 export function nodeConfigMap(cluster: BrokerCluster, pool: Pool, node: Node): AnyObject {
   const name = podName(cluster.name, pool.name, node.id);
   return {
@@ -25,7 +16,7 @@ export function nodeConfigMap(cluster: BrokerCluster, pool: Pool, node: Node): A
       'server.config': propertiesText(propertiesOf(cluster, pool, node)),
       'cluster.id': cluster.clusterId,
       'metadata.version': cluster.metadataVersion,
-      'log4j2.properties': cluster.logging ?? LOGGING,
+      'log4j2.properties': cluster.logging.text,
       format: node.formatting.map((dir) => `${dir}\n`).join(''),
       'start.sh': START_SCRIPT,
     },

@@ -1,15 +1,10 @@
 /** The pods of a pool, each described in full. They are made and kept by the pod-set controller, and never changed. */
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
-import {
-  NODE_ANNOTATIONS,
-  NODE_LABELS_ANNOTATION,
-  PREFERRED_ADDRESS_ANNOTATION,
-  nodeLabelAnnotation,
-} from '../../shared/node-annotations.ts';
+import { NODE_LABELS_ANNOTATION, PREFERRED_ADDRESS_ANNOTATION } from '../../shared/node-annotations.ts';
 import { CONFINED, CONFINED_POD } from '../../shared/pod-template.ts';
 import { hasRole } from '../model/cluster.ts';
-import type { BrokerCluster, JvmOptions, Node, Pool, Templates } from '../model/cluster.ts';
+import type { BrokerCluster, Node, Pool, Templates } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CLUSTER_ID_ANNOTATION,
@@ -40,7 +35,9 @@ import {
 import { propertiesOf } from '../config/properties.ts';
 import { configDigests } from '../roll/config-change.ts';
 import { START_SCRIPT } from '../start-script.ts';
+import { environmentOf } from './environment.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
+import { metricsParts } from './metrics.ts';
 import { podVolume, volumeMount } from './volumes.ts';
 
 /** In the official image. */
@@ -101,7 +98,7 @@ const isPod = (pod: unknown): pod is AnyObject =>
 function fixedConfig(cluster: BrokerCluster, pool: Pool, node: Node): unknown {
   const properties = propertiesOf(cluster, pool, node);
   const fixed = hasRole(pool, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
-  return { fixed, start: START_SCRIPT, logging: cluster.logging };
+  return { fixed, start: START_SCRIPT, logging: cluster.logging.isReread ? undefined : cluster.logging.text };
 }
 
 const templateOf = (cluster: BrokerCluster, pool: Pool): Templates => ({
@@ -136,7 +133,8 @@ function podOf(
     [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
   };
   const spec = podSpec(cluster, pool, node, wishes);
-  const revision = hashOf({ spec, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
+  const form = podSpec(withoutOwnImage(cluster), pool, node, wishes);
+  const revision = hashOf({ spec: form, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -165,6 +163,10 @@ function podOf(
   };
 }
 
+/** A new operator brings the same reporter, and is no reason to restart a node. */
+const withoutOwnImage = (cluster: BrokerCluster): BrokerCluster =>
+  cluster.metrics ? { ...cluster, metrics: { ...cluster.metrics, image: '' } } : cluster;
+
 /** Wishes that are fields of a pod by the same name. */
 const POD_FIELDS = [
   'affinity',
@@ -177,6 +179,7 @@ const POD_FIELDS = [
 
 function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial<PodWishes>): object {
   const name = podName(cluster.name, pool.name, node.id);
+  const metrics = metricsParts(cluster);
   const fields = POD_FIELDS.flatMap((field) =>
     wishes[field] === undefined ? [] : [[field, wishes[field]] as const],
   );
@@ -196,6 +199,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
     },
     ...(cluster.imagePullSecrets.length > 0 && { imagePullSecrets: cluster.imagePullSecrets }),
     ...Object.fromEntries(fields),
+    ...(metrics.initContainers.length > 0 && { initContainers: metrics.initContainers }),
     containers: [container(cluster, pool)],
     volumes: [
       ...pool.volumes.map((volume) => podVolume(volume, name)),
@@ -207,6 +211,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
         downwardAPI: { items: [{ path: 'annotations', fieldRef: { fieldPath: 'metadata.annotations' } }] },
       },
       { name: 'tmp', emptyDir: { sizeLimit: wishes.tmpDirSizeLimit ?? '100Mi' } },
+      ...metrics.volumes,
       ...(wishes.volumes ?? []),
     ],
   };
@@ -220,19 +225,15 @@ interface ContainerWishes {
 
 function container(cluster: BrokerCluster, pool: Pool): object {
   const wishes = wishesOf<ContainerWishes>(templateOf(cluster, pool), 'kafkaContainer');
+  const metrics = metricsParts(cluster);
   const probed = hasRole(pool, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
   const mount = (name: string, mountPath: string) => ({ name, mountPath, readOnly: true });
   return {
     name: 'kafka',
     image: cluster.image,
     command: ['/bin/sh', `${CONFIG_DIRECTORY}/start.sh`],
-    env: [
-      ...javaEnv(cluster.jvm, pool.jvm),
-      ...rackEnv(cluster, pool),
-      ...addressEnv(cluster, pool),
-      ...(wishes.env ?? []),
-    ],
-    ports: portsOf(cluster, pool),
+    env: [...environmentOf(cluster, pool), ...metrics.env, ...(wishes.env ?? [])],
+    ports: [...portsOf(cluster, pool), ...metrics.ports],
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
     readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
     ...(pool.resources && { resources: pool.resources }),
@@ -244,6 +245,7 @@ function container(cluster: BrokerCluster, pool: Pool): object {
       mount('trust', TRUST_DIRECTORY),
       mount('pod', POD_DIRECTORY),
       { name: 'tmp', mountPath: '/tmp' },
+      ...metrics.mounts,
       ...(wishes.volumeMounts ?? []),
     ],
   };
@@ -265,36 +267,8 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
   ];
 }
 
-/** The start script takes the rack from what is known of the pod's place. */
-function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
-  if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
-  return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
-}
-
-/** Whether clients are told where a pod is, by its address. */
-const tellsAddress = ({ listeners }: BrokerCluster) =>
-  listeners.some(({ exposure }) => exposure && exposure.hostPattern === undefined);
-
-function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
-  if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
-  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: NODE_ANNOTATIONS.address }];
-}
-
 function preferredAddress(cluster: BrokerCluster): Record<string, string> {
   const type = cluster.listeners.find(({ exposure }) => exposure && exposure.hostPattern === undefined)
     ?.exposure?.addressType;
   return type === undefined ? {} : { [PREFERRED_ADDRESS_ANNOTATION]: type };
-}
-
-/** Half of the memory is for the page cache, which Kafka reads from. */
-const HEAP = '-XX:InitialRAMPercentage=50 -XX:MaxRAMPercentage=50';
-
-function javaEnv(shared: JvmOptions, own: JvmOptions): object[] {
-  const isOwn = own.xms !== undefined || own.xmx !== undefined || own.options.length > 0;
-  const { xms, xmx, options } = isOwn ? own : shared;
-  const heap = [xms === undefined ? [] : [`-Xms${xms}`], xmx === undefined ? [] : [`-Xmx${xmx}`]].flat();
-  return [
-    { name: 'KAFKA_HEAP_OPTS', value: heap.length > 0 ? heap.join(' ') : HEAP },
-    ...(options.length > 0 ? [{ name: 'KAFKA_JVM_OPTS', value: options.join(' ') }] : []),
-  ];
 }

@@ -125,7 +125,7 @@ export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | u
       ingress: [
         rule(CONTROL_PLANE_PORT, between),
         rule(REPLICATION_PORT, between),
-        rule(METRICS_PORT, {}),
+        ...(cluster.metrics ? [rule(METRICS_PORT, {})] : []),
         // The operator looks at the certificates that clients are shown.
         ...cluster.listeners.map(({ port: number, tls, networkPolicyPeers: from }) =>
           // Without anybody in the list it is for all.

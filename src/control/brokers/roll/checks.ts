@@ -55,6 +55,33 @@ export function obstacleToRestart(node: RollNode, input: RollInput): string | un
   return quorum ?? partitionObstacle(node, input);
 }
 
+/**
+ * Why the data of a node must not be thrown away; undefined: others have all of it. A voter that has forgotten its vote, and what it had
+ * acknowledged, is harmless only while another one leads and all others have caught up with that one.
+ */
+export function obstacleToLoss(node: RollNode, input: RollInput): string | undefined {
+  if (input.neverReady) return undefined;
+  const voters = isController(node) ? lossToVoters(node, input) : undefined;
+  if (voters !== undefined || !isBroker(node)) return voters;
+  const its = partitionsOf(node, input);
+  if (its === undefined) return 'which partitions are in sync is unknown';
+  if (its.only.count === 0) return undefined;
+  return `no other broker has all the data of ${namesOf(its.only)}; move these partitions, or delete their topics`;
+}
+
+function lossToVoters(node: RollNode, input: RollInput): string | undefined {
+  const { quorum } = input;
+  if (quorum === undefined || quorum.leader < 0) return 'the KRaft quorum is unknown, or has no leader';
+  const others = quorum.voters.filter(({ id }) => id !== node.id);
+  if (others.length === 0) return 'it is the only controller, so all that the cluster knows would be lost';
+  if (quorum.leader === node.id)
+    return 'it is the active controller; delete its pod, so that another takes over';
+  const behind = others.filter(
+    ({ id }) => !isCaughtUp(quorum, id, input.caughtUpWithinMs) || isUnready(id, input),
+  );
+  return behind.length === 0 ? undefined : `controllers are behind: ${behind.map(({ id }) => id).join(', ')}`;
+}
+
 /** What a restart costs although it is allowed. */
 export function costsOfRestart(node: RollNode, input: RollInput): string[] {
   const voters = input.quorum?.voters ?? [];

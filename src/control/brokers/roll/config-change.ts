@@ -2,6 +2,7 @@
  * What has to be done about a node whose configuration differs from what is wanted: nothing, a change while it runs, or
  * a restart. Decided by what the node itself says (DescribeConfigs with synonyms).
  */
+import type { ConfigChanges } from '../../../kafka/admin/configs.ts';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
 import { hashOf, isJsonObject } from '../../../kube/json.ts';
 import { CONFIG_DIGESTS_ANNOTATION } from '../model/names.ts';
@@ -175,4 +176,19 @@ export function configChange({ wanted, described, startedWith, refused }: Config
   const unfixable = keysOf('unfixable');
   if (steps.length === unfixable.length) return { kind: 'none', unfixable };
   return { kind: 'dynamic', change: changeOf(steps), unfixable };
+}
+
+/** The same as Kafka is asked for it: of the node, and of all. */
+export function alterationsOf(node: number, { perBroker, clusterWide }: DynamicChange): ConfigChanges[] {
+  const set = (properties: Readonly<Record<string, string>>) =>
+    Object.entries(properties).map(([name, value]) => ({ name, change: 'set' as const, value }));
+  const own = [
+    ...set(perBroker.set),
+    ...perBroker.delete.map((name) => ({ name, change: 'delete' as const })),
+  ];
+  const all = set(clusterWide.set);
+  return [
+    ...(own.length > 0 ? [{ resource: { type: 'broker' as const, name: String(node) }, changes: own }] : []),
+    ...(all.length > 0 ? [{ resource: { type: 'broker' as const, name: '' }, changes: all }] : []),
+  ];
 }

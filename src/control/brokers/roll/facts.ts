@@ -21,6 +21,8 @@ export interface RollNode {
   pod: PodFacts | undefined;
   /** Whether its disks outlive its pod (persistent claims, not emptyDir). */
   keepsData: boolean;
+  /** Whether somebody wants its disks made anew with its restart: what is on them alone would be lost. */
+  dropsData?: boolean | undefined;
 }
 
 /** Facts have the moment before the first request that they come from was sent. */

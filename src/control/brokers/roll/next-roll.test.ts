@@ -16,6 +16,7 @@ import {
   why,
 } from '../../../../test/support/roll/roll-input.ts';
 import { MAX_FACT_AGE_MS } from './facts.ts';
+import type { RollNode } from './facts.ts';
 import { PATIENCE_MS, nextRoll } from './next-roll.ts';
 
 suite('next roll', () => {
@@ -217,6 +218,37 @@ suite('next roll', () => {
       // The first cannot be back before the others are there.
       nodes[0] = node(0, { pod: pod(0, { ...UNREADY, uid: 'new' }) });
       assert.equal(short(input(nodes, { ...unknown, neverReady: true, inFlight: flight(0) })), 'restart 1');
+    });
+  });
+
+  suite('new disks', () => {
+    const asking = (id: number, change: Partial<RollNode> = {}) =>
+      [0, 1, 2].map((one) =>
+        one === id ? node(id, { reasons: OLD, dropsData: true, keepsData: false, ...change }) : node(one),
+      );
+
+    test('a node gets them where others have all that it has', () => {
+      assert.equal(short(input(asking(0))), 'restart 0');
+      assert.equal(short(input(asking(0), { neverReady: true, quorum: undefined })), 'restart 0');
+    });
+
+    test('data that nobody else has is not thrown away, whether the node is up or not', () => {
+      const only = { partitions: partitions(asking(0), [{ replicas: [0], isr: [0], minIsr: 1 }]) };
+      assert.match(why(input(asking(0), only)), /no other broker has all the data of t-0/);
+      const down = asking(0, { pod: pod(0, CRASHING) });
+      const last = { partitions: partitions(down, [{ replicas: [0, 1, 2], isr: [0], minIsr: 1 }]) };
+      assert.match(why(input(down, last)), /no other broker has all the data of t-0/);
+      const out = { partitions: partitions(down, [{ replicas: [0, 1, 2], isr: [1, 2], minIsr: 1 }]) };
+      assert.equal(short(input(down, out)), 'restart 0');
+      assert.match(why(input(down, { partitions: undefined })), /in sync is unknown/);
+    });
+
+    test('a voter forgets only while another leads and all others have caught up', () => {
+      assert.match(why(input(asking(2))), /active controller/);
+      assert.match(why(input(asking(0), { quorum: quorum(2, [0, 1, 2], [1]) })), /behind: 1/);
+      assert.match(why(input(asking(0), { quorum: quorum(-1, [0, 1, 2]) })), /has no leader/);
+      const one = [node(0, { reasons: OLD, dropsData: true, keepsData: false })];
+      assert.match(why(input(one, { quorum: quorum(0, [0]) })), /the only controller/);
     });
   });
 

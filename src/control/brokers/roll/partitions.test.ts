@@ -28,6 +28,8 @@ suite('partitions by node', () => {
           });
           const node = byNode.get(id);
           assert.equal(node?.needed.count ?? 0, broken.length);
+          const only = its.filter(({ isr }) => isr.every((one) => one === id || down.includes(one)));
+          assert.equal(node?.only.count ?? 0, only.length);
           assert.equal((node?.inSync.count ?? 0) + (node?.outOfSync.count ?? 0), its.length);
           assert.ok((node?.needed.names.length ?? 0) <= 5);
         }

@@ -26,6 +26,8 @@ export interface NodePartitions {
   needed: PartitionSample;
   /** That no restart can keep: they have no more replicas than their min ISR asks for. */
   unkept: PartitionSample;
+  /** Of which nobody else has all the data, as far as is known. */
+  only: PartitionSample;
 }
 
 const NAMES = 5;
@@ -40,6 +42,7 @@ export const NO_PARTITIONS: NodePartitions = {
   outOfSync: empty(),
   needed: empty(),
   unkept: empty(),
+  only: empty(),
 };
 
 function note(sample: { count: number; names: string[] }, { topic, partition }: Partition): void {
@@ -57,10 +60,12 @@ function take(byNode: Map<number, Growing>, partition: Partition, unready: Reado
       outOfSync: empty(),
       needed: empty(),
       unkept: empty(),
+      only: empty(),
     };
     byNode.set(id, node);
     const inSync = isr.includes(id);
     note(inSync ? node.inSync : node.outOfSync, partition);
+    if (alive.every((other) => other === id)) note(node.only, partition);
     if (!kept) note(node.unkept, partition);
     // Below its min ISR already: a restart would delay the replica that is catching up.
     else if (alive.length < minIsr || (alive.includes(id) && alive.length - 1 < minIsr))

@@ -10,13 +10,15 @@ const LIVE = {
   'strimzi.io/kafka-version': '4.2.0',
 };
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 function names(wanted: Partial<WantedNode>, facts: Partial<PodFacts> = {}): string[] {
   const node = {
     annotations: LIVE,
     config: undefined,
     certificates: undefined,
     resizePending: false,
-    manualUids: [],
+    manualUids: NOBODY,
     ...wanted,
   };
   return restartReasons(node, pod(0, { annotations: LIVE, ...facts })).map(({ name }) => name);
@@ -61,8 +63,13 @@ suite('restart reasons', () => {
   test('asked for by hand: of a pod, or of the pods that a set had then', () => {
     const annotations = { ...LIVE, 'strimzi.io/manual-rolling-update': 'true' };
     assert.deepEqual(names({}, { annotations }), ['MANUAL_ROLLING_UPDATE']);
-    assert.deepEqual(names({ manualUids: ['uid-0'] }), ['MANUAL_ROLLING_UPDATE']);
-    assert.deepEqual(names({ manualUids: ['uid-0'] }, { uid: 'new' }), [], 'restarted since');
+    assert.deepEqual(names({ manualUids: new Set(['uid-0']) }), ['MANUAL_ROLLING_UPDATE']);
+    assert.deepEqual(names({ manualUids: new Set(['uid-0']) }, { uid: 'new' }), [], 'restarted since');
+  });
+
+  test('new disks are asked for', () => {
+    const annotations = { ...LIVE, 'strimzi.io/delete-pod-and-pvc': 'true' };
+    assert.deepEqual(names({}, { annotations }), ['POD_AND_PVC_DELETION']);
   });
 
   test('stuck is said beside another reason', () => {

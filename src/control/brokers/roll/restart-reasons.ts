@@ -1,6 +1,11 @@
 /** Why a node has to be restarted: what it should be beside what its pod says it is. */
 import type { RestartWhy } from '../../../pki/bundle.ts';
-import { MANUAL_ROLL_ANNOTATION, REVISION_ANNOTATION, VERSION_ANNOTATION } from '../model/names.ts';
+import {
+  MANUAL_ROLL_ANNOTATION,
+  NEW_DISKS_ANNOTATION,
+  REVISION_ANNOTATION,
+  VERSION_ANNOTATION,
+} from '../model/names.ts';
 import type { ConfigChange } from './config-change.ts';
 import type { PodFacts } from './pod-facts.ts';
 
@@ -13,6 +18,7 @@ export type RestartReasonName =
   | 'CONFIG_CHANGE_REQUIRES_RESTART'
   | 'FILE_SYSTEM_RESIZE_NEEDED'
   | 'MANUAL_ROLLING_UPDATE'
+  | 'POD_AND_PVC_DELETION'
   | 'POD_STUCK';
 
 export interface RestartReason {
@@ -33,7 +39,7 @@ export interface WantedNode {
    * The uids that the pods had when the annotation on their set was first seen, written down then: the annotation
    * cannot say by itself which pods were restarted since, and clocks of different machines cannot either.
    */
-  manualUids: readonly string[];
+  manualUids: ReadonlySet<string>;
 }
 
 const COMPARED: readonly [annotation: string, reason: RestartReasonName, what: string][] = [
@@ -75,8 +81,11 @@ export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason
       note: 'a volume grows its file system at the next start',
     });
   }
-  if (pod.annotations[MANUAL_ROLL_ANNOTATION] === 'true' || wanted.manualUids.includes(pod.uid)) {
+  if (pod.annotations[MANUAL_ROLL_ANNOTATION] === 'true' || wanted.manualUids.has(pod.uid)) {
     reasons.push({ name: 'MANUAL_ROLLING_UPDATE', note: `asked for by ${MANUAL_ROLL_ANNOTATION}` });
+  }
+  if (pod.annotations[NEW_DISKS_ANNOTATION] === 'true') {
+    reasons.push({ name: 'POD_AND_PVC_DELETION', note: `asked for by ${NEW_DISKS_ANNOTATION}` });
   }
   if (reasons.length > 0 && pod.stuck !== undefined) reasons.push({ name: 'POD_STUCK', note: pod.stuck });
   return reasons;

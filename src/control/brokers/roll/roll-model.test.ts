@@ -27,6 +27,8 @@ interface World {
   inFlight: InFlight | undefined;
   changes: Set<number>;
   manualUids: readonly string[];
+  /** The uids of pods whose disks somebody wants made anew. */
+  newDisks: Set<string>;
   /** Nodes that were up when we deleted their pods, and since when. */
   ours: Map<number, { uid: string; at: number }>;
   before: Facts;
@@ -45,6 +47,7 @@ function newWorld(shape: Shape): World {
     inFlight: undefined,
     changes: new Set(),
     manualUids: [],
+    newDisks: new Set(),
     ours: new Map(),
     before: cluster.facts(),
   };
@@ -61,9 +64,11 @@ function nodeOf(world: World, node: SimulatedNode): RollNode {
     reasons.push({ name: 'POD_HAS_OLD_REVISION', note: wanted.name });
   if (pod !== undefined && world.manualUids.includes(pod.uid))
     reasons.push({ name: 'MANUAL_ROLLING_UPDATE', note: '' });
+  const dropsData = pod !== undefined && world.newDisks.has(pod.uid);
+  if (dropsData) reasons.push({ name: 'POD_AND_PVC_DELETION', note: '' });
   const change = world.changes.has(node.id) ? CHANGE : undefined;
   const { id, target, roles } = node;
-  return { id, name: `pod-${id}`, target, roles, reasons, change, pod, keepsData: true };
+  return { id, name: `pod-${id}`, target, roles, reasons, change, pod, keepsData: !dropsData, dropsData };
 }
 
 function inSyncEverywhere({ cluster }: World, { id }: SimulatedNode): boolean {
@@ -116,6 +121,23 @@ function assertHarmless(world: World, id: number): void {
   }
 }
 
+/** What else must not be where the data of a node goes with its restart. */
+function assertNothingLost({ cluster }: World, id: number, { quorum }: Facts): void {
+  const node = cluster.nodes[id]!;
+  const isThere = (other: SimulatedNode) => other !== node && cluster.takesPart(other);
+  for (const { partition, replicas, isr } of cluster.partitions)
+    if (replicas.includes(id))
+      assert.ok(
+        isr.some((other) => isThere(cluster.nodes[other]!)),
+        `the only data of partition ${partition} is lost`,
+      );
+  if (!isVoter(node)) return;
+  const others = cluster.voters.filter((voter) => voter !== node);
+  assert.ok(others.length > 0, 'the only controller forgets everything');
+  assert.ok(others.every((voter) => isThere(voter) && voter.caughtUp), 'nobody else knows all'); // prettier-ignore
+  assert.notEqual(quorum?.leader, id, 'the leader forgets');
+}
+
 function reconcile(world: World, fate: Fate = 'done', facts = world.cluster.facts()): RollDecision {
   const { cluster, unreachable } = world;
   for (const target of cluster.applied.keys())
@@ -141,6 +163,7 @@ function reconcile(world: World, fate: Fate = 'done', facts = world.cluster.fact
   assert.deepEqual(decision.inFlight?.podUid, decision.podUid, 'deletes what it has not written down');
   assert.ok(!world.paused, 'restarts although it is paused');
   assertHarmless(world, decision.node);
+  if (world.newDisks.has(decision.podUid)) assertNothingLost(world, decision.node, facts);
   if (counts(world, cluster.nodes[decision.node]!))
     world.ours.set(decision.node, { uid: decision.podUid, at: now });
   if (fate === 'done') cluster.deletePod(decision.podUid);
@@ -197,6 +220,12 @@ const commands = [
     }),
   ),
   nth.map((index) =>
+    command(`new disks for ${index}`, (world) => {
+      const { pod } = node(world, index);
+      if (pod !== undefined) world.newDisks.add(pod.uid);
+    }),
+  ),
+  nth.map((index) =>
     command(`somebody deletes ${index}`, (world) => {
       const { pod } = node(world, index);
       if (pod !== undefined) world.cluster.deletePod(pod.uid);
@@ -215,6 +244,8 @@ const commands = [
 function calm(world: World): RollDecision {
   world.unreachable.clear();
   world.paused = false;
+  // What cannot be done without a loss blocks until it is taken back.
+  world.newDisks.clear();
   let blockedFor = 0;
   for (let round = 0; round < 500; round++) {
     const decision = reconcile(world);

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { poolObject, settledKafka } from '../../../test/support/brokers/kafka-objects.ts';
+import type { MemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
+
+const told = (memory: MemoryKafka) =>
+  memory
+    .plan()
+    .actions.flatMap((action) => (action.do === 'tell' ? [`${action.reason}: ${action.note}`] : []));
+const extra = (replicas: number) => poolObject({ roles: ['broker'], replicas }, 'extra');
+
+suite('news of a cluster', () => {
+  test('nodes that come, are to go, stay after all, and go are told of once', async () => {
+    const memory = await settledKafka();
+    assert.deepEqual(told(memory), []);
+    const expected: [change: () => void, news: string[]][] = [
+      [() => memory.put(extra(2)), ['NodesAdded: nodes 3, 4 come; their disks may be formatted']],
+      [() => memory.put(extra(1)), ['NodesLeaving: nodes 4 are to go, and are emptied first']],
+      [() => memory.put(extra(2)), ['NodesStay: nodes 4 stay after all']],
+      [() => memory.put(extra(1)), ['NodesLeaving: nodes 4 are to go, and are emptied first']],
+      [() => (memory.drained = [4]), ['NodesRemoved: nodes 4 are empty, and go']],
+    ];
+    for (const [change, news] of expected) {
+      change();
+      assert.deepEqual(told(memory), news);
+      await memory.settle();
+      assert.deepEqual(told(memory), [], 'and not again');
+    }
+  });
+
+  test('a cluster that comes is no news, nor is what does not become of it while it is paused', async () => {
+    const memory = await settledKafka();
+    const live = memory.get('Kafka', 'events')!;
+    const annotations = { ...live.metadata.annotations, 'strimzi.io/pause-reconciliation': 'true' };
+    memory.put({ ...live, metadata: { ...live.metadata, annotations } });
+    memory.put(extra(2));
+    assert.deepEqual(told(memory), []);
+  });
+});

@@ -1,0 +1,33 @@
+/** What is decided about the nodes of a cluster, for whoever looks at its Kafka: told once, when it is written down. Pure. */
+import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
+import type { Charter } from './model/charter.ts';
+
+export interface News {
+  reason: string;
+  note: string;
+}
+
+/** How a charter differs from the one that is written down. Of one that is the first there is nothing to tell. */
+export function newsOf(before: KafkaAnchor | undefined, { nodes }: Charter): News[] {
+  if (!before) return [];
+  const known = new Map(before.spec.nodes.map((node) => [node.id, node]));
+  const ids = new Set(nodes.map(({ id }) => id));
+  const tell = (reason: string, of: readonly { id: number }[], what: string): News[] =>
+    of.length === 0 ? [] : [{ reason, note: `${listed(of)} ${what}` }];
+  const isLeaving = (id: number) => known.get(id)?.leaving ?? false;
+  return [
+    ...tell('NodesAdded', nodes.filter(({ id }) => !known.has(id)), 'come; their disks may be formatted'), // prettier-ignore
+    ...tell('NodesLeaving', nodes.filter(({ id, leaving }) => leaving && known.has(id) && !isLeaving(id)), 'are to go, and are emptied first'), // prettier-ignore
+    ...tell('NodesStay', nodes.filter(({ id, leaving }) => !leaving && isLeaving(id)), 'stay after all'), // prettier-ignore
+    ...tell('NodesRemoved', [...known.values()].filter(({ id }) => !ids.has(id)), 'are empty, and go'), // prettier-ignore
+  ];
+}
+
+/** More would not fit into an event. */
+const MAX_LISTED = 20;
+
+function listed(nodes: readonly { id: number }[]): string {
+  const named = nodes.slice(0, MAX_LISTED).map(({ id }) => id);
+  const more = nodes.length - named.length;
+  return `nodes ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

@@ -1,0 +1,38 @@
+/** What the container of a node is told by variables: about Java, and where to look for the place of its pod. */
+import { NODE_ANNOTATIONS, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
+import { hasRole } from '../model/cluster.ts';
+import type { BrokerCluster, JvmOptions, Pool } from '../model/cluster.ts';
+
+export const environmentOf = (cluster: BrokerCluster, pool: Pool): object[] => [
+  ...javaEnv(cluster.jvm, pool.jvm),
+  ...rackEnv(cluster, pool),
+  ...addressEnv(cluster, pool),
+];
+
+/** Half of the memory is for the page cache, which Kafka reads from. */
+const HEAP = '-XX:InitialRAMPercentage=50 -XX:MaxRAMPercentage=50';
+
+function javaEnv(shared: JvmOptions, own: JvmOptions): object[] {
+  const isOwn = own.xms !== undefined || own.xmx !== undefined || own.options.length > 0;
+  const { xms, xmx, options } = isOwn ? own : shared;
+  const heap = [xms === undefined ? [] : [`-Xms${xms}`], xmx === undefined ? [] : [`-Xmx${xmx}`]].flat();
+  return [
+    { name: 'KAFKA_HEAP_OPTS', value: heap.length > 0 ? heap.join(' ') : HEAP },
+    ...(options.length > 0 ? [{ name: 'KAFKA_JVM_OPTS', value: options.join(' ') }] : []),
+  ];
+}
+
+/** The start script takes the rack from what is known of the pod's place. */
+function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
+  if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
+  return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
+}
+
+/** Whether clients are told where a pod is, by its address. */
+const tellsAddress = ({ listeners }: BrokerCluster) =>
+  listeners.some(({ exposure }) => exposure && exposure.hostPattern === undefined);
+
+function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
+  if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
+  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: NODE_ANNOTATIONS.address }];
+}
