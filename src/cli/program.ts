@@ -3,6 +3,7 @@ import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
+import { explainCommand } from './explain.ts';
 import { installCommand } from './install.ts';
 import { operatorCommand } from './operator.ts';
 import { probeCommand } from './probe.ts';
@@ -20,6 +21,7 @@ const COMMANDS = [
   installCommand,
   analyzeCommand,
   probeCommand,
+  explainCommand,
 ];
 
 /** The whole command tree. Called as kubectl-isthmus it is a kubectl plugin, and says so in its help. */
