@@ -1,15 +1,20 @@
 import { Command } from 'commander';
 import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
+import { checkCommand } from './check.ts';
+import { describeCommand } from './describe.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
 import { explainCommand } from './explain.ts';
+import { getCommand } from './get.ts';
 import { installCommand } from './install.ts';
 import { operatorCommand } from './operator.ts';
 import { probeCommand } from './probe.ts';
 import { proxyCommand } from './proxy.ts';
+import { statusCommand } from './status.ts';
 import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
+import { treeCommand } from './tree.ts';
 import { upCommand } from './up.ts';
 
 /** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */
@@ -21,6 +26,11 @@ const COMMANDS = [
   installCommand,
   analyzeCommand,
   probeCommand,
+  checkCommand,
+  statusCommand,
+  getCommand,
+  describeCommand,
+  treeCommand,
   explainCommand,
 ];
 
