@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
 import { checkCommand } from './check.ts';
+import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
 import { describeCommand } from './describe.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
@@ -32,6 +33,7 @@ const COMMANDS = [
   describeCommand,
   treeCommand,
   explainCommand,
+  completionCommand,
 ];
 
 /** The whole command tree. Called as kubectl-isthmus it is a kubectl plugin, and says so in its help. */
@@ -61,7 +63,9 @@ export async function runProgram(
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   try {
-    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    const program = createProgram(terminal);
+    if (args[0] === COMPLETE) await printCompletions(program, args.slice(1), terminal);
+    else await program.parseAsync(args, { from: 'user' });
     return terminal.exitCode;
   } catch (thrown) {
     const failure = explainFailure(thrown);

@@ -2,7 +2,7 @@
 import { ApiError } from '../../kube/http/errors.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject, ResourceType } from '../../kube/object.ts';
-import type { Selection } from '../../kube/http/list.ts';
+import type { ListOptions } from '../../kube/http/list.ts';
 
 export type Read<T> = { value: T } | { problem: string };
 
@@ -22,10 +22,10 @@ export async function settle<T>(work: Promise<T>): Promise<Read<T>> {
 export async function listOf(
   client: Client,
   kind: { group: string; kind: string; versions: readonly string[] },
-  selection: Selection = {},
+  options: ListOptions = {},
 ): Promise<AnyObject[]> {
   const type = await servedType(client, kind);
-  return type === undefined ? [] : (await client.list(type, { ...selection, timeoutMs: TIMEOUT_MS })).items;
+  return type === undefined ? [] : (await client.list(type, { timeoutMs: TIMEOUT_MS, ...options })).items;
 }
 
 /** The kind in the newest version that the server has of it. */
