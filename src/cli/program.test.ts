@@ -55,6 +55,10 @@ suite('the program', () => {
       ['install', '--watch-namespaces', ''],
       ['install', '--watch-namespaces', 'a,B'],
       ['operator', '--management-port', ''],
+      ['up', '-f', '.', '--kafka', 'localhost'],
+      ['up', '-f', '.', '--port', '0'],
+      ['status', '--timeout', 'soon'],
+      ['check', 'rail'],
       ['proxy', '--config', 'x', '--log-level', 'loud'],
     ]) {
       const { code, out, err } = await isthmus(...args);
