@@ -3,6 +3,7 @@ import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
 import { checkCommand } from './check.ts';
 import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
+import { configCommand } from './config.ts';
 import { describeCommand } from './describe.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
@@ -33,6 +34,7 @@ const COMMANDS = [
   describeCommand,
   treeCommand,
   explainCommand,
+  configCommand,
   completionCommand,
 ];
 
