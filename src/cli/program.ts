@@ -4,19 +4,19 @@ import { analyzeCommand } from './analyze.ts';
 import { checkCommand } from './check.ts';
 import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
 import { configCommand } from './config.ts';
-import { describeCommand } from './describe.ts';
+import { describeCommand } from './view/describe-command.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
 import { explainCommand } from './explain.ts';
-import { getCommand } from './get.ts';
+import { getCommand } from './view/get-command.ts';
 import { installCommand } from './install.ts';
 import { operatorCommand } from './operator.ts';
 import { probeCommand } from './probe.ts';
 import { proxyCommand } from './proxy.ts';
-import { statusCommand } from './status.ts';
+import { statusCommand } from './view/status-command.ts';
 import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
-import { treeCommand } from './tree.ts';
+import { treeCommand } from './view/tree-command.ts';
 import { upCommand } from './up.ts';
 
 /** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */

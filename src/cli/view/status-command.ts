@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import type { Client } from '../kube/http/client.ts';
-import { duration } from '../ops/duration.ts';
-import { EXIT } from './exit.ts';
-import { connectionOptions, namespaceOf, namespaceOptions, withClient } from './kube/connect.ts';
-import type { ConnectionFlags, NamespaceFlags } from './kube/connect.ts';
-import { outputOption, render, renderData } from './output.ts';
-import type { OutputFormat } from './output.ts';
-import type { Terminal } from './terminal.ts';
-import type { KindCount, ObjectStatus } from './view/status.ts';
+import type { Client } from '../../kube/http/client.ts';
+import { duration } from '../../ops/duration.ts';
+import { EXIT } from '../exit.ts';
+import { connectionOptions, namespaceOf, namespaceOptions, withClient } from '../kube/connect.ts';
+import type { ConnectionFlags, NamespaceFlags } from '../kube/connect.ts';
+import { outputOption, render, renderData } from '../output.ts';
+import type { OutputFormat } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
+import type { KindCount, ObjectStatus } from './status.ts';
 
 interface StatusFlags extends ConnectionFlags, NamespaceFlags {
   wait?: boolean;
@@ -30,7 +30,7 @@ export function statusCommand(terminal: Terminal): Command {
     .addOption(outputOption());
   return connectionOptions(namespaceOptions(command)).action(
     async (word: string | undefined, second: string | undefined, flags: StatusFlags) => {
-      const { isSettled, worstFirst } = await import('./view/status.ts');
+      const { isSettled, worstFirst } = await import('./status.ts');
       const read = await reader(word, second, flags);
       const end = Date.now() + (flags.wait ? flags.timeout : 0);
       const all = await withClient(flags, async (client) => {
@@ -56,11 +56,11 @@ async function reader(
   second: string | undefined,
   flags: StatusFlags,
 ): Promise<Reader> {
-  const { parseTarget } = await import('./kube/target.ts');
-  const { findIfThere, findObject } = await import('./kube/find.ts');
-  const { listOf } = await import('./kube/read.ts');
-  const { statusOf } = await import('./view/status.ts');
-  const { RESOURCE_ROADS } = await import('./check/kinds.ts');
+  const { parseTarget } = await import('../kube/target.ts');
+  const { findIfThere, findObject } = await import('../kube/find.ts');
+  const { listOf } = await import('../kube/read.ts');
+  const { statusOf } = await import('./status.ts');
+  const { RESOURCE_ROADS } = await import('../check/kinds.ts');
   const target = word === undefined ? undefined : parseTarget(word, second);
   const kinds = target ? [target.kind] : RESOURCE_ROADS.map(({ kind }) => kind);
   return async (client) => {
@@ -89,8 +89,8 @@ const missing = (kind: string, place: { namespace: string; name: string }): Obje
 async function print(terminal: Terminal, all: readonly ObjectStatus[], output: OutputFormat): Promise<void> {
   if (output !== 'table') return terminal.out(renderData(all, output));
   if (all.length === 0) return terminal.err('there are no resources of Isthmus here\n');
-  const { countByKind } = await import('./view/status.ts');
-  const { STATE_WORDS } = await import('./view/columns.ts');
+  const { countByKind } = await import('./status.ts');
+  const { STATE_WORDS } = await import('./columns.ts');
   const told =
     all.length === 1 ? all : all.filter(({ state }) => state === 'notReady' || state === 'warning');
   const lines = told.map(({ kind, namespace, name, state, reason, message }) => {

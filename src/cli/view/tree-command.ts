@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { Client } from '../kube/http/client.ts';
-import type { AnyObject } from '../kube/object.ts';
-import { connectionOptions, namespaceOf, namespaceOptions, withClient } from './kube/connect.ts';
-import type { ConnectionFlags, NamespaceFlags } from './kube/connect.ts';
-import { outputOption, renderData } from './output.ts';
-import type { OutputFormat } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import type { Client } from '../../kube/http/client.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { connectionOptions, namespaceOf, namespaceOptions, withClient } from '../kube/connect.ts';
+import type { ConnectionFlags, NamespaceFlags } from '../kube/connect.ts';
+import { outputOption, renderData } from '../output.ts';
+import type { OutputFormat } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface TreeFlags extends ConnectionFlags, NamespaceFlags {
   output: OutputFormat;
@@ -20,10 +20,10 @@ export function treeCommand(terminal: Terminal): Command {
     .addOption(outputOption());
   return connectionOptions(namespaceOptions(command)).action(
     async (word: string, second: string | undefined, flags: TreeFlags) => {
-      const { parseNamed } = await import('./kube/target.ts');
-      const { findObject } = await import('./kube/find.ts');
-      const { treeOf } = await import('./view/tree.ts');
-      const { treeText } = await import('./view/tree-text.ts');
+      const { parseNamed } = await import('../kube/target.ts');
+      const { findObject } = await import('../kube/find.ts');
+      const { treeOf } = await import('./tree.ts');
+      const { treeText } = await import('./tree-text.ts');
       const { kind, name } = parseNamed(word, second);
       const tree = await withClient(flags, async (client) => {
         const namespace = namespaceOf(flags, client) ?? client.namespace;
@@ -52,8 +52,8 @@ const NAMES_ONLY = [
 
 /** Everything in a namespace that a tree may have. A kind that may not be read is left out. */
 async function readForest(client: Client, namespace: string): Promise<AnyObject[]> {
-  const { listOf, settle } = await import('./kube/read.ts');
-  const { KINDS } = await import('../resources/registry.ts');
+  const { listOf, settle } = await import('../kube/read.ts');
+  const { KINDS } = await import('../../resources/registry.ts');
   const kinds = [...KINDS.filter(({ scope }) => scope === 'Namespaced'), ...BUILT_IN];
   const reads = await Promise.all([
     ...kinds.map((kind) => settle(listOf(client, kind, { namespace }))),

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import type { Client } from '../kube/http/client.ts';
-import type { AnyObject } from '../kube/object.ts';
-import { connectionOptions, namespaceOf, namespaceOptions, withClient } from './kube/connect.ts';
-import type { ConnectionFlags, NamespaceFlags } from './kube/connect.ts';
-import type { Terminal } from './terminal.ts';
-import type { EventFacts } from './view/description.ts';
+import type { Client } from '../../kube/http/client.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { connectionOptions, namespaceOf, namespaceOptions, withClient } from '../kube/connect.ts';
+import type { ConnectionFlags, NamespaceFlags } from '../kube/connect.ts';
+import type { Terminal } from '../terminal.ts';
+import type { EventFacts } from './description.ts';
 
 interface DescribeFlags extends ConnectionFlags, NamespaceFlags {}
 
@@ -19,9 +19,9 @@ export function describeCommand(terminal: Terminal): Command {
     .argument('[name]', 'its name, if it is not given there');
   return connectionOptions(namespaceOptions(command)).action(
     async (word: string, second: string | undefined, flags: DescribeFlags) => {
-      const { parseNamed } = await import('./kube/target.ts');
-      const { findObject } = await import('./kube/find.ts');
-      const { describeText } = await import('./view/description.ts');
+      const { parseNamed } = await import('../kube/target.ts');
+      const { findObject } = await import('../kube/find.ts');
+      const { describeText } = await import('./description.ts');
       const { kind, name } = parseNamed(word, second);
       const { object, events } = await withClient(flags, async (client) => {
         const namespace = namespaceOf(flags, client) ?? client.namespace;
@@ -44,7 +44,7 @@ interface KubeEvent extends AnyObject {
 
 /** The newest events about an object; none where they may not be read. */
 async function eventsOf(client: Client, { metadata }: AnyObject): Promise<EventFacts[]> {
-  const { listOf, settle } = await import('./kube/read.ts');
+  const { listOf, settle } = await import('../kube/read.ts');
   const fieldSelector = `regarding.uid=${metadata.uid}`;
   const read = await settle(listOf(client, EVENT, { namespace: metadata.namespace, fieldSelector }));
   const events = 'value' in read ? (read.value as KubeEvent[]) : [];

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import type { AnyObject } from '../kube/object.ts';
-import { connectionOptions, namespaceOf, namespaceOptions, withClient } from './kube/connect.ts';
-import type { ConnectionFlags, NamespaceFlags } from './kube/connect.ts';
-import { objectOutputOption, render, renderData } from './output.ts';
-import type { ObjectFormat } from './output.ts';
-import type { Terminal } from './terminal.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { connectionOptions, namespaceOf, namespaceOptions, withClient } from '../kube/connect.ts';
+import type { ConnectionFlags, NamespaceFlags } from '../kube/connect.ts';
+import { objectOutputOption, render, renderData } from '../output.ts';
+import type { ObjectFormat } from '../output.ts';
+import type { Terminal } from '../terminal.ts';
 
 interface GetFlags extends ConnectionFlags, NamespaceFlags {
   output: ObjectFormat;
@@ -23,10 +23,10 @@ export function getCommand(terminal: Terminal): Command {
     .addOption(objectOutputOption());
   return connectionOptions(namespaceOptions(command)).action(
     async (word: string, second: string | undefined, flags: GetFlags) => {
-      const { parseTarget } = await import('./kube/target.ts');
-      const { findObject } = await import('./kube/find.ts');
-      const { listOf } = await import('./kube/read.ts');
-      const { columnsOf } = await import('./view/columns.ts');
+      const { parseTarget } = await import('../kube/target.ts');
+      const { findObject } = await import('../kube/find.ts');
+      const { listOf } = await import('../kube/read.ts');
+      const { columnsOf } = await import('./columns.ts');
       const { kind, name } = parseTarget(word, second);
       const { output, selector, headers, allNamespaces = false } = flags;
       const objects = await withClient(flags, async (client) => {
