@@ -79,7 +79,7 @@ async function review(
   // A refusal of one is a refusal of all.
   await forEachLimit(questions, AT_ONCE, ask, () => true);
   return questions.map((question) => {
-    const { name: _, ...access } = question;
-    return { ...access, allowed: answers.get(question) ?? false };
+    const { verb, group, resource, namespace } = question;
+    return { verb, group, resource, namespace, allowed: answers.get(question) ?? false };
   });
 }

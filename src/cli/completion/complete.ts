@@ -3,12 +3,12 @@ import type { Argument, Command, Option } from 'commander';
 
 /** What only a cluster, or a file, knows. Each gives nothing where it cannot know. */
 export interface Lookup {
-  kinds(): Promise<string[]>;
+  kinds: () => Promise<string[]>;
   /** The names of a kind's objects; `words` has the flags that say where. */
-  names(kind: string, words: readonly string[]): Promise<string[]>;
-  namespaces(words: readonly string[]): Promise<string[]>;
-  contexts(words: readonly string[]): Promise<string[]>;
-  codes(): Promise<string[]>;
+  names: (kind: string, words: readonly string[]) => Promise<string[]>;
+  namespaces: (words: readonly string[]) => Promise<string[]>;
+  contexts: (words: readonly string[]) => Promise<string[]>;
+  codes: () => Promise<string[]>;
 }
 
 export interface Completion {

@@ -47,7 +47,7 @@ function cachesOf(objects: readonly AnyObject[]): ProxyCaches {
     return [name, viewOf(objects.filter(isOfRow), row.indexes)] as const;
   });
   return {
-    views: Object.fromEntries(views) as Record<Name, View> as ProxyViews,
+    views: Object.fromEntries(views) as Record<Name, View>,
     undiscovered: new Set(),
     versionOf: (name) => PROXY_WATCHES[name].kind.versions.at(-1),
   };

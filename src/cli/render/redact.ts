@@ -13,7 +13,7 @@ export function redacted(document: ProxyDocument, filters: ReadonlyMap<string, u
     ...document,
     filterDefinitions: filterDefinitions.map((one) => ({
       ...one,
-      config: (filters.has(one.name) ? filters.get(one.name) : REDACTED) as typeof one.config,
+      config: filters.has(one.name) ? filters.get(one.name) : REDACTED,
     })),
     ...(pem && {
       pem: Object.fromEntries(

@@ -26,7 +26,7 @@ function withData(object: AnyObject): AnyObject {
   return {
     ...rest,
     data: { ...(object['data'] as object), ...Object.fromEntries(encoded) },
-  } as unknown as AnyObject;
+  };
 }
 
 /** What the operator would look at in a namespace, and what is in none. A kind that may not be read counts as absent. */

@@ -41,7 +41,7 @@ export function valueAt(object: unknown, path: string): string {
           : (value as unknown[])[Number(index)];
   }
   if (value === undefined || value === null) return '-';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Conditions and age have columns of their own. */

@@ -51,7 +51,8 @@ export function getCommand(terminal: Terminal): Command {
 /** As kubectl has it: without the book-keeping of field managers. */
 function dataOf(objects: readonly AnyObject[], isOne: boolean): object | undefined {
   const items = objects.map(({ metadata, ...rest }) => {
-    const { managedFields: _, ...kept } = metadata;
+    const kept = { ...metadata };
+    delete kept.managedFields;
     return { ...rest, metadata: kept };
   });
   return isOne ? items[0] : { apiVersion: 'v1', kind: 'List', items };

@@ -64,29 +64,6 @@ suite('isthmus up', () => {
     assert.ok(values(raw).every((value) => !values(records).includes(value ?? '')));
   });
 
-  test('another one uses a Kafka that is there, and ports of its own', async () => {
-    const other = join(workspace('up-other'), 'quickstart');
-    cpSync(folder, other, { recursive: true, filter: (path) => !path.includes('.isthmus') });
-    await using ports = await reserveBlock(16);
-    const args = ['up', '-f', other, '--kafka', kafka, '--port', String(ports.first)];
-    const second = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let heard = '';
-    second.stdout.on('data', (chunk: Buffer) => (heard += chunk.toString()));
-    try {
-      const plain = new RegExp(`^plain +(127\\.0\\.0\\.1:${ports.first})\\s`, 'm');
-      const [, bootstrap] = await waitFor('the other one', async () => plain.exec(heard) ?? undefined, {
-        abort: () => (second.exitCode === null ? undefined : 'it ended'),
-      });
-      const at = { bootstrap: bootstrap!, topic: 'through-plain' };
-      assert.deepEqual(values(await consume('kafkajs', { ...at, count: 3 })), values(RECORDS));
-    } finally {
-      second.kill('SIGINT');
-      if (second.exitCode === null) await once(second, 'exit');
-    }
-  });
-
   test('a mistake is reported with file, line and reason; the rest keeps serving', async () => {
     const file = join(folder, 'clusters.yaml');
     const good = readFileSync(file, 'utf8');
