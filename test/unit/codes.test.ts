@@ -9,6 +9,7 @@ import type { WarningReason } from '../../src/control/brokers/moves/layout-warni
 import type { ConflictReason } from '../../src/control/discover/imports/export-conflicts.ts';
 import type { Reason as PodSetReason } from '../../src/control/pod-sets/faults.ts';
 import type { Reason as ProxyReason } from '../../src/control/proxy/faults.ts';
+import type { Reason as RedpandaReason } from '../../src/control/redpanda/faults.ts';
 import { CODES, CODES_PAGE, anchorOf, findCode } from '../../src/ops/codes/codes.ts';
 import { REASONS } from '../../src/ops/codes/reasons.ts';
 import type { ReasonCode } from '../../src/ops/codes/reasons.ts';
@@ -19,7 +20,7 @@ const root = join(import.meta.dirname, '../..');
 /** Held by the compiler: a reason of a road's closed list that is not in the table does not fit here. */
 type InTable<R extends ReasonCode> = R;
 type RoadReason = InTable<
-  ProxyReason | KafkaReason | EntityReason | PodSetReason | ConflictReason | WarningReason
+  ProxyReason | KafkaReason | EntityReason | RedpandaReason | PodSetReason | ConflictReason | WarningReason
 >;
 const sample: RoadReason = 'Invalid';
 

@@ -1,4 +1,4 @@
-/** Reasons of the roads kafka and pod-sets: Kafka, KafkaNodePool, KafkaTopic, KafkaUser, StrimziPodSet. */
+/** Reasons of the roads kafka, redpanda and pod-sets. */
 import { NOTHING_TO_DO } from './entry.ts';
 import type { CodeEntry } from './entry.ts';
 
@@ -77,6 +77,36 @@ const KAFKA = {
     means: 'A setting is not used; the rest is.',
     why: 'Isthmus sets it itself, or it has no meaning here.',
     cure: 'Remove the setting that the message names.',
+  },
+  FieldIgnored: {
+    means: 'A field is not used; the rest is.',
+    why: 'Isthmus decides it itself, or it has no meaning here.',
+    cure: 'Remove the field that the message names.',
+  },
+  BrokerRestarted: {
+    means: 'A broker was restarted.',
+    why: 'The note of the event says why.',
+    cure: NOTHING_TO_DO,
+  },
+  CaKeyReplaced: {
+    means: 'The key of a certificate authority is being replaced.',
+    why: 'Somebody asked for it, or its time had come; both keys are trusted meanwhile.',
+    cure: 'Clients that keep the authority’s certificate in a file of their own need the new one, too.',
+  },
+  CaRenewed: {
+    means: 'The certificate of an authority was renewed; its key is the same.',
+    why: 'It would have ended soon, or somebody asked for it.',
+    cure: 'Clients that keep it in a file of their own take the new one before the old one ends.',
+  },
+  CaRemoved: {
+    means: 'A former certificate authority is no longer trusted.',
+    why: 'Nothing in use was signed by it any more, or it has ended.',
+    cure: NOTHING_TO_DO,
+  },
+  CertificatesIssued: {
+    means: 'Certificates of nodes were signed anew.',
+    why: 'The note of the event says why for each.',
+    cure: NOTHING_TO_DO,
   },
   Layout: {
     means: 'The cluster works, and would not survive much.',
