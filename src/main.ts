@@ -7,6 +7,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(0);
 });
 
-process.exitCode = await runProgram(process.argv.slice(2));
+// kubectl asks `kubectl_complete-isthmus` for the completions of its plugin.
+const isCompletion = process.argv[1]?.endsWith('kubectl_complete-isthmus') ?? false;
+const args = process.argv.slice(2);
+process.exitCode = await runProgram(isCompletion ? ['__complete', '--', ...args] : args);
 // A command that failed half way has perhaps opened what would keep the process alive, with nobody left to close it.
 if (process.exitCode !== 0) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

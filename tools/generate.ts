@@ -1,11 +1,12 @@
 /** Writes every generated file: `npm run generate`. A test fails where one of them is out of date. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ERRORS_PAGE, errorsPage } from './errors-page.ts';
+import { CODES_PAGE } from '../src/ops/codes/codes.ts';
+import { codesPage } from './codes-page.ts';
 import { GENERATED_FOLDERS, generatedFiles } from '../src/resources/generated.ts';
 
 const root = join(import.meta.dirname, '..');
-const files = generatedFiles().set(ERRORS_PAGE, errorsPage());
+const files = generatedFiles().set(CODES_PAGE, codesPage());
 
 for (const folder of GENERATED_FOLDERS) {
   await mkdir(join(root, folder), { recursive: true });

@@ -13,6 +13,7 @@ interface Finding {
   file: string;
   line: number;
   message: string;
+  code: string;
 }
 
 /** `isthmus analyze -f DIR`: what is wrong with resources before anything is applied. */
@@ -32,6 +33,7 @@ export function analyzeCommand(terminal: Terminal): Command {
 
 const COLUMNS = {
   where: ({ file, line }: Finding) => `${file}:${line}`,
+  code: ({ code }: Finding) => code,
   problem: ({ message }: Finding) => message,
 };
 

@@ -33,6 +33,6 @@ suite('the process', () => {
     assert.deepEqual([code, err], [0, 'nothing wrong in 1 resource\n']);
     const bad = isthmus(['analyze', '-f', '-'], good.replace('metadata', 'metadatum'));
     assert.equal(bad.code, 1);
-    assert.match(bad.out, /standard input:1 +metadata is required/);
+    assert.match(bad.out, /standard input:1 +RESOURCE_INVALID +metadata is required/);
   });
 });

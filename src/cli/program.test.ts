@@ -57,6 +57,10 @@ suite('the program', () => {
       ['install', '--watch-namespaces', ''],
       ['install', '--watch-namespaces', 'a,B'],
       ['operator', '--management-port', ''],
+      ['up', '-f', '.', '--kafka', 'localhost'],
+      ['up', '-f', '.', '--port', '0'],
+      ['status', '--timeout', 'soon'],
+      ['check', 'rail'],
       ['proxy', '--config', 'x', '--log-level', 'loud'],
     ]) {
       const { code, out, err } = await isthmus(...args);
@@ -162,6 +166,15 @@ suite('the program', () => {
     assert.ok(!proxy.resources.includes('strimzipodsets'));
     const both = await rulesOf('--roads', 'proxy,pod-sets');
     assert.deepEqual(new Set(both.resources), new Set([...proxy.resources, ...pods.resources]));
+  });
+
+  test('explain says what a code means, and what is close to one that is none', async () => {
+    const { code, out } = await isthmus('explain', 'hostnametaken');
+    assert.equal(code, 0);
+    assert.match(out, /^HostNameTaken: .*\n\nWhy: .*\nWhat to do: .*\nMore: .*codes\.md#hostnametaken\n$/);
+    assert.match((await isthmus('explain')).out, /\nCLUSTER_UNREACHABLE +error /);
+    const misspelt = await isthmus('explain', 'HostNamTaken');
+    assert.deepEqual([misspelt.code, /is it HostNameTaken\?/.test(misspelt.err)], [2, true]);
   });
 
   test('install takes no namespace for its own that may be somebody else’s', async () => {

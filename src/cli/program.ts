@@ -1,14 +1,22 @@
 import { Command } from 'commander';
 import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
+import { checkCommand } from './check.ts';
+import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
+import { configCommand } from './config.ts';
+import { describeCommand } from './view/describe-command.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
+import { explainCommand } from './explain.ts';
+import { getCommand } from './view/get-command.ts';
 import { installCommand } from './install.ts';
 import { operatorCommand } from './operator.ts';
 import { probeCommand } from './probe.ts';
 import { proxyCommand } from './proxy.ts';
+import { statusCommand } from './view/status-command.ts';
 import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
+import { treeCommand } from './view/tree-command.ts';
 import { upCommand } from './up.ts';
 
 /** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */
@@ -20,6 +28,14 @@ const COMMANDS = [
   installCommand,
   analyzeCommand,
   probeCommand,
+  checkCommand,
+  statusCommand,
+  getCommand,
+  describeCommand,
+  treeCommand,
+  explainCommand,
+  configCommand,
+  completionCommand,
 ];
 
 /** The whole command tree. Called as kubectl-isthmus it is a kubectl plugin, and says so in its help. */
@@ -49,7 +65,9 @@ export async function runProgram(
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
   try {
-    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    const program = createProgram(terminal);
+    if (args[0] === COMPLETE) await printCompletions(program, args.slice(1), terminal);
+    else await program.parseAsync(args, { from: 'user' });
     return terminal.exitCode;
   } catch (thrown) {
     const failure = explainFailure(thrown);

@@ -4,6 +4,10 @@ import type { ExitCode } from './exit.ts';
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Whether `out` shows colours; no if left out. */
+  readonly colors?: boolean;
+  /** How wide it is; without a limit if left out, as a file is. */
+  readonly columns?: number;
   /** How the program ends once the command returns; fine unless said otherwise. */
   exitCode: ExitCode;
 }
@@ -13,6 +17,8 @@ export function processTerminal(): Terminal {
   return {
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    colors: process.stdout.isTTY && !process.env['NO_COLOR'],
+    ...(process.stdout.isTTY && { columns: process.stdout.columns }),
     exitCode: 0,
   };
 }

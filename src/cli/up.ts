@@ -1,15 +1,17 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
 import type { Listing } from '../store/local-plan.ts';
 import type { UpState } from '../store/up.ts';
-import { logLevelOption } from './arguments.ts';
+import { logLevelOption, parsePort } from './arguments.ts';
 import { render } from './output.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
 interface UpFlags {
   filename: string;
+  kafka?: string;
+  port?: number;
   logLevel: LogLevel;
 }
 
@@ -20,12 +22,16 @@ export function upCommand(terminal: Terminal): Command {
       'serve a folder of resources on this machine, no Kubernetes needed; follows changes of the files',
     )
     .requiredOption('-f, --filename <folder>', 'the folder with YAML files')
+    .option('--kafka <host:port>', 'use this Kafka where an embedded one is asked for', parseBootstrap)
+    .option('--port <port>', 'where the ports of clusterIP ingresses begin', parseListenPort)
     .addOption(logLevelOption('warn'))
-    .action(async ({ filename, logLevel }: UpFlags) => {
+    .action(async ({ filename, logLevel, kafka, port }: UpFlags) => {
       const { startUp } = await import('../store/up.ts');
       const stopped = untilStopped();
       const up = await startUp({
         folder: filename,
+        kafka,
+        port,
         log: createLog(logLevel, { role: 'up' }),
         onChange: (state) => terminal.out(describe(state)),
         onProgress: (line) => terminal.err(`isthmus: ${line}\n`),
@@ -54,12 +60,44 @@ export function describe({ listings, problems, kafka }: UpState): string {
 
 /** Lines that work as they are: with the tools of the Kafka that was started, else with kcat. */
 function paste(listings: readonly Listing[], kafka: UpState['kafka']): string {
-  const bootstrap = listings.find(({ protocol }) => protocol === 'TCP')?.bootstrap;
-  if (bootstrap === undefined) return '';
-  const tool = (name: string) =>
-    `java -cp '${kafka?.libs}/*' org.apache.kafka.tools.${name} --bootstrap-server ${bootstrap} --topic hello`;
-  const [produce, consume] = kafka
-    ? [tool('ConsoleProducer'), `${tool('consumer.ConsoleConsumer')} --from-beginning`]
-    : [`kcat -b ${bootstrap} -t hello -P`, `kcat -b ${bootstrap} -t hello -C`];
-  return `\nTo try it, in another terminal:\n  echo hello | ${produce}\n  ${consume}\n`;
+  const plain = listings.filter(({ protocol }) => protocol === 'TCP');
+  const tries = plain.map((listing) =>
+    tryLines(listing, kafka)
+      .map((line) => `  ${line}\n`)
+      .join(''),
+  );
+  return tries.length === 0 ? '' : `\nTo try it, in another terminal:\n${tries.join('')}`;
+}
+
+/** In, out, and, where filters work on it, what the broker itself has of it. */
+function tryLines({ virtualCluster, bootstrap, filters }: Listing, kafka: UpState['kafka']): string[] {
+  const topic = `hello-${virtualCluster}`;
+  const tool = (name: string, at: string) =>
+    `java -cp '${kafka?.libs}/*' org.apache.kafka.tools.${name} --bootstrap-server ${at} --topic ${topic}`;
+  const isOurs = kafka?.libs !== undefined;
+  const produce = isOurs ? tool('ConsoleProducer', bootstrap) : `kcat -b ${bootstrap} -t ${topic} -P`;
+  const consume = (at: string) =>
+    isOurs
+      ? `${tool('consumer.ConsoleConsumer', at)} --from-beginning --max-messages 1`
+      : `kcat -b ${at} -t ${topic} -C -o beginning -e`;
+  return [
+    `# ${virtualCluster}`,
+    `echo hello | ${produce}`,
+    consume(bootstrap),
+    ...(kafka && filters.length > 0 ? ['# the same as the broker has it', consume(kafka.bootstrap)] : []),
+  ];
+}
+
+/** Reads HOST:PORT, or several with commas. */
+function parseBootstrap(text: string): string {
+  const isAddress = (word: string) => /^(\[[0-9a-fA-F:.]+\]|[^\s:/,]+):\d{1,5}$/.test(word);
+  if (!text.split(',').every(isAddress))
+    throw new InvalidArgumentError('write HOST:PORT, e.g. localhost:9092.');
+  return text;
+}
+
+function parseListenPort(text: string): number {
+  const port = parsePort(text);
+  if (port === 0) throw new InvalidArgumentError('a port is 1 to 65535.');
+  return port;
 }

@@ -1,6 +1,6 @@
 /**
  * Every error a user can meet, in one closed table. A code is permanent: it is searched for, and documented in
- * docs/reference/errors.md (generated from here). `message` says what is wrong, `hint` what to do about it.
+ * docs/reference/codes.md (generated from here, and from `codes/`). `message` says what is wrong, `hint` what to do about it.
  */
 export const ERRORS = {
   CONFIG_INVALID: {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
 import { filterConfig } from '../control/proxy/resolve/resolve.ts';
+import type { Code } from '../ops/codes/codes.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import { moduleOf } from '../ops/filter-module.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
@@ -12,7 +13,7 @@ import { readResources, resourcesOf } from './resources.ts';
 import type { FolderResources } from './resources.ts';
 
 export interface Analysis {
-  problems: Problem[];
+  problems: (Problem & { code: Code })[];
   counts: FolderResources['counts'];
 }
 
@@ -27,7 +28,10 @@ export async function analyzeFolder(folder: string): Promise<Analysis> {
     ...locateFaults(faults, resources),
     ...(await filterProblems(resources)),
   ];
-  return { problems, counts: resources.counts };
+  return {
+    problems: problems.map((problem) => ({ ...problem, code: problem.code ?? 'RESOURCE_INVALID' })),
+    counts: resources.counts,
+  };
 }
 
 /** What the filters themselves say to their configurations. A module of the user's is where the proxy runs, not here. */
@@ -63,9 +67,9 @@ function readStandardInput(): FolderResources {
 
 /** The faults of a plan, each with the file and line that leads to it. */
 export function locateFaults(faults: LocalPlan['faults'], resources: FolderResources): Problem[] {
-  return faults.map(({ kind, name, namespace, path, message }) => {
+  return faults.map(({ kind, name, namespace, path, reason, message }) => {
     const document = resources.documentOf(kind, name, namespace);
     const text = `${kind} "${name}": ${message}`;
-    return { file: document?.file ?? '', line: document?.lineOf(path) ?? 1, message: text };
+    return { file: document?.file ?? '', line: document?.lineOf(path) ?? 1, message: text, code: reason };
   });
 }

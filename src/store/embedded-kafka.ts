@@ -9,8 +9,8 @@ import { reservePorts } from './embedded/ports.ts';
 
 export interface EmbeddedKafka {
   readonly bootstrap: string;
-  /** The folder of its jars, where the command-line tools are, too. */
-  readonly libs: string;
+  /** The folder of its jars, where the command-line tools are, too; of one that was started here. */
+  readonly libs?: string;
   stop(): Promise<void>;
 }
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isNode, LineCounter, parseAllDocuments } from 'yaml';
 import type { Document } from 'yaml';
+import type { Code } from '../ops/codes/codes.ts';
 import { messageOf } from '../ops/errors.ts';
 
 /** One YAML document of a folder, and where in it each field stands. */
@@ -18,6 +19,8 @@ export interface Problem {
   file: string;
   line: number;
   message: string;
+  /** What `isthmus explain` knows it by; one that is left out is a resource that is not valid. */
+  code?: Code;
 }
 
 export interface FolderContents {

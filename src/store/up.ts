@@ -13,6 +13,7 @@ import { loadDocument } from '../proxy/config/load.ts';
 import { createProxy } from '../proxy/workers/proxy.ts';
 import { EMBEDDED } from '../resources/common/names.ts';
 import { locateFaults } from './analyze.ts';
+import { isFree } from './embedded/ports.ts';
 import { startEmbeddedKafka } from './embedded-kafka.ts';
 import type { EmbeddedKafka } from './embedded-kafka.ts';
 import type { Problem } from './folder.ts';
@@ -25,6 +26,10 @@ import { watchFolder } from './watch-folder.ts';
 export interface UpOptions {
   folder: string;
   log: Log;
+  /** The Kafka to use where resources ask for an embedded one, as HOST:PORT; one is started if left out. */
+  kafka?: string | undefined;
+  /** Where the ports of clusterIP ingresses begin, whatever the resources say. */
+  port?: number | undefined;
   /** Told after each reading of the folder what is served now and what is wrong. */
   onChange: (state: UpState) => void;
   /** Told what takes long. */
@@ -34,8 +39,8 @@ export interface UpOptions {
 export interface UpState {
   listings: Listing[];
   problems: Problem[];
-  /** The Kafka that was started, if any resource asked for one. */
-  kafka: Pick<EmbeddedKafka, 'bootstrap' | 'libs'> | undefined;
+  /** The Kafka that was started or named, if any resource asked for one; one that was named has no tools here. */
+  kafka: { bootstrap: string; libs?: string } | undefined;
 }
 
 export interface Up {
@@ -50,9 +55,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
   const state = join(folder, '.isthmus');
   const proxy = createProxy({ log, metrics: createMetrics(), workers: 1 });
   const checker = createChecker(proxyChecks);
-  let allocation = readAllocation(state);
-  let kafka: EmbeddedKafka | undefined;
+  const portsFile = options.port === undefined ? ALLOCATION_FILE : `ports-${options.port}.json`;
+  let allocation = readAllocation(state, portsFile);
+  let kafka: EmbeddedKafka | undefined = options.kafka === undefined ? undefined : namedKafka(options.kafka);
   let drainMs = 0;
+  let hasListened = false;
 
   /** Plans until the proxy's own checks find nothing more; who asks for an embedded Kafka gets the address of one. */
   async function plan(snapshot: ProxySnapshot): Promise<LocalPlan> {
@@ -69,10 +76,14 @@ export async function startUp(options: UpOptions): Promise<Up> {
 
   async function follow(): Promise<void> {
     const resources = readResources(folder);
-    const planned = await plan(resources.snapshot);
+    const snapshot = withPort(resources.snapshot, options.port);
+    // Before anything is started that takes long: later on, the proxy says by itself what it cannot listen on.
+    if (!hasListened) await refuseTakenPorts(planLocally(snapshot, allocation, Date.now()).allocation);
+    hasListened = true;
+    const planned = await plan(snapshot);
     // Persisted before anything listens, so that the ports are the same after the next start.
     if (JSON.stringify(planned.allocation) !== JSON.stringify(allocation))
-      writeAllocation(state, planned.allocation);
+      writeAllocation(state, planned.allocation, portsFile);
     ({ allocation } = planned);
     const loaded = await loadDocument(JSON.parse(planned.config.text), folder);
     await proxy.apply({ ...loaded, hash: '' });
@@ -125,11 +136,42 @@ function withEmbedded(snapshot: ProxySnapshot, kafka: EmbeddedKafka | undefined)
   return { ...snapshot, clusterRefs };
 }
 
+/** A Kafka that somebody else runs. */
+const namedKafka = (bootstrap: string): EmbeddedKafka => ({ bootstrap, stop: async () => {} });
+
+function withPort(snapshot: ProxySnapshot, port: number | undefined): ProxySnapshot {
+  if (port === undefined) return snapshot;
+  const ingresses = snapshot.ingresses.map((ingress) => {
+    const { clusterIP } = ingress.spec;
+    return clusterIP ? { ...ingress, spec: { ...ingress.spec, clusterIP: { ...clusterIP, port } } } : ingress;
+  });
+  return { ...snapshot, ingresses };
+}
+
+/** Ports that were given out and that another program has. */
+async function refuseTakenPorts({ held }: Allocation): Promise<void> {
+  const wanted = Object.values(held).flatMap(({ start, nodes }) => [
+    start,
+    ...nodes.flatMap((range) =>
+      Array.from({ length: range.end - range.start + 1 }, (_, index) => start + 1 + range.offset + index),
+    ),
+  ]);
+  const taken: number[] = [];
+  for (const port of wanted.slice(0, MAX_PROBED)) if (!(await isFree(port))) taken.push(port);
+  if (taken.length === 0) return;
+  const [which, them] = taken.length === 1 ? ['port', 'it'] : ['ports', 'them'];
+  const message = `another program has ${which} ${taken.join(', ')} of 127.0.0.1; stop ${them}, or choose where ports begin with --port`;
+  throw new IsthmusError('LISTEN_FAILED', message);
+}
+
+/** A folder with more is no first try, and is not kept waiting. */
+const MAX_PROBED = 256;
+
 const ALLOCATION_FILE = 'ports.json';
 
 /** Which ports belong to whom, as it was written down the last time. */
-export function readAllocation(state: string): Allocation {
-  const file = join(state, ALLOCATION_FILE);
+export function readAllocation(state: string, name = ALLOCATION_FILE): Allocation {
+  const file = join(state, name);
   if (!existsSync(file)) return NOTHING_ALLOCATED;
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Allocation;
@@ -140,8 +182,8 @@ export function readAllocation(state: string): Allocation {
 }
 
 /** Whole or not at all: half a file would keep the next start from happening. */
-export function writeAllocation(state: string, allocation: Allocation): void {
-  const file = join(state, ALLOCATION_FILE);
+export function writeAllocation(state: string, allocation: Allocation, name = ALLOCATION_FILE): void {
+  const file = join(state, name);
   try {
     mkdirSync(state, { recursive: true });
     writeFileSync(`${file}.new`, `${JSON.stringify(allocation, null, 2)}\n`);

@@ -1,8 +1,9 @@
 /** What can be wrong with a resource, and the conditions that it amounts to. Pure. */
 import type { PlannedCondition } from '../../kube/write/conditions.ts';
+import type { ReasonCode } from '../../ops/codes/reasons.ts';
 
 /** Why something cannot be served, or not fully. `path` is the field of the resource that leads there. */
-export interface Fault<Reason extends string = string> {
+export interface Fault<Reason extends ReasonCode = ReasonCode> {
   reason: Reason;
   path: readonly (string | number)[];
   message: string;
@@ -11,14 +12,14 @@ export interface Fault<Reason extends string = string> {
 }
 
 /** What a road knows of its reasons. */
-export interface FaultTable<Reason extends string, Type extends string> {
+export interface FaultTable<Reason extends ReasonCode, Type extends string> {
   /** Each reason belongs to the condition that it makes False. */
   conditionOf: Readonly<Record<Reason, Type>>;
   /** Reasons of faults to come: the condition stays True, and says so. */
   warnings: ReadonlySet<Reason>;
 }
 
-export interface FaultRules<Reason extends string, Type extends string> {
+export interface FaultRules<Reason extends ReasonCode, Type extends string> {
   /** The condition that a fault makes False. */
   conditionTypeOf: (fault: Pick<Fault<Reason>, 'reason'>) => Type;
   /** Whether a fault keeps something from being served at all: a fault about readiness does not. */
@@ -36,7 +37,7 @@ export interface FaultRules<Reason extends string, Type extends string> {
 /** As much as CRDs allow: with more the API server would refuse the whole status. */
 export const MAX_MESSAGE = 8192;
 
-export function faultRules<Reason extends string, Type extends string>({
+export function faultRules<Reason extends ReasonCode, Type extends string>({
   conditionOf,
   warnings,
 }: FaultTable<Reason, Type>): FaultRules<Reason, Type> {

@@ -6,7 +6,7 @@ import { orEmpty } from '../schema.ts';
 import { kept, readyColumn, strimzi, strimziStatus } from './group.ts';
 
 /** The annotation that later versions of the design use instead of `spec.cluster`. */
-const CLUSTER_ALIAS = 'strimzi.io/stretch-cluster-alias';
+export const CLUSTER_ALIAS = 'strimzi.io/stretch-cluster-alias';
 /** The labels that name the cluster within the network that joins them, newest first. */
 const NETWORK_ID_LABELS = ['strimzi.io/cluster-network-id', 'strimzi.io/submariner-cluster-id'] as const;
 

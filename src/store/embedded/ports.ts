@@ -13,7 +13,8 @@ export interface Ports extends AsyncDisposable {
   release(): Promise<void>;
 }
 
-function isFree(port: number): Promise<boolean> {
+/** Whether nobody listens on a port of loopback now. */
+export function isFree(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const probe = createServer();
   probe.once('error', () => resolve(false));

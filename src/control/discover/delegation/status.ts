@@ -141,7 +141,8 @@ function dataOf(status: DelegationStatus): Record<string, string> {
   return { state, platform, zones: zones.join(' '), server, reason, verified: verified.join(' ') };
 }
 
-function statusOf(data: Record<string, string>): DelegationStatus | undefined {
+/** The status that the ConfigMap holds. */
+export function statusOf(data: Readonly<Record<string, string>>): DelegationStatus | undefined {
   const state = STATES.find((one) => one === data['state']);
   if (!state) return undefined;
   const { platform, zones = '', server, reason = '', verified = '' } = data;

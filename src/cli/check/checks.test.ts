@@ -1,0 +1,185 @@
+/** What each check says to facts: a fact is changed, and one check says so. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { secretPolicy } from '../../control/install/secret-policy.ts';
+import { infrastructurePolicy } from '../../control/install/infrastructure-policy.ts';
+import { filterProtection } from '../../control/install/protected-filters.ts';
+import { crdOf } from '../../resources/crd.ts';
+import { KINDS } from '../../resources/registry.ts';
+import { checkAll } from './checks.ts';
+import type { Crd, Facts } from './facts.ts';
+import { OPTIONAL_KINDS } from './kinds.ts';
+import { reportData, reportText } from './report.ts';
+
+const crds = KINDS.map((kind) => structuredClone(crdOf(kind)) as unknown as Crd);
+const account = { name: 'isthmus-operator', namespace: 'isthmus-system' };
+const policies = [
+  ...infrastructurePolicy(),
+  ...filterProtection(),
+  ...secretPolicy({ name: 'isthmus-operator.isthmus-system' }, account, ['proxy']),
+].map(({ metadata }) => metadata.name);
+
+const ready = (name: string, status: object = {}) => ({
+  apiVersion: 'kroxylicious.io/v1alpha1',
+  kind: 'KafkaProxy',
+  metadata: { name, namespace: name, generation: 2 },
+  status: {
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 2 }],
+    ...status,
+  },
+});
+
+/** An installation without a fault. */
+const GOOD: Facts = {
+  road: undefined,
+  namespace: 'isthmus-system',
+  server: { value: { gitVersion: 'v1.34.1', major: '1', minor: '34+' } },
+  crds: { value: crds },
+  installRights: { value: [{ verb: 'create', group: 'apps', resource: 'deployments', allowed: true }] },
+  operator: { value: { roads: ['proxy', 'kafka'], watchNamespaces: [], replicas: 2, readyReplicas: 2 } },
+  operatorRights: { value: [{ verb: 'list', group: '', resource: 'pods', allowed: true }] },
+  lease: { value: { holder: 'pod-a_1', isRenewed: true } },
+  policies: { value: policies },
+  resources: new Map([['KafkaProxy', { value: [ready('a')] }]]),
+  served: new Map(OPTIONAL_KINDS.map(({ kind }) => [kind, { value: true }])),
+  gatewayControllers: { value: ['example.com/gateway'] },
+  dns: { value: { replicas: 1, readyReplicas: 1 } },
+  delegation: {
+    value: {
+      state: 'delegated',
+      platform: undefined,
+      zones: ['a.test'],
+      server: undefined,
+      reason: '',
+      verified: [],
+    },
+  },
+};
+
+const findings = (facts: Partial<Facts>, isBefore = false) =>
+  checkAll({ ...GOOD, ...facts }, isBefore)
+    .flatMap(({ checks }) => checks)
+    .filter(({ result }) => result !== 'success')
+    .map(({ code, result, error }) => `${result} ${code}: ${error}`);
+
+const only = (name: string, change: (crd: Crd) => Crd | undefined): Facts['crds'] => ({
+  value: crds.flatMap((crd) => (crd.metadata.name === name ? (change(structuredClone(crd)) ?? []) : [crd])),
+});
+
+suite('check', () => {
+  test('nothing is wrong with a whole installation, nor before one', () => {
+    assert.deepEqual(findings({}), []);
+    assert.deepEqual(findings({}, true), []);
+    assert.deepEqual(findings({ crds: { value: [] } }, true), []);
+  });
+
+  test('a server that does not answer is the only finding', () => {
+    assert.deepEqual(findings({ server: { problem: 'refused' } }), ['error ApiUnreachable: refused']);
+    const old = { value: { gitVersion: 'v1.29.0', major: '1', minor: '29' } };
+    assert.match(findings({ server: old })[0]!, /^error ApiTooOld/);
+  });
+
+  test('a CRD may be missing, outdated, or another project’s', () => {
+    const name = 'kafkanodepools.kafka.strimzi.io';
+    assert.deepEqual(findings({ crds: only(name, () => undefined) }), [
+      `error CrdMissing: there is no CRD ${name}`,
+    ]);
+    const withoutCluster = (labels: Record<string, string>) =>
+      only(name, (crd) => {
+        crd.metadata.labels = labels;
+        for (const { schema } of crd.spec.versions) {
+          const spec = schema?.openAPIV3Schema?.properties?.['spec'];
+          delete spec?.properties?.['cluster'];
+          delete spec?.['x-kubernetes-preserve-unknown-fields'];
+        }
+        return crd;
+      });
+    const dropped = `would drop spec.cluster (the annotation strimzi.io/stretch-cluster-alias says the same)`;
+    assert.deepEqual(findings({ crds: withoutCluster({ app: 'strimzi' }) }), [
+      `warning CrdForeign: the schema of ${name} ${dropped}`,
+    ]);
+    assert.deepEqual(findings({ crds: withoutCluster({ 'app.kubernetes.io/part-of': 'isthmus' }) }), [
+      `error CrdOutdated: the schema of ${name} ${dropped}`,
+    ]);
+    const older = only(name, (crd) => {
+      for (const version of crd.spec.versions) version.name = 'v0';
+      return crd;
+    });
+    assert.match(
+      findings({ crds: older })[0]!,
+      /^error CrdOutdated: .* serves v0, v0, and not v1beta2 or v1$/,
+    );
+  });
+
+  test('what the operator lacks is listed, with the verbs of a resource together', () => {
+    const right = (verb: string) => ({
+      verb,
+      group: '',
+      resource: 'secrets',
+      namespace: 'a',
+      allowed: false,
+    });
+    assert.deepEqual(findings({ operatorRights: { value: [right('get'), right('list')] } }), [
+      'error OperatorRightMissing: get, list secrets in a',
+    ]);
+    assert.match(findings({ policies: { value: [] } })[0]!, /^warning PolicyMissing: no binding of isthmus-/);
+    assert.match(findings({ lease: { value: undefined } })[0]!, /^error OperatorWithoutLeader/);
+    const down = { roads: ['proxy' as const], watchNamespaces: [], replicas: 2, readyReplicas: 1 };
+    assert.deepEqual(findings({ operator: { value: down } }), [
+      'warning OperatorNotReady: 1 of 2 pods are ready',
+    ]);
+    assert.match(findings({ operator: { value: undefined } })[0]!, /^error OperatorMissing/);
+  });
+
+  test('what may not be read is a warning, and hides nothing else', () => {
+    const problem = { problem: 'forbidden' };
+    assert.deepEqual(findings({ operatorRights: problem, lease: { value: undefined } }), [
+      'error OperatorWithoutLeader: there is no Lease isthmus-operator in its namespace',
+      'warning CannotLook: forbidden',
+    ]);
+  });
+
+  test('resources that are not ready, or that nobody has looked at', () => {
+    const conditions = [{ type: 'Ready', status: 'False', reason: 'PodsNotReady', message: '0 of 2' }];
+    const bad = { ...ready('a'), status: { conditions } };
+    assert.deepEqual(findings({ resources: new Map([['KafkaProxy', { value: [bad] }]]) }), [
+      'error ResourceNotReady: a/a: PodsNotReady: 0 of 2',
+    ]);
+    const newer = { ...ready('a'), metadata: { ...ready('a').metadata, generation: 3 } };
+    assert.deepEqual(findings({ resources: new Map([['KafkaProxy', { value: [newer] }]]) }), [
+      'error StatusOutdated: a/a',
+    ]);
+  });
+
+  test('several tenants with host names, and no NamePolicy', () => {
+    const tenants = ['a', 'b'].map((name) => ready(name, { hostNames: [{}] }));
+    const resources = (policies: object[]): Facts['resources'] =>
+      new Map([
+        ['KafkaProxy', { value: tenants }],
+        ['NamePolicy', { value: policies as never }],
+      ]);
+    assert.match(findings({ resources: resources([]) })[0]!, /^warning NamePolicyMissing: a, b claim/);
+    assert.deepEqual(findings({ resources: resources([{}]) }), []);
+  });
+
+  test('optional kinds are warnings; one road asks for no more than its own', () => {
+    const served = new Map([...GOOD.served, ['Route', { value: false }]]);
+    assert.match(findings({ served })[0]!, /^warning KindNotServed/);
+    assert.deepEqual(findings({ served, road: 'kafka' }), []);
+    assert.match(findings({ delegation: { value: undefined } })[0]!, /^warning NotDelegated/);
+  });
+
+  test('is reported with what to do, and as data', () => {
+    const bad = checkAll({ ...GOOD, lease: { value: undefined } }, false);
+    const text = reportText(bad, false);
+    assert.match(
+      text,
+      /^✖ one of them leads\n {4}there is no Lease .*\n {4}See .* \[OperatorWithoutLeader\]\n {4}see docs\//m,
+    );
+    assert.match(text, /Status check results are ✖\n$/);
+    assert.ok(reportText(bad, true).includes('\u001b[31m✖'));
+    const data = reportData(bad) as { success: boolean; categories: { categoryName: string }[] };
+    assert.equal(data.success, false);
+    assert.equal(data.categories[0]!.categoryName, 'kubernetes');
+  });
+});

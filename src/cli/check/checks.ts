@@ -1,0 +1,52 @@
+/** All checks, by category. Pure. */
+import { crdChecks, optionalKindChecks } from './crd-checks.ts';
+import { CHECKED_ROADS } from './facts.ts';
+import type { CheckedRoad, CheckResult, Facts } from './facts.ts';
+import { apiChecks, installRightChecks, operatorChecks } from './operator-checks.ts';
+import { dnsChecks, namePolicyChecks, resourceChecks } from './resource-checks.ts';
+
+export interface Category {
+  name: string;
+  checks: CheckResult[];
+}
+
+/** What a road is called when its resources are meant. */
+const TITLES: Record<CheckedRoad, string> = {
+  proxy: 'road proxy',
+  kafka: 'road kafka',
+  'pod-sets': 'road pod-sets',
+  dns: 'dns',
+};
+
+/** Checks of an installation, or, with `isBefore`, of a cluster that is to get one. */
+export function checkAll(facts: Facts, isBefore: boolean): Category[] {
+  const roads = roadsOf(facts);
+  const api = { name: 'kubernetes', checks: apiChecks(facts) };
+  if ('problem' in facts.server) return [api];
+  const all: Category[] = [
+    api,
+    ...(isBefore ? [{ name: 'rights to install', checks: installRightChecks(facts) }] : []),
+    { name: 'kinds', checks: crdChecks(facts, roads, isBefore) },
+    { name: 'kinds of other projects', checks: optionalKindChecks(facts, roads) },
+    ...(isBefore ? [] : [{ name: 'operator', checks: operatorChecks(facts) }]),
+    ...(isBefore ? [] : roads.map((road) => ({ name: TITLES[road], checks: roadChecks(facts, road) }))),
+  ];
+  return all.filter(({ checks }) => checks.length > 0);
+}
+
+function roadChecks(facts: Facts, road: CheckedRoad): CheckResult[] {
+  return [
+    ...resourceChecks(facts, road),
+    ...(road === 'proxy' ? namePolicyChecks(facts) : []),
+    ...(road === 'dns' ? dnsChecks(facts) : []),
+  ];
+}
+
+/** The road asked for, or those that are served here; all of them where nobody serves any. */
+function roadsOf({ road, operator, dns }: Facts): readonly CheckedRoad[] {
+  if (road) return [road];
+  const served = 'value' in operator ? (operator.value?.roads ?? []) : [];
+  const hasDns = 'value' in dns && dns.value !== undefined;
+  if (served.length === 0 && !hasDns) return ['proxy'];
+  return CHECKED_ROADS.filter((one) => (one === 'dns' ? hasDns : served.includes(one)));
+}

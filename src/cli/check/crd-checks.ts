@@ -1,0 +1,77 @@
+/** Whether the kinds that roads need are there, and are what this version knows. Pure. */
+import { crdName } from '../../resources/crd.ts';
+import type { Kind } from '../../resources/kind.ts';
+import { CLUSTER_ALIAS } from '../../resources/strimzi/kafka-node-pool.ts';
+import type { CheckedRoad, CheckResult, Crd, Facts } from './facts.ts';
+import { NEEDED_KINDS, OPTIONAL_KINDS } from './kinds.ts';
+import { fail, fine, known, warn } from './results.ts';
+import { droppedFields } from './schema-difference.ts';
+
+/** Fields that can be written in another way, which every schema keeps. */
+const ANNOTATION_OF: Readonly<Record<string, string>> = {
+  'KafkaNodePool spec.cluster': CLUSTER_ALIAS,
+};
+
+export function crdChecks(facts: Facts, roads: readonly CheckedRoad[], isBefore: boolean): CheckResult[] {
+  const needed = new Set(roads.flatMap((road) => NEEDED_KINDS[road]));
+  return known('CRDs can be read', facts.crds, (crds) =>
+    [...needed].flatMap((kind) => checkKind(kind, find(crds, kind), isBefore)),
+  );
+}
+
+const find = (crds: readonly Crd[], kind: Kind) =>
+  crds.find(({ metadata }) => metadata.name === crdName(kind));
+
+const isOurs = ({ metadata }: Crd) => metadata.labels?.['app.kubernetes.io/part-of'] === 'isthmus';
+
+function checkKind(kind: Kind, crd: Crd | undefined, isBefore: boolean): CheckResult[] {
+  const description = `the kind ${kind.kind} is served as this version knows it`;
+  // Before an installation it is no news that kinds are missing.
+  if (!crd) return isBefore ? [] : [fail(description, 'CrdMissing', `there is no CRD ${crdName(kind)}`)];
+  const version = crd.spec.versions.findLast(({ name, served }) => served && kind.versions.includes(name));
+  const [outdated, say] = isOurs(crd) ? (['CrdOutdated', fail] as const) : (['CrdForeign', warn] as const);
+  if (!version) {
+    const served = crd.spec.versions.map(({ name }) => name).join(', ');
+    const wanted = kind.versions.join(' or ');
+    return [fail(description, outdated, `${crdName(kind)} serves ${served}, and not ${wanted}`)];
+  }
+  const dropped = droppedFields(kind.structural(), version.schema?.openAPIV3Schema).filter(isUsers);
+  if (dropped.length === 0) return [fine(description)];
+  if (isBefore && isOurs(crd)) return [];
+  const fields = dropped.map((field) => fieldText(kind, field)).join(', ');
+  return [say(description, outdated, `the schema of ${crdName(kind)} would drop ${fields}`)];
+}
+
+/** API servers have their own schema of metadata, and the status is not for users to write. */
+const isUsers = (path: string) => path.startsWith('spec');
+
+function fieldText(kind: Kind, field: string): string {
+  const annotation = ANNOTATION_OF[`${kind.kind} ${field}`];
+  return annotation === undefined ? field : `${field} (the annotation ${annotation} says the same)`;
+}
+
+/** Kinds of other projects, which are used where they are served. */
+export function optionalKindChecks(facts: Facts, roads: readonly CheckedRoad[]): CheckResult[] {
+  const kinds = OPTIONAL_KINDS.filter(({ road }) => roads.includes(road));
+  return [
+    ...kinds.flatMap(({ kind, serves }) => {
+      const description = `${kind} is served, for ${serves}`;
+      return known(description, facts.served.get(kind), (isServed) => [
+        isServed ? fine(description) : warn(description, 'KindNotServed', `there is no kind ${kind} here`),
+      ]);
+    }),
+    ...gatewayChecks(facts, roads),
+  ];
+}
+
+/** A Gateway without a controller has no effect. */
+function gatewayChecks({ served, gatewayControllers }: Facts, roads: readonly CheckedRoad[]): CheckResult[] {
+  const gateways = served.get('Gateway');
+  if (!roads.includes('proxy') || !gateways || !('value' in gateways) || !gateways.value) return [];
+  const description = 'a controller serves Gateways';
+  return known(description, gatewayControllers, (names) => [
+    names.length > 0
+      ? fine(`${description}: ${names.join(', ')}`)
+      : warn(description, 'KindNotServed', 'there is no GatewayClass, so nothing makes Gateways work'),
+  ]);
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { describe } from './up.ts';
+
+const listing = (virtualCluster: string, port: number, filters: string[] = []) => ({
+  virtualCluster,
+  ingress: 'local',
+  bootstrap: `127.0.0.1:${port}`,
+  protocol: 'TCP' as const,
+  filters,
+});
+
+suite('what isthmus up prints', () => {
+  const listings = [listing('plain', 9082), listing('encrypted', 9090, ['encryption'])];
+
+  test('lines to try for every virtual cluster, and what the broker has of the encrypted one', () => {
+    const text = describe({ listings, problems: [], kafka: { bootstrap: '127.0.0.1:1', libs: '/libs' } });
+    const lines = text.slice(text.indexOf('To try it')).split('\n');
+    const tool = (name: string, at: string, topic: string) =>
+      `java -cp '/libs/*' org.apache.kafka.tools.${name} --bootstrap-server 127.0.0.1:${at} --topic ${topic}`;
+    const consumer = (at: string, topic: string) =>
+      `  ${tool('consumer.ConsoleConsumer', at, topic)} --from-beginning --max-messages 1`;
+    assert.deepEqual(lines.slice(1), [
+      '  # plain',
+      `  echo hello | ${tool('ConsoleProducer', '9082', 'hello-plain')}`,
+      consumer('9082', 'hello-plain'),
+      '  # encrypted',
+      `  echo hello | ${tool('ConsoleProducer', '9090', 'hello-encrypted')}`,
+      consumer('9090', 'hello-encrypted'),
+      '  # the same as the broker has it',
+      consumer('1', 'hello-encrypted'),
+      '',
+    ]);
+  });
+
+  test('kcat, where the Kafka is somebody’s own', () => {
+    const text = describe({ listings, problems: [], kafka: { bootstrap: 'kafka.example:9092' } });
+    assert.match(text, /^ {2}echo hello \| kcat -b 127\.0\.0\.1:9082 -t hello-plain -P$/m);
+    assert.match(text, /^ {2}kcat -b kafka\.example:9092 -t hello-encrypted -C -o beginning -e$/m);
+  });
+});

@@ -1,0 +1,226 @@
+/** Reasons of the roads kafka, redpanda and pod-sets. */
+import { NOTHING_TO_DO } from './entry.ts';
+import type { CodeEntry } from './entry.ts';
+
+const KAFKA = {
+  VersionNotPossible: {
+    means: 'The Kafka version, or its metadata version, cannot be had.',
+    why: 'It is not known, or there is no way to it from the one that runs.',
+    cure: 'Choose one that the message offers; take one step at a time.',
+  },
+  ChangeNotPossible: {
+    means: 'What runs cannot become what is asked for. It goes on as it is.',
+    why: 'Storage, roles or ids of nodes cannot be changed this way without losing data.',
+    cure: 'Take the change back, or add a new node pool and remove the old one.',
+  },
+  RunByAnother: {
+    means: 'Another operator runs this Kafka.',
+    why: 'Its objects, or a mark on it, belong to another operator, such as Strimzi’s.',
+    cure: 'Let one of the two have it; the message says how to hand it over.',
+  },
+  DiskLost: {
+    means: 'A node found an empty disk where it had data, and does not start.',
+    why: 'Its volume was lost or replaced. Formatting it silently could lose what other nodes still need.',
+    cure: 'Restore the volume; or remove the node and let Kafka copy from the other replicas.',
+  },
+  RollBlocked: {
+    means: 'A node has to be restarted, and may not be now.',
+    why: 'Partitions or the controllers’ quorum would lose too many members; the message says which.',
+    cure: 'Bring back the nodes or replicas that are missing; the restart follows by itself.',
+  },
+  Rolling: {
+    means: 'Nodes are being restarted, one after the other.',
+    why: 'Their configuration, certificates or version changed.',
+    cure: 'Nothing; it ends by itself.',
+  },
+  Draining: {
+    means: 'Brokers that are to go are being emptied.',
+    why: 'A node pool became smaller, or was deleted. A broker goes when it has no replicas left.',
+    cure: 'Wait; how long depends on the data.',
+  },
+  ScaleDownPrevented: {
+    means: 'Brokers that are to go cannot be emptied.',
+    why: 'The brokers that stay have no place for their replicas.',
+    cure: 'Keep more brokers, or lower the replication of the topics that the message names.',
+  },
+  CertificatesPending: {
+    means: 'Certificates of nodes are being made.',
+    why: 'The cluster is new, or its names changed.',
+    cure: 'Wait a few seconds.',
+  },
+  CertificatesEnding: {
+    means: 'Certificates will end unless somebody does something.',
+    why: 'Isthmus may not renew them itself: they are somebody’s own, or outside of the maintenance window.',
+    cure: 'Renew what the message names before its date.',
+  },
+  HostPortPending: {
+    means: 'A listener that is exposed by nodes has no port yet.',
+    why: 'The API server gives out the number with the Service of the listener; it may have none left.',
+    cure: 'Wait a few seconds. If it lasts, free node ports, or widen the range of the API server.',
+  },
+  NoNodeAddress: {
+    means: 'The node that a broker runs on has no address that clients could use.',
+    why: 'Its `status.addresses` lack the type that the listener asks for, or the road pod-sets does not run.',
+    cure: 'Compare the addresses of the Node with the listener; see that the operator serves pod-sets.',
+  },
+  NoDNSEndpoints: {
+    means: 'Names of brokers are not published; brokers are reached by address all the same.',
+    why: 'The cluster does not have the kind DNSEndpoint.',
+    cure: 'Install external-dns with its CRD, or apply what `isthmus install --crds external-dns` prints.',
+  },
+  Paused: {
+    means: 'Nothing is changed on this Kafka.',
+    why: 'Its owner paused it by an annotation.',
+    cure: 'Remove the annotation to go on.',
+  },
+  ConfigIgnored: {
+    means: 'A setting is not used; the rest is.',
+    why: 'Isthmus sets it itself, or it has no meaning here.',
+    cure: 'Remove the setting that the message names.',
+  },
+  FieldIgnored: {
+    means: 'A field is not used; the rest is.',
+    why: 'Isthmus decides it itself, or it has no meaning here.',
+    cure: 'Remove the field that the message names.',
+  },
+  BrokerRestarted: {
+    means: 'A broker was restarted.',
+    why: 'The note of the event says why.',
+    cure: NOTHING_TO_DO,
+  },
+  CaKeyReplaced: {
+    means: 'The key of a certificate authority is being replaced.',
+    why: 'Somebody asked for it, or its time had come; both keys are trusted meanwhile.',
+    cure: 'Clients that keep the authority’s certificate in a file of their own need the new one, too.',
+  },
+  CaRenewed: {
+    means: 'The certificate of an authority was renewed; its key is the same.',
+    why: 'It would have ended soon, or somebody asked for it.',
+    cure: 'Clients that keep it in a file of their own take the new one before the old one ends.',
+  },
+  CaRemoved: {
+    means: 'A former certificate authority is no longer trusted.',
+    why: 'Nothing in use was signed by it any more, or it has ended.',
+    cure: NOTHING_TO_DO,
+  },
+  CertificatesIssued: {
+    means: 'Certificates of nodes were signed anew.',
+    why: 'The note of the event says why for each.',
+    cure: NOTHING_TO_DO,
+  },
+  Layout: {
+    means: 'The cluster works, and would not survive much.',
+    why: 'Too few nodes, or too many in one place; the message says which.',
+    cure: 'Change the node pools as the message says.',
+  },
+  EvenControllers: {
+    means: 'The number of controllers is even.',
+    why: 'One more than an odd number survives no more losses.',
+    cure: 'Run 3 or 5 controllers.',
+  },
+  SingleController: {
+    means: 'There is a single controller.',
+    why: 'Without it no leader is elected and nothing can be changed.',
+    cure: 'Run 3 controllers.',
+  },
+  TooFewBrokers: {
+    means: 'There are fewer brokers than replicas asked for.',
+    why: 'Topics with that many replicas cannot be made.',
+    cure: 'Add brokers, or ask for fewer replicas.',
+  },
+  NoSpareReplica: {
+    means: 'Partitions cannot lose a single replica without refusing writes.',
+    why: 'They have as few replicas as `min.insync.replicas` demands.',
+    cure: 'Give them one replica more.',
+  },
+  RackLossStopsWrites: {
+    means: 'The loss of one rack would stop writes.',
+    why: 'Too many replicas of a partition are in that rack.',
+    cure: 'Spread the replicas over more racks.',
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+const ENTITIES = {
+  ResourceConflict: {
+    means: 'An older resource manages the same topic or user.',
+    why: 'Two resources name the same thing in one Kafka cluster.',
+    cure: 'Delete one of the two.',
+  },
+  NotEnoughBrokers: {
+    means: 'There are fewer brokers than the topic asks for replicas.',
+    why: 'Each replica needs a broker of its own.',
+    cure: 'Add brokers, or ask for fewer replicas.',
+  },
+  KafkaRefused: {
+    means: 'Kafka refused a change.',
+    why: 'The message quotes Kafka: a value that it does not take, or a right that is missing.',
+    cure: 'Do as the quoted message says.',
+  },
+  KafkaUnavailable: {
+    means: 'No broker of the Kafka cluster answers.',
+    why: 'It is starting, down, or out of reach of the operator.',
+    cure: 'See the conditions of the Kafka.',
+  },
+  SecretMissing: {
+    means: 'A Secret that the user needs does not exist, or lacks a key.',
+    why: 'The password is to come from a Secret of yours.',
+    cure: 'Create the Secret with that key.',
+  },
+  Reassigning: {
+    means: 'Replicas of the topic are on their way to other brokers.',
+    why: 'Their number, or the set of brokers, changed.',
+    cure: 'Wait; how long depends on the data.',
+  },
+  Unmanaged: {
+    means: 'The resource is not looked after.',
+    why: 'Its owner said so by an annotation.',
+    cure: 'Remove the annotation to have it managed again.',
+  },
+  ReconciliationPaused: {
+    means: 'The resource is left as it is.',
+    why: 'Its owner paused it by an annotation.',
+    cure: 'Remove the annotation to go on.',
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+const POD_SETS = {
+  Fenced: {
+    means: 'The set is left alone: its Kafka was taken over since it was written.',
+    why: 'The set carries an older epoch than the KafkaAnchor.',
+    cure: 'Nothing, if the take-over was meant: its new owner writes the set again.',
+  },
+  AnchorUnknown: {
+    means: 'Nobody can say whether the Kafka was taken over, so nothing is done.',
+    why: 'The KafkaAnchor cannot be read.',
+    cure: 'Do as the message says: mostly a missing CRD or right.',
+  },
+  PodStuck: {
+    means: 'A pod does not go although it was told to long ago.',
+    why: 'Its node does not answer, or a finalizer holds it.',
+    cure: 'See the node. If it is lost for good, delete the Node or force the deletion of the pod.',
+  },
+  PodFailing: {
+    means: 'A pod ends again and again soon after it began.',
+    why: 'The message quotes the end of it. The next try waits longer each time.',
+    cure: 'See `kubectl logs --previous` of the pod.',
+  },
+  NodeFacts: {
+    means: 'Pods can be told about their nodes.',
+    why: 'The operator may read Nodes.',
+    cure: NOTHING_TO_DO,
+  },
+  Forbidden: {
+    means: 'Pods cannot be told about their nodes, such as their zone.',
+    why: 'The operator may not read Nodes.',
+    cure: 'Grant `get` and `list` of nodes, if racks are used; otherwise nothing.',
+  },
+  PodCreated: { means: 'A pod was made.', why: 'The set lists it.', cure: NOTHING_TO_DO },
+  PodDeleted: { means: 'A pod was deleted.', why: 'The note of the event says why.', cure: NOTHING_TO_DO },
+  PodAdopted: {
+    means: 'A pod that nobody owned belongs to the set now.',
+    why: 'The set lists it.',
+    cure: NOTHING_TO_DO,
+  },
+} as const satisfies Record<string, CodeEntry>;
+
+export const KAFKA_REASONS = { ...KAFKA, ...ENTITIES, ...POD_SETS };
