@@ -117,7 +117,7 @@ function exposureFaults(observed: Observed, { cluster }: Running): Fault[] {
     reason: 'NoDNSEndpoints',
     path: [],
     message:
-      'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds dns-endpoint`',
+      'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds external-dns`',
   };
   return [
     ...(isNamed && !observed.dnsEndpoints ? [unpublished] : []),

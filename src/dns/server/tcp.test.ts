@@ -158,7 +158,10 @@ suite('a zone transfer', () => {
     const lines = messages.slice(messages.length / 2).flatMap((message) => readReply(message).answer);
     assert.deepEqual([lines.at(-1), new Set(lines).size], [lines[0], count - 1]);
     const ids = messages.map((message) => message.readUInt16BE(0));
-    assert.deepEqual(ids, ids.toSorted((a, b) => a - b));
+    assert.deepEqual(
+      ids,
+      ids.toSorted((a, b) => a - b),
+    );
     assert.equal(store.serialOf(ZONE), before + 1);
     socket.destroy();
   });

@@ -153,17 +153,4 @@ suite('queue', () => {
     assert.equal(queue.size, 1);
     assert.equal(queue.nextAt(), 99_999 + 1_000_000);
   });
-
-  test('what it takes to take a key does not depend on how many have been taken', () => {
-    const msFor = (keys: number) => {
-      const queue = createQueue();
-      for (let i = 0; i < keys; i++) queue.add(`default/s${i}`);
-      const began = performance.now();
-      for (let i = 0; i < keys; i++) queue.done(queue.take(0)!);
-      return performance.now() - began;
-    };
-    msFor(10_000);
-    const [few, many] = [10_000, 160_000].map((keys) => Math.min(msFor(keys), msFor(keys)));
-    assert.ok(many! < 16 * few! * 5, `${few} ms for 10,000 keys, ${many} ms for 160,000`);
-  });
 });
