@@ -211,8 +211,11 @@ describe('a Kafka cluster and what befalls it', () => {
     assert.ok(before);
     const kafkaUid = (await bed.get('Kafka', 'events'))?.metadata.uid;
     await bed.plane.kubectl(['delete', 'kafka/events', 'kafkanodepool/dual', 'kafkanodepool/extra']);
-    await collectGarbage(bed, kafkaUid ?? '');
-    const areGone = async () => (await uids()).every((uid) => uid === undefined);
+    const collect = garbageCollector(bed, kafkaUid ?? '');
+    const areGone = async () => {
+      await collect();
+      return (await uids()).every((uid) => uid === undefined);
+    };
     await waitFor('the pods to be gone', areGone, PATIENCE);
     await bed.apply(events(), pool);
     await bed.untilReady('events');
@@ -222,24 +225,24 @@ describe('a Kafka cluster and what befalls it', () => {
   });
 });
 
-/** What the garbage collector would do, which is part of the controller manager: what hangs off the Kafka goes. */
-async function collectGarbage({ plane }: Bed, kafkaUid: string): Promise<void> {
+/**
+ * What the garbage collector would do, which is part of the controller manager: what hangs off the Kafka goes. To be called again and
+ * again: who has not heard yet that a set is gone may make a pod for it.
+ */
+function garbageCollector({ plane }: Bed, kafkaUid: string): () => Promise<void> {
   const kinds = 'secrets,configmaps,services,serviceaccounts,strimzipodsets,kafkaanchors,poddisruptionbudgets,networkpolicies,persistentvolumeclaims,pods'; // prettier-ignore
-  const listed = async () => {
-    const { stdout } = await plane.kubectl(['get', kinds, '--output=json']);
-    return (JSON.parse(stdout) as { items: AnyObject[] }).items;
-  };
   const gone = new Set([kafkaUid]);
-  for (;;) {
-    const orphans = (await listed()).filter(
+  return async () => {
+    const { stdout } = await plane.kubectl(['get', kinds, '--output=json']);
+    const { items } = JSON.parse(stdout) as { items: AnyObject[] };
+    const orphans = items.filter(
       ({ metadata }) =>
         metadata.deletionTimestamp === undefined &&
         metadata.ownerReferences?.some(({ uid }) => gone.has(uid)),
     );
-    if (orphans.length === 0) return;
     for (const { kind, metadata } of orphans) {
       gone.add(metadata.uid ?? '');
       await plane.kubectl(['delete', kind, metadata.name, '--wait=false']);
     }
-  }
+  };
 }
