@@ -1,8 +1,9 @@
 /** Where the brokers of a cluster are, and the DNS records that say so. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
+import { hasLabelSet } from '../../kernel/targets.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, Exposure } from '../model/cluster.ts';
-import { podName } from '../model/names.ts';
+import { ownerLabels, podName } from '../model/names.ts';
 import { dnsEndpoint } from '../objects/exposed.ts';
 import type { Observed } from '../observe.ts';
 import { podFacts } from '../roll/pod-facts.ts';
@@ -48,6 +49,8 @@ export function dnsEndpointsOf(
         ],
   );
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
-  const former = dnsEndpoints.filter(({ metadata }) => !names.has(metadata.name));
+  const former = dnsEndpoints.filter(
+    (one) => !names.has(one.metadata.name) && hasLabelSet(one, ownerLabels(cluster.name)),
+  );
   return [...wanted, ...former.map(({ metadata }) => dnsEndpoint(cluster, metadata.name, []))];
 }

@@ -176,6 +176,27 @@ suite('exposed brokers', () => {
     assert.deepEqual(addressOf(memory, '1.kafka.example.com'), []);
   });
 
+  test('leave the records of others alone, also those with the label of the cluster', async () => {
+    const memory = await clusterWith(NAMED);
+    const labels = { 'strimzi.io/cluster': 'events' };
+    const spec = { endpoints: [{ dnsName: 'www.example.com', recordType: 'A', targets: ['192.0.2.80'] }] };
+    const foreign = { name: 'website', namespace: 'kafka', labels };
+    memory.put({ apiVersion: 'externaldns.k8s.io/v1alpha1', kind: 'DNSEndpoint', metadata: foreign, spec });
+    await memory.settle();
+    assert.deepEqual(memory.get('DNSEndpoint', 'website')?.['spec'], spec);
+  });
+
+  test('whatever the listener is called', async () => {
+    const listeners = [PLAIN, { name: 'constructor', port: 9094, type: 'hostport', tls: true }];
+    const memory = await clusterWith({ listeners });
+    assert.equal(conditionOf(memory, 'Ready')?.status, 'True', JSON.stringify(conditionOf(memory, 'Ready')));
+    const ports = specsIn(memory).map(({ containers }) =>
+      containers[0]!.ports.find(({ hostPort }) => hostPort),
+    );
+    const expected = [0, 1, 2].map(() => ['tcp-constructor', 30_001]);
+    assert.deepEqual(ports.map((port) => [port?.name, port?.hostPort]), expected); // prettier-ignore
+  });
+
   test('let in whom they are to let in', async () => {
     const memory = await clusterWith(exposed({ allowedSources: ['192.0.2.0/24', '2001:db8::/32'] }));
     const { ingress } = memory.get('NetworkPolicy', 'events-network-policy-kafka')!['spec'] as {
@@ -237,7 +258,7 @@ suite('ports of nodes', () => {
           range,
           others: new Set(others),
         });
-        const given = Object.values(hostPorts);
+        const given = [...hostPorts.values()];
         assert.equal(new Set(given).size, given.length);
         for (const port of given)
           assert.ok(port >= range.first && port <= range.last && !others.includes(port));
@@ -248,7 +269,7 @@ suite('ports of nodes', () => {
           cluster,
           range,
           others: new Set(others),
-          recorded: hostPorts,
+          recorded: Object.fromEntries(hostPorts),
         });
         assert.deepEqual(again.hostPorts, hostPorts);
       }),
@@ -258,12 +279,12 @@ suite('ports of nodes', () => {
   test('a number that was given stays, whatever others have; another strategy gets another', () => {
     const recorded = { 'ext.range': 20_005 };
     const kept = hostPortsOf([{ name: 'ext', wish }], { ...seen, recorded, others: new Set([20_005]) });
-    assert.deepEqual(kept, { hostPorts: recorded, waiting: [] });
+    assert.deepEqual(kept, { hostPorts: new Map(Object.entries(recorded)), waiting: [] });
     const reserve = hostPortsOf([{ name: 'ext', wish: { ...wish, strategy: 'reserve' } }], {
       ...seen,
       recorded,
     });
-    assert.deepEqual(reserve, { hostPorts: recorded, waiting: ['ext'] });
+    assert.deepEqual(reserve, { hostPorts: new Map(Object.entries(recorded)), waiting: ['ext'] });
   });
 });
 

@@ -28,7 +28,7 @@ export interface SeenPorts {
 
 export interface HostPorts {
   /** All that are to be written down. */
-  hostPorts: Record<string, number>;
+  hostPorts: ReadonlyMap<string, number>;
   /** Listeners that have none yet. */
   waiting: string[];
 }
@@ -39,14 +39,15 @@ export interface ListenerWish {
 }
 
 export function hostPortsOf(listeners: readonly ListenerWish[], seen: SeenPorts): HostPorts {
-  const hostPorts: Record<string, number> = { ...seen.recorded };
+  const hostPorts = new Map(Object.entries(seen.recorded));
   const waiting: string[] = [];
   for (const { name, wish } of listeners) {
     const key = portKey(name, wish);
     const port =
-      hostPorts[key] ?? (wish.strategy === 'reserve' ? reserved(name, seen) : chosen(key, hostPorts, seen));
+      hostPorts.get(key) ??
+      (wish.strategy === 'reserve' ? reserved(name, seen) : chosen(key, new Set(hostPorts.values()), seen));
     if (port === undefined) waiting.push(name);
-    else hostPorts[key] = port;
+    else hostPorts.set(key, port);
   }
   return { hostPorts, waiting };
 }
@@ -62,16 +63,15 @@ function reserved(listener: string, { cluster, services }: SeenPorts): number | 
 /** The first free one from a place of the cluster's own, so that two that choose at the same time hardly ever choose the same. */
 function chosen(
   key: string,
-  own: Readonly<Record<string, number>>,
+  own: ReadonlySet<number>,
   { cluster, others, range: { first, last } }: SeenPorts,
 ): number | undefined {
   const size = last - first + 1;
   const digest = createHash('sha256').update(`${cluster.namespace}/${cluster.name}/${key}`).digest();
   const begin = digest.readUInt32BE() % size;
-  const mine = new Set(Object.values(own));
   for (let step = 0; step < size; step++) {
     const port = first + ((begin + step) % size);
-    if (!others.has(port) && !mine.has(port)) return port;
+    if (!others.has(port) && !own.has(port)) return port;
   }
   return undefined;
 }

@@ -147,7 +147,7 @@ function exposedListeners({ kafka, charter, ports }: Written): {
     recorded: charter.hostPorts,
     ...ports,
   });
-  const portOf = ({ name, wish }: ReadListener) => (wish ? hostPorts[portKey(name, wish)] : undefined);
+  const portOf = ({ name, wish }: ReadListener) => (wish ? hostPorts.get(portKey(name, wish)) : undefined);
   return {
     listeners: read.flatMap((one): Listener[] => {
       const { wish, ...listener } = one;
@@ -155,7 +155,7 @@ function exposedListeners({ kafka, charter, ports }: Written): {
       if (!wish) return [{ ...listener, exposure: undefined }];
       return hostPort === undefined ? [] : [{ ...listener, exposure: { ...wish, hostPort } }];
     }),
-    hostPorts,
+    hostPorts: Object.fromEntries(hostPorts),
     reservations: read.flatMap((one) =>
       one.wish?.strategy === 'reserve' ? [{ name: one.name, port: one.port, hostPort: portOf(one) }] : [],
     ),

@@ -121,8 +121,12 @@ export const nodeHost = (cluster: string, namespace: string, pod: string) =>
 
 /** How Kafka knows a listener, and how its port is called in Services (the prefix tells service meshes the protocol). */
 export const listenerId = (name: string, port: number) => `${name.toUpperCase()}-${port}`;
-export const listenerPortName = (name: string) =>
-  ({ plain: 'tcp-clients', tls: 'tcp-clientstls', external: 'tcp-external' })[name] ?? `tcp-${name}`;
+export const listenerPortName = (name: string) => LISTENER_PORTS.get(name) ?? `tcp-${name}`;
+const LISTENER_PORTS = new Map([
+  ['plain', 'tcp-clients'],
+  ['tls', 'tcp-clientstls'],
+  ['external', 'tcp-external'],
+]);
 
 /** All names by which a node may be reached: each is in its certificate. */
 export function certificateNames(
