@@ -16,6 +16,9 @@ export interface RunOptions {
   timeoutMs?: number;
 }
 
+/** Where tests by chance get their chance from. */
+const SEED_FILE = new URL('../test/support/seed.ts', import.meta.url).href;
+
 type TestsStream = ReturnType<typeof run>;
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -61,7 +64,12 @@ async function runFile(file: string, { live = false, timeoutMs }: RunOptions): P
   const report: string[] = []; // what the file printed and threw, in order
   if (live) say(`\n▶ ${file}`);
   const started = performance.now();
-  const stream = run({ files: [file], concurrency: 1, timeout: timeoutMs ?? 15 * 60_000 });
+  const stream = run({
+    files: [file],
+    concurrency: 1,
+    timeout: timeoutMs ?? 15 * 60_000,
+    execArgv: ['--import', SEED_FILE],
+  });
   const counts = count(stream, file, live, (line) => (live ? say(line) : report.push(line)));
   stream.resume();
   await new Promise((resolve) => stream.on('end', resolve));

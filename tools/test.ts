@@ -85,9 +85,10 @@ const RUN: Record<Step, (request: Request) => Outcome | Promise<Outcome>> = {
   format: ({ fix }) => tool('oxfmt/bin/oxfmt', fix ? ['.'] : ['--check', '.']),
   lint: () => tool('oxlint/bin/oxlint', ['--type-aware']),
   types: () => tool('typescript/bin/tsc', ['-p', '.']),
-  unit: ({ words }) =>
+  unit: ({ words, again }) =>
     runTestFiles(filesOf('{src,test/unit,test/support,bench,tools}/**/*.test.ts', words), {
       concurrency: availableParallelism(),
+      again,
     }),
   integration,
 };
