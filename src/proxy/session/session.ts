@@ -129,7 +129,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   /** Opens the broker connection; always false, because the client has to wait for it. */
   #connect(): false {
     const { limits } = this.rules;
-    const bad = badStart(this.#opening, limits.maxFrameBytes);
+    const bad = badStart(this.#opening, limits.maxFrameBytes, this.account.most);
     if (bad !== undefined) {
       this.cut('bad_traffic', bad);
       return false;
