@@ -1,6 +1,8 @@
 /** What is said about a Kafka and its node pools. Pure. */
 import { isIPv6 } from 'node:net';
 import type { AnyObject } from '../../kube/object.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
+import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
@@ -15,6 +17,7 @@ import { placedBrokers } from './expose/endpoints.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { OUTSIDE_CONDITIONS } from './probe/verdict.ts';
 import { podFacts } from './roll/pod-facts.ts';
 
 export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
@@ -44,7 +47,10 @@ export function statusesOf(
     ...(running && clusterStatus(observed, running)),
     ...generationOf(kafka?.metadata),
     // Without a generation: Strimzi's CRDs would drop it, and the status would be written for ever.
-    conditions: conditionsOf(all, ['Accepted', 'Ready'], undefined),
+    conditions: [
+      ...conditionsOf(all, ['Accepted', 'Ready'], undefined),
+      ...outsideConditionsIn(observed.anchor),
+    ],
   };
   const ofKafka = { kind: 'Kafka', namespace, name, status, keepsRest: true };
   if (!running) return [ofKafka];
@@ -59,6 +65,12 @@ export function statusesOf(
     })),
   ];
 }
+
+/** What the probe has found out, which readiness does not wait for. */
+const outsideConditionsIn = (anchor: KafkaAnchor | undefined): PlannedCondition[] =>
+  (anchor?.status?.conditions ?? [])
+    .filter(({ type }) => OUTSIDE_CONDITIONS.includes(type))
+    .map(({ type, status, reason = type, message = '' }) => ({ type, status, reason, message }));
 
 const generationOf = ({ generation }: { generation?: number } = {}) =>
   generation === undefined ? {} : { observedGeneration: generation };

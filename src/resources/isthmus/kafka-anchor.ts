@@ -95,9 +95,27 @@ const podFacts = z.object({
   address: z.string().max(253).describe('The address of that node.').exactOptional(),
 });
 
+const addresses = z.array(text(253)).max(16).meta({ 'x-kubernetes-list-type': 'atomic' });
+
+const exposed = z.object({
+  name: text(63).describe('The listener, and the node id or `bootstrap`.'),
+  address: text(300).describe('What clients outside are told.'),
+  expected: addresses.describe('The addresses that this should lead to.'),
+  answered: addresses.describe('The addresses that it led to when it was last probed.'),
+  reached: z.boolean().describe('Whether a client gets through.'),
+  failed: z
+    .enum(['resolve', 'connect', 'tls', 'versions', 'login', 'metadata', 'identity'])
+    .describe('The step at which a client ends.')
+    .exactOptional(),
+  problem: z.string().max(1024).describe('What is wrong there.').exactOptional(),
+});
+
 const status = z.object({
   observedGeneration: observedGeneration.exactOptional(),
   conditions: conditions.exactOptional(),
+  exposed: listBy('name', exposed, 1024)
+    .describe('How far a client from outside gets, for each name and address that clients are told.')
+    .exactOptional(),
   pods: listBy('name', podFacts, 1024).describe('What is known of the pods in this cluster.').exactOptional(),
 });
 
@@ -127,6 +145,25 @@ export const kafkaAnchor = defineKind({
       type: 'integer',
       jsonPath: '.spec.inFlight.node',
       description: 'The node that is being restarted.',
+    },
+    {
+      name: 'DNS',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="DNSPropagated")].status',
+      description: 'Whether the names of exposed brokers lead to where they are.',
+    },
+    {
+      name: 'Reachable',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Reachable")].status',
+      description: 'Whether a client from outside gets through to every broker.',
+    },
+    {
+      name: 'Unreached',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Reachable")].message',
+      description: 'Which brokers are not reached, and where a client ends.',
+      wide: true,
     },
     {
       name: 'Cluster ID',

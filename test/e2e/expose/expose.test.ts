@@ -112,7 +112,7 @@ describe('exposed brokers in a real cluster', () => {
     t.diagnostic(`reached after ${((performance.now() - began) / 1000).toFixed(0)} s`);
     for (const id of IDS) {
       const node = await nodeOf(`events-brokers-${id}`);
-      const { status } = (await cluster.get<KubeObject>(`node/${node}`))!;
+      const { status } = (await cluster.get(`node/${node}`))!;
       const { addresses } = status as { addresses: { type: string; address: string }[] };
       const outer = addresses.filter(({ type }) => type === 'ExternalIP').map(({ address }) => address);
       const probed = brokers.find(({ nodeId }) => nodeId === id);
@@ -148,12 +148,51 @@ describe('exposed brokers in a real cluster', () => {
     await settled();
   });
 
+  it('say so while nobody publishes where they are', async (t) => {
+    const scale = (replicas: number) =>
+      cluster.kubectl(
+        'scale',
+        'deployment/external-dns',
+        '--namespace=external-dns',
+        `--replicas=${replicas}`,
+      );
+    const isSaid = (status: 'True' | 'False') => hasCondition('DNSPropagated', status);
+    await cluster.waitFor('kafka/events', isSaid('True'), { ...where, ...PATIENCE });
+    await scale(0);
+    const pods = ['get', 'pods', '--namespace=external-dns', '--output=name'];
+    const isStopped = async () => (await cluster.kubectl(...pods)) === '';
+    await waitFor('external-dns to be stopped', isStopped, PATIENCE);
+    const left = (await nodeOf('events-brokers-1'))!;
+    await cluster.kubectl('cordon', left);
+    const began = performance.now();
+    const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
+    await cluster.kubectl('delete', 'pod/events-brokers-1', '--namespace=kafka', '--wait=false');
+    await cluster.waitFor('kafka/events', isSaid('False'), { ...where, ...PATIENCE });
+    t.diagnostic(`said after ${seconds()}`);
+    const path = '{.status.conditions[?(@.type=="DNSPropagated")].message}';
+    const message = await cluster.kubectl(
+      'get',
+      'kafka/events',
+      '--namespace=kafka',
+      `--output=jsonpath=${path}`,
+    );
+    assert.match(
+      message,
+      /^1\.kafka\.example\.test:.* should lead to .*external-dns has not taken up the DNSEndpoint/,
+    );
+    await scale(1);
+    for (const type of ['DNSPropagated', 'Reachable'])
+      await cluster.waitFor('kafka/events', hasCondition(type), { ...where, ...PATIENCE });
+    t.diagnostic(`and that all is well after ${seconds()}`);
+    await cluster.kubectl('uncordon', left);
+    await flowing([writer]);
+  });
+
   it('are away and back with the same port when the listener is switched off and on', async (t) => {
     const listener = (await cluster.get<KubeObject & { spec: { kafka: { listeners: object[] } } }>('kafka/events', where))!.spec.kafka.listeners[1]!; // prettier-ignore
     await patch([{ op: 'remove', path: '/spec/kafka/listeners/1' }]);
     const isGone = async () => (await zone.ask('A', name('bootstrap'))).length === 0;
     await waitFor('the names to be gone', isGone, PATIENCE);
-    await settled();
     const began = performance.now();
     await patch([{ op: 'add', path: '/spec/kafka/listeners/1', value: listener }]);
     await settled();

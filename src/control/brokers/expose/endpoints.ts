@@ -1,6 +1,7 @@
 /** Where the brokers of a cluster are, and the DNS records that say so. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
 import { hasLabelSet } from '../../kernel/targets.ts';
+import { NODE_ANNOTATIONS } from '../../shared/node-annotations.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, Exposure } from '../model/cluster.ts';
 import { ownerLabels, podName } from '../model/names.ts';
@@ -24,8 +25,10 @@ export function placedBrokers(
       const pod = hasRole(pool, 'broker') ? byName.get(podName(cluster.name, pool.name, node.id)) : undefined;
       const { nodeName } = (pod?.['spec'] ?? {}) as { nodeName?: string };
       if (!pod || nodeName === undefined) return [];
-      const addresses = publicAddresses(pod.metadata.annotations ?? {}, addressType);
-      return [{ id: node.id, addresses, ready: podFacts(pod).ready }];
+      const { annotations = {} } = pod.metadata;
+      const addresses = publicAddresses(annotations, addressType);
+      const told = annotations[NODE_ANNOTATIONS.address];
+      return [{ id: node.id, addresses, told, ready: podFacts(pod).ready }];
     })
     .toSorted((a, b) => a.id - b.id);
 }
