@@ -10,13 +10,14 @@ import type { BrokerCluster } from './model/cluster.ts';
 import { ownerLabels, podName } from './model/names.ts';
 import type { Reservation } from './front/kafka.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
-import { hostPortService } from './objects/exposed.ts';
+import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
 import { nodeConfigMap } from './objects/node-files.ts';
 import { podSet, podsIn } from './objects/pod-sets.ts';
 import { secretsOf } from './objects/secrets.ts';
 import {
   bootstrapService,
   headlessService,
+  loadBalancers,
   networkPolicy,
   podDisruptionBudget,
   serviceAccount,
@@ -71,6 +72,7 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       serviceAccount(cluster),
       headlessService(cluster),
       bootstrapService(cluster),
+      ...loadBalancers(cluster),
       ...reservations.map((one) => hostPortService(cluster, one, one.hostPort)),
       networkPolicy(cluster, operator),
       podDisruptionBudget(cluster, charter.nodes.length),
@@ -80,8 +82,11 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       ...dnsEndpointsOf(observed, cluster),
     ],
     prune: listsAll(observed, cluster.name, charter, sets),
-    // An authority that its owner takes over was ours, and is what everybody trusts.
-    keeps: (['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
+    keeps: [
+      // An authority that its owner takes over was ours, and is what everybody trusts.
+      ...(['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
+      KEPT_PORT,
+    ],
   };
 }
 

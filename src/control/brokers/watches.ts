@@ -105,7 +105,8 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
     },
   },
   configMaps: { kind: core('ConfigMap', 'configmaps'), ...OWNED, metadataOnly: true },
-  services: { kind: core('Service', 'services'), ...KEPT },
+  // Load balancers go with their broker, or their listener.
+  services: { kind: core('Service', 'services'), ...OWNED },
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
   disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...KEPT },
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },

@@ -64,6 +64,11 @@ const KAFKA = {
     why: 'The message has the step at which it ends: a firewall (connect), another certificate (tls), another broker (identity).',
     cure: 'connect: open the port of the nodes. resolve: see DNSPropagated. Then see it from outside, with `isthmus probe`.',
   },
+  LoadBalancerPending: {
+    means: 'Load balancers of a listener have no address yet; brokers without one do without the listener.',
+    why: 'The cluster gives them out, which takes minutes in a cloud; or nobody does, or a quota is used up.',
+    cure: 'Wait. If it lasts, see the events of the Services; without load balancers use `type: hostport`.',
+  },
   HostPortPending: {
     means: 'A listener that is exposed by nodes has no port yet.',
     why: 'The API server gives out the number with the Service of the listener; it may have none left.',

@@ -42,6 +42,15 @@ const port = z.object({
   port: z.int().min(1).max(65_535).describe('The port.'),
 });
 
+const givenAddresses = z.object({
+  name: text(63).describe('The listener, and the node id or `bootstrap`.'),
+  addresses: z
+    .array(text(253))
+    .max(8)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Addresses, or host names.'),
+});
+
 const inFlight = z.object({
   node: nodeId.describe('The node that is being restarted.'),
   podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
@@ -68,6 +77,9 @@ const spec = withRules(
     nodes: listBy('id', node, 1024).describe('Every node id that was ever given out.').default([]),
     network: text(63).describe('How pods of different clusters reach each other.').exactOptional(),
     ports: listBy('name', port, 256).describe('Ports that are reserved for the cluster.').default([]),
+    addresses: listBy('name', givenAddresses, 4096)
+      .describe('Addresses that load balancers of the cluster were given.')
+      .default([]),
     inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
   }),
   {

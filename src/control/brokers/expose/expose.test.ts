@@ -238,6 +238,7 @@ suite('exposed brokers', () => {
 
 suite('ports of nodes', () => {
   const wish = {
+    by: 'hostport',
     strategy: 'range',
     hostPattern: undefined,
     addressType: undefined,

@@ -2,9 +2,8 @@
 import { isIP } from 'node:net';
 import type { BrokerCluster, Exposure, Listener } from '../model/cluster.ts';
 import type { Observed } from '../observe.ts';
-import { placedBrokers } from './endpoints.ts';
+import { placesOf, recordsFor } from './endpoints.ts';
 import { exposedHost } from './names.ts';
-import { recordsOf } from './records.ts';
 
 /** One name, or address, that clients are told. */
 export interface ToldEndpoint {
@@ -23,7 +22,7 @@ export interface ToldListener extends Pick<Listener, 'name' | 'tls' | 'authentic
   endpoints: readonly ToldEndpoint[];
 }
 
-/** Of brokers that run somewhere: of others nobody knows where they should be found. */
+/** Of brokers that can be found somewhere: of others nobody knows where that should be. */
 export function toldListeners(observed: Pick<Observed, 'pods'>, cluster: BrokerCluster): ToldListener[] {
   return cluster.listeners.flatMap(({ name, tls, authentication, exposure }) =>
     exposure
@@ -45,17 +44,20 @@ function endpointsOf(
   cluster: BrokerCluster,
   exposure: Exposure,
 ): ToldEndpoint[] {
-  const { hostPattern, hostPort: port } = exposure;
-  const brokers = placedBrokers(observed, cluster, exposure);
+  const { hostPattern, port } = exposure;
+  const { brokers, bootstrap = [] } = placesOf(observed, cluster, exposure);
+  const ips = (targets: readonly string[]) => targets.filter((target) => isIP(target) !== 0).toSorted();
   if (hostPattern === undefined)
-    return brokers.flatMap(({ id, told: host }) =>
-      host === undefined ? [] : [{ node: id, host, port, expected: isIP(host) === 0 ? [] : [host] }],
-    );
-  const records = recordsOf(hostPattern, brokers);
+    return [
+      ...bootstrap.map((host) => ({ node: undefined, host, port, expected: ips([host]) })),
+      ...brokers.flatMap(({ id, told: host }) =>
+        host === undefined ? [] : [{ node: id, host, port, expected: ips([host]) }],
+      ),
+    ];
+  const records = recordsFor(observed, cluster, exposure);
   return [undefined, ...brokers.map(({ id }) => id)].flatMap((node) => {
     const host = exposedHost(hostPattern, node ?? 'bootstrap');
     const targets = records.flatMap((one) => (one.dnsName === host ? one.targets : []));
-    const expected = targets.filter((target) => isIP(target) !== 0).toSorted();
-    return targets.length === 0 ? [] : [{ node, host, port, expected }];
+    return targets.length === 0 ? [] : [{ node, host, port, expected: ips(targets) }];
   });
 }

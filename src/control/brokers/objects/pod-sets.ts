@@ -262,13 +262,17 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
     ...(hasRole(pool, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
     ...(hasRole(pool, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
     ...(hasRole(pool, 'broker')
-      ? listeners.map(({ name, port, exposure }) => named(listenerPortName(name), port, exposure?.hostPort))
+      ? listeners.map(({ name, port, exposure }) =>
+          named(listenerPortName(name), port, exposure?.by === 'hostport' ? exposure.port : undefined),
+        )
       : []),
   ];
 }
 
 function preferredAddress(cluster: BrokerCluster): Record<string, string> {
-  const type = cluster.listeners.find(({ exposure }) => exposure && exposure.hostPattern === undefined)
-    ?.exposure?.addressType;
+  const told = cluster.listeners.flatMap(({ exposure }) =>
+    exposure?.by === 'hostport' && exposure.hostPattern === undefined ? [exposure] : [],
+  );
+  const type = told[0]?.addressType;
   return type === undefined ? {} : { [PREFERRED_ADDRESS_ANNOTATION]: type };
 }
