@@ -11,6 +11,7 @@ import { ownerLabels, podName } from './model/names.ts';
 import type { Reservation } from './front/kafka.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
 import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
+import { formerNodes } from './objects/former-node.ts';
 import { nodeConfigMap } from './objects/node-files.ts';
 import { podSet, podsIn } from './objects/pod-sets.ts';
 import { secretsOf } from './objects/secrets.ts';
@@ -41,13 +42,14 @@ export function podSetsOf(
   { annotations }: Certificates,
 ): AnyObject[] {
   const made = madeBefore(observed);
+  const formerly = formerNodes(observed.pods, observed.podSets.flatMap(podsIn), cluster);
   return cluster.pools.flatMap((pool) => {
     const nameOf = ({ id }: { id: number }) => podName(cluster.name, pool.name, id);
     const nodes = pool.nodes.filter((node) => annotations.has(nameOf(node)));
     const isLost = pool.nodes.some((node) => made.has(nameOf(node)) && !annotations.has(nameOf(node)));
     // Of a pool that has no nodes any more the set is empty, so that the last pod goes.
     const isEarly = nodes.length === 0 && pool.nodes.length > 0;
-    return isLost || isEarly ? [] : [podSet(cluster, { ...pool, nodes }, epoch, annotations)];
+    return isLost || isEarly ? [] : [podSet(cluster, { ...pool, nodes }, epoch, annotations, formerly)];
   });
 }
 

@@ -114,13 +114,13 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
   dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT, wakes: PROBED },
-  // Made by the pod-set controller; here one is deleted to be restarted, or told that it has loaded new certificates.
+  // Made by the pod-set controller; here one is tried without being made, deleted to be restarted, or told that it has loaded new certificates.
   pods: {
     kind: core('Pod', 'pods'),
     ...OF_KAFKA,
     wakes: PROBED,
     trim: trimPod,
-    verbs: ['delete', 'patch'],
+    verbs: ['create', 'delete', 'patch'],
   },
 };
 

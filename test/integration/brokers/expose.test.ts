@@ -203,4 +203,21 @@ describe('exposed brokers', () => {
     assert.notEqual(await nodeOf('out-more-1'), left);
     assert.deepEqual(await addressesOf(`0.${SUBDOMAIN}`), stays);
   });
+
+  test('are not restarted for pods that nobody would let in', async () => {
+    const enforce = (value: string) =>
+      bed.plane.kubectl(['label', 'namespace/default', `pod-security.kubernetes.io/enforce${value}`]);
+    const uids = () => Promise.all(['out-dual-0', 'out-more-1'].map((pod) => bed.podUid(pod)));
+    await bed.untilReady('out');
+    assert.equal((await enforce('=baseline')).code, 0);
+    const before = await uids();
+    await bed.apply(kafka('out', { ...exposed, config: { 'queued.max.requests': 400 } }));
+    const isBlocked = async () => (await bed.condition('out', 'Ready'))?.reason === 'RollBlocked';
+    await waitFor('the roll is blocked', isBlocked, PATIENCE);
+    assert.match((await bed.condition('out', 'Ready'))!.message, /violates PodSecurity "baseline:.*hostPort/);
+    assert.deepEqual(await uids(), before);
+    assert.equal((await enforce('-')).code, 0);
+    const goesOn = async () => (await uids()).some((uid, at) => uid !== undefined && uid !== before[at]);
+    await waitFor('a node is restarted', goesOn, PATIENCE);
+  });
 });
