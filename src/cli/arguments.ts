@@ -1,3 +1,4 @@
+import { isIP, isIPv6 } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
 import { PACKAGE_NAME } from '../ops/filter-module.ts';
 import { LOG_LEVELS } from '../ops/log.ts';
@@ -76,4 +77,13 @@ export function parseVersionedImage(
       'name a version and an image, e.g. 4.3.1=registry.example.com/kafka:4.3.1.',
     );
   return { ...before, [version]: image };
+}
+
+/** Reads the address of a DNS server, as `192.0.2.53` or `[2001:db8::53]:5353`. */
+export function parseResolver(text: string): string {
+  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(text);
+  const address = isIP(text) === 0 ? (match?.[1] ?? match?.[2] ?? '') : text;
+  if (isIP(address) === 0)
+    throw new InvalidArgumentError('an address, as in 192.0.2.53 or [2001:db8::53]:5353.');
+  return isIPv6(text) ? `[${text}]` : text;
 }

@@ -5,7 +5,13 @@ import type { OperatorRoad } from '../control/roads.ts';
 import { VERSION } from '../ops/version.ts';
 import type { ForeignProject } from '../resources/kind.ts';
 import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
-import { filterModulesOption, kafkaImageOption, namespacesOption, roadsOption } from './operator.ts';
+import {
+  filterModulesOption,
+  kafkaImageOption,
+  namespacesOption,
+  probeResolverOption,
+  roadsOption,
+} from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -16,6 +22,7 @@ interface InstallFlags {
   watchNamespaces: string[];
   filterModules: string[];
   kafkaImage: Record<string, string>;
+  probeResolver?: string;
   podMonitor?: boolean;
   output: 'yaml' | 'json';
   crds: Crds;
@@ -50,6 +57,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
+    .addOption(probeResolverOption())
     .option(
       '--pod-monitor',
       'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',

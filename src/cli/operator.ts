@@ -10,6 +10,7 @@ import {
   parseNamespaces,
   parsePackages,
   parsePort,
+  parseResolver,
   parseVersionedImage,
 } from './arguments.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,6 +30,7 @@ interface OperatorFlags {
   watchNamespaces: string[];
   filterModules: string[];
   kafkaImage: Record<string, string>;
+  probeResolver?: string;
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -59,6 +61,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     )
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
+    .addOption(probeResolverOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -109,6 +112,14 @@ export function kafkaImageOption(): Option {
   )
     .argParser(parseVersionedImage)
     .default({}, 'apache/kafka:<version>');
+}
+
+/** The `--probe-resolver` option. */
+export function probeResolverOption(): Option {
+  return new Option(
+    '--probe-resolver <address[:port]>',
+    'the DNS server that clients outside use: probes of exposed brokers ask it (default: the pod’s own)',
+  ).argParser(parseResolver);
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
@@ -8,7 +8,7 @@ import { IsthmusError, messageOf } from '../ops/errors.ts';
 import type { Endpoint, ProbeOptions } from '../probe/endpoint.ts';
 import type { Finding } from '../probe/findings.ts';
 import type { ProbedAddress, ProbedCluster, ProbedEndpoint, Step } from '../probe/probed.ts';
-import { parseCount } from './arguments.ts';
+import { parseCount, parseResolver } from './arguments.ts';
 import { EXIT } from './exit.ts';
 import { outputOption, render } from './output.ts';
 import type { OutputFormat } from './output.ts';
@@ -66,14 +66,6 @@ function parseBootstrap(text: string): Endpoint[] {
       throw new InvalidArgumentError(`"${one}" is not host:port, as in kafka.example.com:9092.`);
     return { host: match[1] ?? match[2]!, port };
   });
-}
-
-function parseResolver(text: string): string {
-  const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(text);
-  const address = isIP(text) === 0 ? (match?.[1] ?? match?.[2] ?? '') : text;
-  if (isIP(address) === 0)
-    throw new InvalidArgumentError('an address, as in 192.0.2.53 or [2001:db8::53]:5353.');
-  return isIPv6(text) ? `[${text}]` : text;
 }
 
 async function optionsOf(flags: ProbeFlags): Promise<ProbeOptions> {

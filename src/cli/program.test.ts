@@ -51,6 +51,7 @@ suite('the program', () => {
       ['install', '--namespace', 'Not_A_Name'],
       ['operator', '--kafka-image', '4.3.1'],
       ['install', '--kafka-image', 'latest=apache/kafka'],
+      ['install', '--probe-resolver', 'dns.example.com'],
       ['install', '--crds', ''],
       ['install', '--crds', 'stirmzi'],
       ['install', '--crds', 'none,strimzi'],
@@ -70,16 +71,30 @@ suite('the program', () => {
     }
   });
 
-  test('images of Kafka are told to the operator, and a PodMonitor is printed where asked for', async () => {
+  test('images of Kafka and a resolver are told to the operator, and a PodMonitor is printed where asked for', async () => {
+    const resolver = ['--probe-resolver', '192.0.2.53:5353'];
     const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
-    const { out } = await isthmus('install', '--roads', 'kafka', ...images, '--pod-monitor', '-o', 'json');
+    const { out } = await isthmus(
+      'install',
+      '--roads',
+      'kafka',
+      ...images,
+      ...resolver,
+      '--pod-monitor',
+      '-o',
+      'json',
+    );
     const { items } = JSON.parse(out) as { items: { kind: string; spec?: object }[] };
     const deployment = JSON.stringify(items.find(({ kind }) => kind === 'Deployment'));
-    for (const flag of ['--kafka-image=4.3.1=r.test/kafka:a', '--kafka-image=4.2.1=r.test/kafka:b'])
+    for (const flag of [
+      '--kafka-image=4.3.1=r.test/kafka:a',
+      '--kafka-image=4.2.1=r.test/kafka:b',
+      '--probe-resolver=192.0.2.53:5353',
+    ])
       assert.ok(deployment.includes(JSON.stringify(flag)), flag);
     assert.ok(items.some(({ kind }) => kind === 'PodMonitor'));
     const { out: usual } = await isthmus('install', '-o', 'json');
-    assert.doesNotMatch(usual, /PodMonitor|--kafka-image/);
+    assert.doesNotMatch(usual, /PodMonitor|--kafka-image|--probe-resolver/);
   });
 
   test('the help of a command below another one has the options of that one', async () => {

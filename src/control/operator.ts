@@ -42,6 +42,8 @@ export interface OperatorOptions {
   clusterDomain?: string | undefined;
   /** By version of Kafka: another image than the official one. */
   kafkaImages?: Readonly<Record<string, string>> | undefined;
+  /** The DNS server that clients outside use, for probes of exposed brokers; the machine's own if left out. */
+  probeResolver?: string | undefined;
   /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
   certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
@@ -128,6 +130,7 @@ function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metric
     certificateTimes,
     holder: namespace ?? LOCAL,
     operator: ownPods(),
+    probeResolver: options.probeResolver,
   };
   return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
 }

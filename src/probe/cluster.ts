@@ -27,7 +27,8 @@ export async function probeCluster(
   };
 }
 
-async function probeAll(
+/** Each endpoint, several at a time, in their order. */
+export async function probeAll(
   endpoints: readonly Endpoint[],
   options: ProbeOptions,
   onCluster?: (seen: SeenCluster) => void,

@@ -13,6 +13,8 @@ export interface ProbeOptions {
   resolve: Resolve;
   tls?: ConnectionOptions | undefined;
   sasl?: Credentials | undefined;
+  /** Ends when a broker has answered at all: for a listener that takes a login which nobody here has. */
+  withoutLogin?: boolean;
   /** For the whole way to one address. */
   timeoutMs: number;
 }
@@ -79,6 +81,7 @@ async function probeAddress(
       requestTimeoutMs: options.timeoutMs,
       onStage: pass,
     });
+    if (options.withoutLogin) return { address, passed };
     const { clusterId, brokers } = await client.metadata([]);
     pass('metadata');
     onCluster({ clusterId, brokers });
@@ -92,14 +95,14 @@ async function probeAddress(
   }
 }
 
-function stepsOf({ nodeId }: Endpoint, { tls, sasl }: ProbeOptions): Step[] {
+function stepsOf({ nodeId }: Endpoint, { tls, sasl, withoutLogin = false }: ProbeOptions): Step[] {
   const isTaken: Record<Step, boolean> = {
     connect: true,
     tls: tls !== undefined,
     versions: true,
     login: sasl !== undefined,
-    metadata: true,
-    identity: nodeId !== undefined,
+    metadata: !withoutLogin,
+    identity: !withoutLogin && nodeId !== undefined,
   };
   return (Object.keys(isTaken) as Step[]).filter((step) => isTaken[step]);
 }

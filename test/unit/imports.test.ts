@@ -17,7 +17,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   probe: ['ops', 'kafka'],
   crypto: ['ops'],
   proxy: ['ops', 'kafka', 'crypto', 'pki'],
-  control: ['ops', 'resources', 'kube', 'kafka', 'pki'],
+  control: ['ops', 'resources', 'kube', 'kafka', 'pki', 'probe'],
   store: ['ops', 'resources', 'control', 'proxy', 'dns', 'kafka', 'pki'],
   console: ['ops', 'resources', 'kube', 'control', 'store'],
   cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'probe', 'proxy', 'control', 'store', 'console'],

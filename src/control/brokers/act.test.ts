@@ -3,6 +3,8 @@ import { suite, test } from 'node:test';
 import { kafkaObject, poolObject } from '../../../test/support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
 import type { Client } from '../../kube/http/client.ts';
+import { apiErrorOf } from '../../kube/http/errors.ts';
+import type { AnyObject } from '../../kube/object.ts';
 import { createLog } from '../../ops/log.ts';
 import { Stale } from '../kernel/status.ts';
 import { act } from './act.ts';
@@ -74,6 +76,10 @@ suite('actions of a Kafka cluster', () => {
       tell: (reason) => done.push(`tell ${reason}`),
       client: () =>
         ({
+          create: async ({ metadata }: AnyObject, { dryRun }: { dryRun?: boolean }) => {
+            done.push(`${dryRun ? 'try' : 'make'} ${metadata.name}`);
+            throw apiErrorOf(409, '', undefined);
+          },
           delete: async ({ kind }: { kind: string }, { name }: { name: string }, { uid }: { uid: string }) =>
             void done.push(`delete ${kind} ${name} ${uid}`),
         }) as unknown as Client,
@@ -86,6 +92,7 @@ suite('actions of a Kafka cluster', () => {
     assert.equal(failure, undefined);
     const claim = memory.get('PersistentVolumeClaim', 'data-events-dual-1')!.metadata.uid;
     assert.deepEqual(done, [
+      'try events-dual-1',
       'write down node 1',
       `delete PersistentVolumeClaim data-events-dual-1 ${claim}`,
       'tell ClaimDeleted',
@@ -94,13 +101,41 @@ suite('actions of a Kafka cluster', () => {
     ]);
   });
 
+  test('a node whose new pod nobody would let in runs on, and a full quota is no reason', async () => {
+    const { pod, look } = await nodeThatAsksForNewDisks();
+    const decided = async (status: number, message: string) => {
+      const done: string[] = [];
+      const client = {
+        create: async () => {
+          throw apiErrorOf(status, JSON.stringify({ message }), undefined);
+        },
+        delete: async ({ kind }: { kind: string }) => void done.push(`delete ${kind}`),
+      } as unknown as Client;
+      const context = { ...contextWith(() => undefined), podsOf: () => [pod], client: () => client };
+      context.targets.persist = async () => {};
+      const { acted } = await act([look], undefined, context, signal);
+      return { decision: acted?.decision, done };
+    };
+    const refused = await decided(403, 'violates PodSecurity "baseline:latest": hostPort');
+    assert.deepEqual(refused.done, []);
+    assert.equal(refused.decision?.do, 'blocked');
+    assert.match(JSON.stringify(refused.decision), /node 1 is not restarted.*violates PodSecurity/);
+    const full = await decided(403, 'exceeded quota: small');
+    assert.deepEqual([full.decision?.do, full.done.length], ['restart', 2]);
+  });
+
   test('what cannot be written down is not begun', async () => {
     const { pod, look } = await nodeThatAsksForNewDisks();
-    const context: ActContext = { ...contextWith(() => undefined), podsOf: () => [pod] };
+    const client = { create: async () => {} } as unknown as Client;
+    const context: ActContext = {
+      ...contextWith(() => undefined),
+      podsOf: () => [pod],
+      client: () => client,
+    };
     context.targets.persist = async () => {
       throw new Stale('changed');
     };
-    // Nothing is deleted: there is no client to do it with.
+    // Nothing is deleted: the client cannot.
     await assert.rejects(act([look], undefined, context, signal), Stale);
   });
 

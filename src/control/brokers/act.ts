@@ -10,6 +10,7 @@ import type { Targets } from '../kernel/targets.ts';
 import type { Minted, MintRequest } from './certificates/authorities.ts';
 import { mint } from './certificates/mint.ts';
 import { noticeOf } from './certificates/notices.ts';
+import { admitted } from './look/admission.ts';
 import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
@@ -127,7 +128,7 @@ async function look(
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
-    const decision = nextRoll(input);
+    const decision = await admitted(nextRoll(input), wanted, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
     Object.assign(acted, { facts, decision, toRestart });
     const emptied = emptiedBy(decision, pods);

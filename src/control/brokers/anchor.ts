@@ -19,12 +19,13 @@ import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 
 export function charterOf({ spec }: KafkaAnchor): Charter {
-  const { clusterId, epoch, nodes, ports, inFlight } = spec;
+  const { clusterId, epoch, nodes, ports, addresses, inFlight } = spec;
   return {
     clusterId,
     epoch,
     nodes: nodes.map((node) => ({ ...node, target: node.target ?? LOCAL })),
     hostPorts: Object.fromEntries(ports.map(({ name, port }) => [name, port])),
+    addresses: Object.fromEntries(addresses.map((one) => [one.name, one.addresses])),
     ...(inFlight && { inFlight: { ...inFlight, since: Date.parse(inFlight.since) } }),
   };
 }
@@ -37,7 +38,7 @@ export function anchorOf(
   live: KafkaAnchor | undefined,
 ): AnyObject {
   const { namespace, name, uid = '' } = kafka.metadata;
-  const { clusterId, epoch, nodes, hostPorts, inFlight } = charter;
+  const { clusterId, epoch, nodes, hostPorts, addresses, inFlight } = charter;
   const kept = Object.entries(live?.spec ?? {}).filter(([field]) => field !== 'inFlight');
   return {
     apiVersion: 'isthmus.dev/v1alpha1',
@@ -56,13 +57,15 @@ export function anchorOf(
       holder,
       kafka: { name, uid },
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
-      ports: Object.entries(hostPorts)
-        .toSorted(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, port]) => ({ name, port })),
+      ports: byName(hostPorts).map(([name, port]) => ({ name, port })),
+      addresses: byName(addresses).map(([name, given]) => ({ name, addresses: given })),
       ...(inFlight && { inFlight: writtenFlight(inFlight) }),
     },
   };
 }
+
+const byName = <T>(entries: Readonly<Record<string, T>>) =>
+  Object.entries(entries).toSorted(([a], [b]) => (a < b ? -1 : 1));
 
 /** As much as the anchor holds of why a restart was begun. */
 const MAX_WHY = 4096;
@@ -117,6 +120,7 @@ export function adopt({
       epoch: 1,
       nodes: nodes.toSorted((a, b) => a.id - b.id),
       hostPorts: {},
+      addresses: {},
     },
   };
 }

@@ -31,6 +31,8 @@ const CONDITION_OF = {
   CertificatesEnding: 'Ready',
   /** A listener waits for the number that the API server gives to its Service. */
   HostPortPending: 'Ready',
+  /** The cluster has not given it a load balancer. */
+  LoadBalancerPending: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
   /** Nobody takes records. */
@@ -70,7 +72,7 @@ export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
   // While Kafka cannot be reached, that is for the Kafka to tell.
   routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused', 'KafkaUnavailable']),
-  waiting: new Set(['PodsNotReady', 'HostPortPending', 'NoNodeAddress']),
+  waiting: new Set(['PodsNotReady', 'HostPortPending', 'LoadBalancerPending', 'NoNodeAddress']),
   onlyOf: {},
   announced: {
     NoDNSEndpoints: '',

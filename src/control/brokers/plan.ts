@@ -14,6 +14,8 @@ import type { AuthorityPolicies } from './certificates/seen.ts';
 import { charterBefore, storageBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
 import { HOST_PORTS } from './expose/ports.ts';
+import { toldListeners } from './expose/told.ts';
+import type { ToldListener } from './expose/told.ts';
 import type { Fault } from './faults.ts';
 import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
@@ -39,11 +41,15 @@ export interface KafkaSettings extends BrokerSettings {
   /** The namespace of this installation, by which others know who has a Kafka. */
   holder: string;
   operator: OperatorPods | undefined;
+  /** The DNS server that clients outside use, for probes: an address, and a port if it is another than 53. */
+  probeResolver?: string | undefined;
 }
 
 export interface KafkaPlan extends Plan<Action> {
   /** When its certificates end, for metrics. */
   certificateEnds: CertificateEnds;
+  /** What clients outside are told; undefined where that stays as it was. */
+  told: readonly ToldListener[] | undefined;
 }
 
 const NOTHING: KafkaPlan = {
@@ -53,6 +59,7 @@ const NOTHING: KafkaPlan = {
   statuses: [],
   lookAgainInMs: undefined,
   certificateEnds: new Map(),
+  told: undefined,
 };
 const UNKNOWN_MS = 5000;
 /** While something is under way that no watch tells of, and when all is well. */
@@ -177,6 +184,7 @@ function clusterPlan(
     statuses: statusesOf(observed, running, [...faults, ...policyFaults]),
     lookAgainInMs: paused || isSettled(observed) ? IDLE_MS : SOON_MS,
     certificateEnds: certificates.ends,
+    told: toldListeners(observed, cluster),
   };
   if (paused) return plan;
   const { operator } = settings;

@@ -13,6 +13,7 @@ import type { Watched } from '../kernel/watches.ts';
 import { act } from './act.ts';
 import type { Acted } from './act.ts';
 import { certificateEndReporter } from './certificates/metrics.ts';
+import type { ToldListener } from './expose/told.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
 import { lookReporter } from './look/metrics.ts';
@@ -28,6 +29,8 @@ export interface KafkaReconcilerOptions {
   client: () => Client;
   targets: Targets;
   settings: KafkaSettings;
+  /** By key: what clients outside are told, for whoever probes it. */
+  told: Map<string, readonly ToldListener[]>;
   events: EventRecorder;
   metrics: Metrics;
   log: Log;
@@ -53,7 +56,7 @@ async function readLogging(
 export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
-  const { caches, client, targets, settings, events, log } = options;
+  const { caches, client, targets, settings, told, events, log } = options;
   const { views } = caches;
   const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
@@ -80,6 +83,8 @@ export function kafkaReconciler(
     plan(observed, learned) {
       const plan = planKafka(observed, settings, learned);
       reportEnds(keyOf(observed), plan.certificateEnds);
+      if (!observed.isManaged) told.delete(keyOf(observed));
+      else if (plan.told) told.set(keyOf(observed), plan.told);
       reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },

@@ -1,6 +1,8 @@
 /** What is said about a Kafka and its node pools. Pure. */
 import { isIPv6 } from 'node:net';
 import type { AnyObject } from '../../kube/object.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
+import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
@@ -11,10 +13,12 @@ import type { Fault } from './faults.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster, Exposure, Listener } from './model/cluster.ts';
-import { placedBrokers } from './expose/endpoints.ts';
+import { placesOf } from './expose/endpoints.ts';
+import { exposureFaults } from './expose/faults.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { OUTSIDE_CONDITIONS } from './probe/verdict.ts';
 import { podFacts } from './roll/pod-facts.ts';
 
 export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
@@ -44,7 +48,10 @@ export function statusesOf(
     ...(running && clusterStatus(observed, running)),
     ...generationOf(kafka?.metadata),
     // Without a generation: Strimzi's CRDs would drop it, and the status would be written for ever.
-    conditions: conditionsOf(all, ['Accepted', 'Ready'], undefined),
+    conditions: [
+      ...conditionsOf(all, ['Accepted', 'Ready'], undefined),
+      ...outsideConditionsIn(observed.anchor),
+    ],
   };
   const ofKafka = { kind: 'Kafka', namespace, name, status, keepsRest: true };
   if (!running) return [ofKafka];
@@ -59,6 +66,12 @@ export function statusesOf(
     })),
   ];
 }
+
+/** What the probe has found out, which readiness does not wait for. */
+const outsideConditionsIn = (anchor: KafkaAnchor | undefined): PlannedCondition[] =>
+  (anchor?.status?.conditions ?? [])
+    .filter(({ type }) => OUTSIDE_CONDITIONS.includes(type))
+    .map(({ type, status, reason = type, message = '' }) => ({ type, status, reason, message }));
 
 const generationOf = ({ generation }: { generation?: number } = {}) =>
   generation === undefined ? {} : { observedGeneration: generation };
@@ -104,33 +117,11 @@ const hostAndPort = ({ host, port }: { host: string; port: number }) =>
 
 /** Where clients begin from outside. */
 function outsideAddresses(observed: Observed, cluster: BrokerCluster, exposure: Exposure) {
-  const { hostPattern, hostPort: port } = exposure;
+  const { hostPattern, port } = exposure;
   if (hostPattern !== undefined) return [{ host: exposedHost(hostPattern, 'bootstrap'), port }];
-  const hosts = placedBrokers(observed, cluster, exposure).flatMap(({ addresses }) => addresses);
+  const { brokers, bootstrap } = placesOf(observed, cluster, exposure);
+  const hosts = bootstrap ?? brokers.flatMap(({ addresses }) => addresses);
   return [...new Set(hosts)].map((host) => ({ host, port }));
-}
-
-function exposureFaults(observed: Observed, { cluster }: Running): Fault[] {
-  const exposed = cluster.listeners.flatMap(({ name, exposure }) => (exposure ? [{ name, exposure }] : []));
-  const isNamed = exposed.some(({ exposure }) => exposure.hostPattern !== undefined);
-  const unpublished: Fault = {
-    reason: 'NoDNSEndpoints',
-    path: [],
-    message:
-      'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds external-dns`',
-  };
-  return [
-    ...(isNamed && !observed.dnsEndpoints ? [unpublished] : []),
-    ...exposed.flatMap(({ name, exposure }) =>
-      placedBrokers(observed, cluster, exposure)
-        .filter(({ addresses }) => addresses.length === 0)
-        .map(({ id }): Fault => ({
-          reason: 'NoNodeAddress',
-          path: [],
-          message: `listener "${name}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
-        })),
-    ),
-  ];
 }
 
 function runningFaults(observed: Observed, running: Running): Fault[] {
@@ -139,7 +130,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...certificateFaults(running),
     ...reloadFaults(observed, running),
     ...podFaults(observed, running),
-    ...exposureFaults(observed, running),
+    ...exposureFaults(observed, running.cluster),
     ...rollFaults(observed, running),
     ...moveFaults(running),
     ...orphanFaults(running),

@@ -10,13 +10,15 @@ import type { BrokerCluster } from './model/cluster.ts';
 import { ownerLabels, podName } from './model/names.ts';
 import type { Reservation } from './front/kafka.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
-import { hostPortService } from './objects/exposed.ts';
+import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
+import { formerNodes } from './objects/former-node.ts';
 import { nodeConfigMap } from './objects/node-files.ts';
 import { podSet, podsIn } from './objects/pod-sets.ts';
 import { secretsOf } from './objects/secrets.ts';
 import {
   bootstrapService,
   headlessService,
+  loadBalancers,
   networkPolicy,
   podDisruptionBudget,
   serviceAccount,
@@ -40,13 +42,14 @@ export function podSetsOf(
   { annotations }: Certificates,
 ): AnyObject[] {
   const made = madeBefore(observed);
+  const formerly = formerNodes(observed.pods, observed.podSets.flatMap(podsIn), cluster);
   return cluster.pools.flatMap((pool) => {
     const nameOf = ({ id }: { id: number }) => podName(cluster.name, pool.name, id);
     const nodes = pool.nodes.filter((node) => annotations.has(nameOf(node)));
     const isLost = pool.nodes.some((node) => made.has(nameOf(node)) && !annotations.has(nameOf(node)));
     // Of a pool that has no nodes any more the set is empty, so that the last pod goes.
     const isEarly = nodes.length === 0 && pool.nodes.length > 0;
-    return isLost || isEarly ? [] : [podSet(cluster, { ...pool, nodes }, epoch, annotations)];
+    return isLost || isEarly ? [] : [podSet(cluster, { ...pool, nodes }, epoch, annotations, formerly)];
   });
 }
 
@@ -71,6 +74,7 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       serviceAccount(cluster),
       headlessService(cluster),
       bootstrapService(cluster),
+      ...loadBalancers(cluster),
       ...reservations.map((one) => hostPortService(cluster, one, one.hostPort)),
       networkPolicy(cluster, operator),
       podDisruptionBudget(cluster, charter.nodes.length),
@@ -80,8 +84,11 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       ...dnsEndpointsOf(observed, cluster),
     ],
     prune: listsAll(observed, cluster.name, charter, sets),
-    // An authority that its owner takes over was ours, and is what everybody trusts.
-    keeps: (['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
+    keeps: [
+      // An authority that its owner takes over was ours, and is what everybody trusts.
+      ...(['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
+      KEPT_PORT,
+    ],
   };
 }
 

@@ -40,6 +40,9 @@ const OF_KAFKA = {
   wakes: { kafka: kafkaOf },
 } as const;
 
+/** What also changes what clients outside meet. */
+const PROBED = { kafka: kafkaOf, 'kafka-probe': kafkaOf } as const;
+
 const OWNED = { ...OF_KAFKA, owned: true } as const;
 /** One of each, for as long as the Kafka is there; disks for good. */
 const KEPT = { ...OWNED, kept: true } as const;
@@ -85,8 +88,9 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   anchors: {
     kind: kafkaAnchor,
     optional: true,
+    writesStatus: true,
     indexes: { kafka: kafkaOf },
-    wakes: { kafka: kafkaOf },
+    wakes: PROBED,
     verbs: ['create', 'update'],
   },
   podSets: { kind: strimziPodSet, optional: true, ...OWNED },
@@ -101,16 +105,23 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
     },
   },
   configMaps: { kind: core('ConfigMap', 'configmaps'), ...OWNED, metadataOnly: true },
-  services: { kind: core('Service', 'services'), ...KEPT },
+  // Load balancers go with their broker, or their listener.
+  services: { kind: core('Service', 'services'), ...OWNED },
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
   disruptionBudgets: { kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'), ...KEPT },
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
   // Deleted only where somebody asked for it: with the broker that had them, or to be made anew.
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
-  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
-  // Made by the pod-set controller; here one is deleted to be restarted, or told that it has loaded new certificates.
-  pods: { kind: core('Pod', 'pods'), ...OF_KAFKA, trim: trimPod, verbs: ['delete', 'patch'] },
+  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT, wakes: PROBED },
+  // Made by the pod-set controller; here one is tried without being made, deleted to be restarted, or told that it has loaded new certificates.
+  pods: {
+    kind: core('Pod', 'pods'),
+    ...OF_KAFKA,
+    wakes: PROBED,
+    trim: trimPod,
+    verbs: ['create', 'delete', 'patch'],
+  },
 };
 
 /** Every Kafka there is. */

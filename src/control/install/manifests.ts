@@ -27,6 +27,8 @@ export interface InstallOptions {
   filterModules?: readonly string[];
   /** By version of Kafka: another image than the official one. */
   kafkaImages?: Readonly<Record<string, string>>;
+  /** The DNS server that clients outside use, for probes. */
+  probeResolver?: string;
 }
 
 const NAME = OPERATOR_NAME;
@@ -87,6 +89,7 @@ function deployment(options: InstallOptions): Manifest {
 
 function container(options: InstallOptions): object {
   const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
+  const { probeResolver } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -100,6 +103,7 @@ function container(options: InstallOptions): object {
       ...watched,
       ...modules,
       ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
+      ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

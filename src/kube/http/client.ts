@@ -19,6 +19,11 @@ export interface WriteOptions extends RequestOptions {
   fieldManager?: string | undefined;
 }
 
+export interface CreateOptions extends WriteOptions {
+  /** Only asks whether it would be taken. */
+  dryRun?: boolean;
+}
+
 export interface ApplyOptions extends WriteOptions {
   fieldManager: string;
   /** Take fields over from other managers. */
@@ -66,7 +71,7 @@ export interface Client {
     type: ResourceType,
     options: WatchOptions,
   ): AsyncGenerator<WatchEvent<T>>;
-  create<T extends KubeObject>(object: T, options?: WriteOptions): Promise<T>;
+  create<T extends KubeObject>(object: T, options?: CreateOptions): Promise<T>;
   /** Replaces the object; with a resourceVersion in it, only if nobody was quicker. */
   update<T extends KubeObject>(object: T, options?: WriteOptions): Promise<T>;
   /** Server-side apply. */
@@ -136,7 +141,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
 
     async create<T extends KubeObject>(
       object: T,
-      { subresource, fieldManager, ...options }: WriteOptions = {},
+      { subresource, fieldManager, dryRun, ...options }: CreateOptions = {},
     ) {
       const { namespace } = object.metadata;
       const found = await resource(typeOf(object));
@@ -146,7 +151,7 @@ export function createClient(connection: Connection, options: ClientOptions = {}
         verb: 'create',
         method: 'POST',
         path: target,
-        query: { fieldManager },
+        query: { fieldManager, dryRun: dryRun ? 'All' : undefined },
         body: object,
       } as const;
       return (await requests.call({ ...call, ...options })).body as T;

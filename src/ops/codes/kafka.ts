@@ -53,6 +53,22 @@ const KAFKA = {
     why: 'Isthmus may not renew them itself: they are somebody’s own, or outside of the maintenance window.',
     cure: 'Renew what the message names before its date.',
   },
+  NamesNotPublished: {
+    means:
+      'DNS does not say yet where exposed brokers are; clients do not find them, or look where they were.',
+    why: 'external-dns does not run, leaves the zone out, or was refused by the DNS provider; or resolvers still have older records.',
+    cure: 'Follow the message. If external-dns is up to date, wait for the TTL of the records; `isthmus probe --resolver` asks other servers.',
+  },
+  BrokersUnreachable: {
+    means: 'A client from outside does not get through to every broker.',
+    why: 'The message has the step at which it ends: a firewall (connect), another certificate (tls), another broker (identity).',
+    cure: 'connect: open the port of the nodes. resolve: see DNSPropagated. Then see it from outside, with `isthmus probe`.',
+  },
+  LoadBalancerPending: {
+    means: 'Load balancers of a listener have no address yet; brokers without one do without the listener.',
+    why: 'The cluster gives them out, which takes minutes in a cloud; or nobody does, or a quota is used up.',
+    cure: 'Wait. If it lasts, see the events of the Services; without load balancers use `type: hostport`.',
+  },
   HostPortPending: {
     means: 'A listener that is exposed by nodes has no port yet.',
     why: 'The API server gives out the number with the Service of the listener; it may have none left.',

@@ -42,6 +42,15 @@ const port = z.object({
   port: z.int().min(1).max(65_535).describe('The port.'),
 });
 
+const givenAddresses = z.object({
+  name: text(63).describe('The listener, and the node id or `bootstrap`.'),
+  addresses: z
+    .array(text(253))
+    .max(8)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('Addresses, or host names.'),
+});
+
 const inFlight = z.object({
   node: nodeId.describe('The node that is being restarted.'),
   podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
@@ -68,6 +77,9 @@ const spec = withRules(
     nodes: listBy('id', node, 1024).describe('Every node id that was ever given out.').default([]),
     network: text(63).describe('How pods of different clusters reach each other.').exactOptional(),
     ports: listBy('name', port, 256).describe('Ports that are reserved for the cluster.').default([]),
+    addresses: listBy('name', givenAddresses, 4096)
+      .describe('Addresses that load balancers of the cluster were given.')
+      .default([]),
     inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
   }),
   {
@@ -95,9 +107,27 @@ const podFacts = z.object({
   address: z.string().max(253).describe('The address of that node.').exactOptional(),
 });
 
+const addresses = z.array(text(253)).max(16).meta({ 'x-kubernetes-list-type': 'atomic' });
+
+const exposed = z.object({
+  name: text(63).describe('The listener, and the node id or `bootstrap`.'),
+  address: text(300).describe('What clients outside are told.'),
+  expected: addresses.describe('The addresses that this should lead to.'),
+  answered: addresses.describe('The addresses that it led to when it was last probed.'),
+  reached: z.boolean().describe('Whether a client gets through.'),
+  failed: z
+    .enum(['resolve', 'connect', 'tls', 'versions', 'login', 'metadata', 'identity'])
+    .describe('The step at which a client ends.')
+    .exactOptional(),
+  problem: z.string().max(1024).describe('What is wrong there.').exactOptional(),
+});
+
 const status = z.object({
   observedGeneration: observedGeneration.exactOptional(),
   conditions: conditions.exactOptional(),
+  exposed: listBy('name', exposed, 1024)
+    .describe('How far a client from outside gets, for each name and address that clients are told.')
+    .exactOptional(),
   pods: listBy('name', podFacts, 1024).describe('What is known of the pods in this cluster.').exactOptional(),
 });
 
@@ -127,6 +157,25 @@ export const kafkaAnchor = defineKind({
       type: 'integer',
       jsonPath: '.spec.inFlight.node',
       description: 'The node that is being restarted.',
+    },
+    {
+      name: 'DNS',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="DNSPropagated")].status',
+      description: 'Whether the names of exposed brokers lead to where they are.',
+    },
+    {
+      name: 'Reachable',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Reachable")].status',
+      description: 'Whether a client from outside gets through to every broker.',
+    },
+    {
+      name: 'Unreached',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Reachable")].message',
+      description: 'Which brokers are not reached, and where a client ends.',
+      wide: true,
     },
     {
       name: 'Cluster ID',

@@ -50,7 +50,7 @@ describe('a Kafka cluster that the operator runs in a real one', () => {
     );
 
   it('comes from nothing, with a topic and a user, by the five commands of the page', async (t) => {
-    const page = await readPage();
+    const page = await readPage('kafka.md');
     assert.equal(page.commands.length, 5);
     const began = performance.now();
     bootstrap = (await followPage(cluster, page)).at(-1) ?? '';

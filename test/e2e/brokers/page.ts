@@ -1,4 +1,4 @@
-/** The page about Kafka clusters as somebody in a hurry uses it: the first file that it shows, and the commands below it. */
+/** A page of the documentation as somebody in a hurry uses it: the first file that it shows, and the commands below it. */
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -17,8 +17,8 @@ interface Page {
   commands: string[];
 }
 
-export async function readPage(): Promise<Page> {
-  const text = await readFile(join(ROOT, 'docs/kafka.md'), 'utf8');
+export async function readPage(name: string): Promise<Page> {
+  const text = await readFile(join(ROOT, 'docs', name), 'utf8');
   const first = (fence: string) =>
     new RegExp(`^\`\`\`${fence}\n(.*?)^\`\`\`$`, 'ms').exec(text)?.[1] ?? assert.fail(`no ${fence}`);
   return { resources: first('yaml resources'), commands: first('sh').trimEnd().split('\n') };

@@ -14,6 +14,8 @@ export interface Entrance {
   outside: Outside;
   bootstrap: string;
   caFile: string;
+  /** More for librdkafka, e.g. a certificate of the client's own. */
+  config?: Readonly<Record<string, string>>;
 }
 
 /** What the program that holds connections is told. */

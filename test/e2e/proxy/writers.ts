@@ -17,11 +17,16 @@ const PRODUCER = resolve(import.meta.dirname, '../../support/clients/idempotent_
 
 /** A writer outside: librdkafka with acks=all and idempotence, to each of the topic's partitions. */
 export async function startWriterOutside(
-  { outside, bootstrap, caFile }: Entrance,
+  { outside, bootstrap, caFile, config: more }: Entrance,
   topic: string,
 ): Promise<Writer> {
   const folder = workspace('writer');
-  const config = { 'bootstrap.servers': bootstrap, 'security.protocol': 'ssl', 'ssl.ca.location': caFile };
+  const config = {
+    'bootstrap.servers': bootstrap,
+    'security.protocol': 'ssl',
+    'ssl.ca.location': caFile,
+    ...more,
+  };
   // Few records at a time: for room behind five requests that are under way, librdkafka waits with all its might.
   const calm = { pauseMs: 30, unanswered: 2 };
   const patient = { ...config, 'message.timeout.ms': 300_000 };

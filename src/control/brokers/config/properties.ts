@@ -1,4 +1,5 @@
 /** The configuration of each node, as Kafka reads it. Pure. */
+import { isIPv6 } from 'node:net';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import { exposedHost } from '../expose/names.ts';
 import type { BrokerCluster, Exposure, Listener, Node, Pool } from '../model/cluster.ts';
@@ -36,9 +37,12 @@ interface Bound {
 export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Properties {
   const isBroker = hasRole(pool, 'broker');
   const isController = hasRole(pool, 'controller');
-  const bound = listenersBy(cluster, isBroker, isController);
+  const open = cluster.listeners.filter(
+    ({ exposure }) => !exposure || outsideHost(exposure, node.id) !== undefined,
+  );
+  const bound = listenersBy(open, isBroker, isController);
   // A node also connects by listeners that it does not have: brokers to controllers, and all must agree on how.
-  const known = listenersBy(cluster, isBroker, true);
+  const known = listenersBy(open, isBroker, true);
   const host = nodeHost(cluster.name, cluster.namespace, podName(cluster.name, pool.name, node.id));
   const list = (each: (one: Bound) => string, among = bound) => among.map(each).join(',');
   return [
@@ -49,7 +53,9 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ['listeners', list(({ id, port }) => `${id}://0.0.0.0:${port}`)],
     [
       'advertised.listeners',
-      list(({ id, port, exposure }) => `${id}://${advertised(exposure, node.id) ?? `${host}:${port}`}`),
+      list(
+        ({ id, port, exposure }) => `${id}://${exposure ? advertised(exposure, node.id) : `${host}:${port}`}`,
+      ),
     ],
     ['listener.security.protocol.map', list(({ id, protocol }) => `${id}:${protocol}`, known)],
     ...(isBroker ? ([['inter.broker.listener.name', REPLICATION]] as const) : []),
@@ -59,7 +65,7 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ),
     ...tlsBetweenNodes(CONTROL_PLANE),
     ...(isBroker ? tlsBetweenNodes(REPLICATION) : []),
-    ...(isBroker ? cluster.listeners.flatMap(listenerProperties) : []),
+    ...(isBroker ? open.flatMap(listenerProperties) : []),
     // Certificates of nodes are renewed while they run, with other names in them where listeners came or went.
     ['ssl.allow.san.changes', 'true'],
     ['ssl.allow.dn.changes', 'true'],
@@ -105,7 +111,7 @@ function votersOf(cluster: BrokerCluster): string {
     .join(',');
 }
 
-function listenersBy({ listeners }: BrokerCluster, isBroker: boolean, isController: boolean): Bound[] {
+function listenersBy(listeners: readonly Listener[], isBroker: boolean, isController: boolean): Bound[] {
   return [
     ...(isController ? [{ id: CONTROL_PLANE, port: CONTROL_PLANE_PORT, protocol: 'SSL' } as const] : []),
     ...(isBroker ? [{ id: REPLICATION, port: REPLICATION_PORT, protocol: 'SSL' } as const] : []),
@@ -119,11 +125,18 @@ function boundBy(listener: Listener): Bound {
   return { id: listenerId(name, port), port, protocol: `${sasl}${tls ? 'SSL' : 'PLAINTEXT'}`, exposure };
 }
 
-/** What clients from outside are told: a name, or the address of the node, which only the pod's place tells. */
-function advertised(exposure: Exposure | undefined, id: number): string | undefined {
-  if (!exposure) return undefined;
-  const { hostPattern, hostPort } = exposure;
-  return `${hostPattern === undefined ? '@node-address@' : exposedHost(hostPattern, id)}:${hostPort}`;
+const advertised = (exposure: Exposure, id: number) => {
+  const host = outsideHost(exposure, id) ?? '';
+  return `${isIPv6(host) ? `[${host}]` : host}:${exposure.port}`;
+};
+
+/**
+ * What clients from outside are told: a name, the address of the node, which only the pod's place tells, or that of a load balancer.
+ * Undefined as long as that has none: the broker does without the listener then.
+ */
+function outsideHost(exposure: Exposure, id: number): string | undefined {
+  if (exposure.hostPattern !== undefined) return exposedHost(exposure.hostPattern, id);
+  return exposure.by === 'hostport' ? '@node-address@' : exposure.addresses[id]?.[0];
 }
 
 /** The key and the certificate of the node itself. */

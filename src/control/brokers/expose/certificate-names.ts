@@ -16,9 +16,10 @@ export function exposedNames(
   if (!broker) return [];
   return cluster.listeners.flatMap(({ tls, exposure }) => {
     if (!tls || !exposure) return [];
-    const { hostPattern, addressType } = exposure;
-    return hostPattern === undefined
-      ? publicAddresses(annotations, addressType)
-      : [exposedHost(hostPattern, broker.node.id), exposedHost(hostPattern, 'bootstrap')];
+    const { hostPattern } = exposure;
+    if (hostPattern !== undefined)
+      return [exposedHost(hostPattern, broker.node.id), exposedHost(hostPattern, 'bootstrap')];
+    if (exposure.by === 'hostport') return publicAddresses(annotations, exposure.addressType);
+    return [broker.node.id, 'bootstrap'].flatMap((id) => exposure.addresses[id] ?? []);
   });
 }

@@ -1,8 +1,9 @@
 /** Where the brokers of a cluster are, and the DNS records that say so. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
 import { hasLabelSet } from '../../kernel/targets.ts';
+import { NODE_ANNOTATIONS } from '../../shared/node-annotations.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster, Exposure } from '../model/cluster.ts';
+import type { BrokerCluster, Exposure, HostPortExposure } from '../model/cluster.ts';
 import { ownerLabels, podName } from '../model/names.ts';
 import { dnsEndpoint } from '../objects/exposed.ts';
 import type { Observed } from '../observe.ts';
@@ -10,13 +11,50 @@ import { podFacts } from '../roll/pod-facts.ts';
 import { dnsEndpointName } from './names.ts';
 import { publicAddresses } from './places.ts';
 import { recordsOf } from './records.ts';
-import type { PlacedBroker } from './records.ts';
+import type { Endpoint, PlacedBroker } from './records.ts';
+
+/** Where clients of a listener are led to. */
+export interface Places {
+  /** By id; those whose pods run nowhere, or whose load balancer has no address, are not among them. */
+  brokers: PlacedBroker[];
+  /** Where they begin; undefined for any of the brokers. */
+  bootstrap: readonly string[] | undefined;
+}
+
+export function placesOf(
+  observed: Pick<Observed, 'pods'>,
+  cluster: BrokerCluster,
+  exposure: Exposure,
+): Places {
+  if (exposure.by === 'hostport')
+    return { brokers: placedBrokers(observed, cluster, exposure), bootstrap: undefined };
+  const brokers = nodesOf(cluster).flatMap(({ pool, node: { id } }): PlacedBroker[] => {
+    const addresses = exposure.addresses[id] ?? [];
+    const isThere = hasRole(pool, 'broker') && addresses.length > 0;
+    return isThere ? [{ id, addresses, told: addresses[0], ready: true }] : [];
+  });
+  return {
+    brokers: brokers.toSorted((a, b) => a.id - b.id),
+    bootstrap: exposure.addresses['bootstrap'] ?? [],
+  };
+}
+
+/** The records of a listener that has names; none of one that has not. */
+export function recordsFor(
+  observed: Pick<Observed, 'pods'>,
+  cluster: BrokerCluster,
+  exposure: Exposure,
+): Endpoint[] {
+  if (exposure.hostPattern === undefined) return [];
+  const { brokers, bootstrap } = placesOf(observed, cluster, exposure);
+  return recordsOf(exposure.hostPattern, brokers, bootstrap);
+}
 
 /** Brokers whose pods run on a node, by id. */
 export function placedBrokers(
   { pods }: Pick<Observed, 'pods'>,
   cluster: BrokerCluster,
-  { addressType }: Pick<Exposure, 'addressType'>,
+  { addressType }: Pick<HostPortExposure, 'addressType'>,
 ): PlacedBroker[] {
   const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]));
   return nodesOf(cluster)
@@ -24,8 +62,10 @@ export function placedBrokers(
       const pod = hasRole(pool, 'broker') ? byName.get(podName(cluster.name, pool.name, node.id)) : undefined;
       const { nodeName } = (pod?.['spec'] ?? {}) as { nodeName?: string };
       if (!pod || nodeName === undefined) return [];
-      const addresses = publicAddresses(pod.metadata.annotations ?? {}, addressType);
-      return [{ id: node.id, addresses, ready: podFacts(pod).ready }];
+      const { annotations = {} } = pod.metadata;
+      const addresses = publicAddresses(annotations, addressType);
+      const told = annotations[NODE_ANNOTATIONS.address];
+      return [{ id: node.id, addresses, told, ready: podFacts(pod).ready }];
     })
     .toSorted((a, b) => a.id - b.id);
 }
@@ -40,13 +80,7 @@ export function dnsEndpointsOf(
   const wanted = cluster.listeners.flatMap(({ name, exposure }) =>
     exposure?.hostPattern === undefined
       ? []
-      : [
-          dnsEndpoint(
-            cluster,
-            dnsEndpointName(cluster.name, name),
-            recordsOf(exposure.hostPattern, placedBrokers(observed, cluster, exposure)),
-          ),
-        ],
+      : [dnsEndpoint(cluster, dnsEndpointName(cluster.name, name), recordsFor(observed, cluster, exposure))],
   );
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
   const former = dnsEndpoints.filter(

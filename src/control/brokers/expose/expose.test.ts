@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import { podsIn } from '../objects/pod-sets.ts';
 import { HOST_PORTS, hostPortsOf } from './ports.ts';
 import { publicAddresses } from './places.ts';
 import { recordsOf } from './records.ts';
@@ -125,10 +126,14 @@ suite('exposed brokers', () => {
 
   test('that move change one record, and nothing else', async () => {
     const memory = await clusterWith(NAMED);
-    const others = () =>
-      ['StrimziPodSet', 'ConfigMap', 'Secret', 'Service', 'KafkaAnchor'].flatMap((kind) =>
+    const others = () => [
+      ...['ConfigMap', 'Secret', 'Service', 'KafkaAnchor'].flatMap((kind) =>
         memory.list(kind).map(({ metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`),
-      );
+      ),
+      ...podsIn(memory.get('StrimziPodSet', 'events-dual')!).map(
+        ({ metadata }) => `${metadata.name} ${metadata.annotations!['strimzi.io/revision']}`,
+      ),
+    ];
     const before = others();
     const { placeOf } = memory;
     memory.placeOf = (pod) =>
@@ -140,6 +145,27 @@ suite('exposed brokers', () => {
     assert.deepEqual(addressOf(memory, '1.kafka.example.com'), [['A', '192.0.2.9']]);
     assert.deepEqual(addressOf(memory, '0.kafka.example.com')[0], ['A', '192.0.2.0']);
     assert.deepEqual(others(), before);
+  });
+
+  test('rather come back to where they were: their set says so, also when the pod is gone', async () => {
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] }, nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1, preference: {} }] } }; // prettier-ignore
+    const memory = await clusterWith({ ...NAMED, template: { pod: { affinity } } });
+    const preferred = () =>
+      specsIn(memory).map((spec) => {
+        const { nodeAffinity, podAntiAffinity } = (spec as unknown as { affinity: typeof affinity }).affinity;
+        assert.deepEqual(podAntiAffinity, affinity.podAntiAffinity, 'what the user wants stays');
+        const [own, former] = nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+        assert.equal(own!.weight, 1);
+        return (former?.preference as { matchFields?: { values: string[] }[] }).matchFields?.[0]?.values;
+      });
+    assert.deepEqual(preferred(), [['node-0'], ['node-1'], ['node-2']]);
+    memory.keepsPods = false;
+    memory.delete('Pod', 'events-dual-1');
+    await memory.settle();
+    assert.deepEqual(preferred(), [['node-0'], ['node-1'], ['node-2']]);
+    change(memory, { template: { pod: { affinity } } });
+    await memory.settle();
+    assert.doesNotMatch(JSON.stringify(specsIn(memory)), /matchFields/, 'nothing is preferred for nothing');
   });
 
   test('without a subdomain clients are told the address of the node, which is in the certificate', async () => {
@@ -238,6 +264,7 @@ suite('exposed brokers', () => {
 
 suite('ports of nodes', () => {
   const wish = {
+    by: 'hostport',
     strategy: 'range',
     hostPattern: undefined,
     addressType: undefined,

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { AnyObject } from '../../../kube/object.ts';
-import type { ExposureWish } from './wish.ts';
+import type { HostPortWish } from './wish.ts';
 import { hostPortServiceName, portKey } from './names.ts';
 
 export interface PortRange {
@@ -35,7 +35,7 @@ export interface HostPorts {
 
 export interface ListenerWish {
   name: string;
-  wish: ExposureWish;
+  wish: HostPortWish;
 }
 
 export function hostPortsOf(listeners: readonly ListenerWish[], seen: SeenPorts): HostPorts {

@@ -6,6 +6,8 @@ import { exposedHost } from './names.ts';
 export interface PlacedBroker {
   id: number;
   addresses: readonly string[];
+  /** The one that its clients are told where brokers have no names. */
+  told?: string | undefined;
   ready: boolean;
 }
 
@@ -19,12 +21,20 @@ export interface Endpoint {
 /** Low: it is how long clients look for a broker where it was. */
 export const RECORD_TTL_SECONDS = 30;
 
-/** A name for each broker, and one for all that are ready; for all there are if none is. */
-export function recordsOf(pattern: string, brokers: readonly PlacedBroker[]): Endpoint[] {
+/** Of all that are ready; of all there are if none is. */
+function readyAddresses(brokers: readonly PlacedBroker[]): string[] {
   const ready = brokers.filter((broker) => broker.ready);
-  const begun = (ready.length > 0 ? ready : brokers).flatMap(({ addresses }) => addresses);
+  return (ready.length > 0 ? ready : brokers).flatMap(({ addresses }) => addresses);
+}
+
+/** A name for each broker, and one to begin at. */
+export function recordsOf(
+  pattern: string,
+  brokers: readonly PlacedBroker[],
+  bootstrap: readonly string[] = readyAddresses(brokers),
+): Endpoint[] {
   return [
-    ...recordsAt(exposedHost(pattern, 'bootstrap'), begun),
+    ...recordsAt(exposedHost(pattern, 'bootstrap'), bootstrap),
     ...brokers
       .toSorted((a, b) => a.id - b.id)
       .flatMap(({ id, addresses }) => recordsAt(exposedHost(pattern, id), addresses)),

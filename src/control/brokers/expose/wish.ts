@@ -3,7 +3,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import { canonicalName } from '../../../pki/alternative-names.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { configuration } from '../../../resources/strimzi/listener.ts';
-import type { Exposure } from '../model/cluster.ts';
+import type { HostPortExposure, LoadBalancerExposure } from '../model/cluster.ts';
 import { ID_TOKEN, exposedHost } from './names.ts';
 
 type Written = NonNullable<Kafka['spec']['kafka']['listeners']>[number];
@@ -13,8 +13,9 @@ type Configuration = NonNullable<Written['configuration']>;
 export const HOSTPORT_ANNOTATION = 'isthmus.dev/hostport';
 export const CONFIGURATION_ANNOTATION = 'isthmus.dev/hostport-configuration';
 
-/** All but the port, which is given later. */
-export type ExposureWish = Omit<Exposure, 'hostPort'>;
+export type HostPortWish = Omit<HostPortExposure, 'port'>;
+/** All but what is given later. */
+export type ExposureWish = HostPortWish | Omit<LoadBalancerExposure, 'port' | 'addresses'>;
 
 /** What is wrong, and with which field of the configuration. */
 export interface WishProblem {
@@ -29,16 +30,22 @@ export function exposureWish(
 ): { wish: ExposureWish; problems: WishProblem[] } | undefined {
   const isMarked =
     metadata.annotations[HOSTPORT_ANNOTATION] === listener.name && listener.type === 'internal';
-  if (listener.type !== 'hostport' && !isMarked) return undefined;
+  const isBalanced = listener.type === 'loadbalancer';
+  if (listener.type !== 'hostport' && !isBalanced && !isMarked) return undefined;
   const { read, problems } = isMarked
     ? annotated(metadata.annotations[CONFIGURATION_ANNOTATION])
     : { read: listener.configuration ?? {}, problems: [] };
   const { pattern, problems: nameProblems } = patternOf(metadata.name, read);
   return {
     wish: {
-      strategy: read.portStrategy ?? 'reserve',
+      ...(isBalanced
+        ? { by: 'loadbalancer' }
+        : {
+            by: 'hostport',
+            strategy: read.portStrategy ?? 'reserve',
+            addressType: read.preferredAddressType,
+          }),
       hostPattern: pattern,
-      addressType: read.preferredAddressType,
       allowedSources: read.allowedSources ?? [],
     },
     problems: [...problems, ...nameProblems, ...sourceProblems(read)],

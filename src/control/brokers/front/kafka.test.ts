@@ -45,7 +45,13 @@ const poolWith = (name: string, spec: object = {}, annotations: Record<string, s
     },
   });
 
-const NEW: Charter = { clusterId: 'MkU3OEVBNTcwNTJENDM2Qg', epoch: 1, nodes: [], hostPorts: {} };
+const NEW: Charter = {
+  clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+  epoch: 1,
+  nodes: [],
+  hostPorts: {},
+  addresses: {},
+};
 
 const readWith = (
   kafka: Kafka,

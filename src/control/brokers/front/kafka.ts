@@ -5,13 +5,14 @@ import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { hostPortsOf } from '../expose/ports.ts';
 import type { SeenPorts } from '../expose/ports.ts';
-import { portKey } from '../expose/names.ts';
+import { balancerAddresses } from '../expose/load-balancers.ts';
+import { addressKey, portKey } from '../expose/names.ts';
 import { userConfigOf } from '../config/user-config.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
-import type { Charter } from '../model/charter.ts';
+import type { Charter, CharterNode } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Listener, Rack, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, LoadBalancerExposure, Rack, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
@@ -82,7 +83,14 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   );
   // What has never run has nothing that could be lost, and need not be emptied.
   const nodes = hasRun(charter) ? assigned : assigned.filter(({ leaving }) => !leaving);
-  const { listeners, hostPorts, reservations, waiting, faults: listenerFaults } = exposedListeners(written);
+  const {
+    listeners,
+    hostPorts,
+    addresses,
+    reservations,
+    waiting,
+    faults: listenerFaults,
+  } = exposedListeners(written, nodes);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
@@ -124,7 +132,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   };
   return {
     cluster,
-    charter: { ...charter, nodes, hostPorts },
+    charter: { ...charter, nodes, hostPorts, addresses },
     finalize,
     reservations,
     faults: [...faults, ...waiting.map(pendingFault)],
@@ -132,36 +140,58 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
 }
 
 /** The listeners that can be had now: one that waits for a port of the nodes comes when it has one. */
-function exposedListeners({ kafka, charter, ports }: Written): {
+function exposedListeners(
+  { kafka, charter, ports }: Written,
+  nodes: readonly CharterNode[],
+): Pick<Charter, 'hostPorts' | 'addresses'> & {
   listeners: Listener[];
-  hostPorts: Charter['hostPorts'];
   reservations: Reservation[];
   /** Listeners that have no port yet: no reason to refuse the others. */
   waiting: string[];
   faults: Fault[];
 } {
   const { listeners: read, faults } = listenersOf(kafka);
-  const wishes = read.flatMap(({ name, wish }) => (wish ? [{ name, wish }] : []));
+  const wishes = read.flatMap(({ name, wish }) => (wish?.by === 'hostport' ? [{ name, wish }] : []));
+  const brokers = nodes.filter(({ roles }) => roles.includes('broker'));
+  const balanced = read.filter(({ wish }) => wish?.by === 'loadbalancer').map(({ name }) => ({ name, brokers })); // prettier-ignore
+  const addresses = balancerAddresses(balanced, kafka.metadata.name, ports.services, charter.addresses);
   const { hostPorts, waiting } = hostPortsOf(wishes, {
     cluster: kafka.metadata,
     recorded: charter.hostPorts,
     ...ports,
   });
-  const portOf = ({ name, wish }: ReadListener) => (wish ? hostPorts.get(portKey(name, wish)) : undefined);
+  const portOf = ({ name, port, wish }: ReadListener) =>
+    wish?.by === 'hostport' ? hostPorts.get(portKey(name, wish)) : port;
   return {
     listeners: read.flatMap((one): Listener[] => {
       const { wish, ...listener } = one;
-      const hostPort = portOf(one);
+      const port = portOf(one);
       if (!wish) return [{ ...listener, exposure: undefined }];
-      return hostPort === undefined ? [] : [{ ...listener, exposure: { ...wish, hostPort } }];
+      if (port === undefined) return [];
+      if (wish.by === 'hostport') return [{ ...listener, exposure: { ...wish, port } }];
+      const ofListener = addressesOf(addresses, listener.name, brokers);
+      return [{ ...listener, exposure: { ...wish, port, addresses: ofListener } }];
     }),
+    addresses,
     hostPorts: Object.fromEntries(hostPorts),
     reservations: read.flatMap((one) =>
-      one.wish?.strategy === 'reserve' ? [{ name: one.name, port: one.port, hostPort: portOf(one) }] : [],
+      one.wish?.by === 'hostport' && one.wish.strategy === 'reserve'
+        ? [{ name: one.name, port: one.port, hostPort: portOf(one) }]
+        : [],
     ),
     waiting,
     faults,
   };
+}
+
+/** Those of one listener, by node id and `bootstrap`. */
+function addressesOf(
+  all: Charter['addresses'],
+  listener: string,
+  brokers: readonly CharterNode[],
+): LoadBalancerExposure['addresses'] {
+  const ids = ['bootstrap' as const, ...brokers.map(({ id }) => id)];
+  return Object.fromEntries(ids.map((id) => [id, all[addressKey(listener, id)] ?? []]));
 }
 
 const pendingFault = (listener: string): Fault => ({

@@ -9,6 +9,7 @@ import { RESERVED_PORTS } from '../model/names.ts';
 type Written = NonNullable<Kafka['spec']['kafka']['listeners']>[number];
 
 const PATH = ['spec', 'kafka', 'listeners'] as const;
+const SERVED: readonly string[] = ['internal', 'hostport', 'loadbalancer'];
 const AUTHENTICATIONS = ['tls', 'scram-sha-512'] as const;
 
 /** A listener, before it is known which port of the nodes it has. */
@@ -65,7 +66,9 @@ function exposureFaults(kafka: Kafka, one: Written, index: number): Fault[] {
 
 /** A pod is told one address of its node. */
 function addressFaults(listeners: readonly ReadListener[]): Fault[] {
-  const byAddress = listeners.flatMap(({ wish }) => (wish && wish.hostPattern === undefined ? [wish] : []));
+  const byAddress = listeners.flatMap(({ wish }) =>
+    wish?.by === 'hostport' && wish.hostPattern === undefined ? [wish] : [],
+  );
   if (new Set(byAddress.map(({ addressType }) => addressType)).size <= 1) return [];
   const message =
     'listeners without a subdomain tell clients the same address; give them one preferredAddressType';
@@ -90,13 +93,13 @@ function faultsOf(one: Written, index: number, all: readonly Written[]): Fault[]
     ...(RESERVED_PORTS.includes(one.port)
       ? [at('Invalid', 'port', `port ${one.port} is used between the nodes; choose another`)]
       : []),
-    ...(one.type === 'internal' || one.type === 'hostport'
+    ...(SERVED.includes(one.type)
       ? []
       : [
           at(
             'NotSupported',
             'type',
-            `type ${one.type} is not served by this operator; use type internal or hostport`,
+            `type ${one.type} is not served by this operator; use type ${SERVED.join(', ')}`,
           ),
         ]),
     ...(type === undefined || AUTHENTICATIONS.some((known) => known === type)

@@ -5,7 +5,6 @@ import type { Client } from '../../../kube/http/client.ts';
 import { hasStatus } from '../../../kube/http/errors.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
-import { readAuthority } from '../../../pki/authority-secrets.ts';
 import {
   loadingOf,
   markOf,
@@ -13,20 +12,20 @@ import {
   trustingAnnotations,
   wantedHash,
 } from '../../../pki/bundle.ts';
-import { issueLeaf } from '../../../pki/certificate.ts';
-import { isFault } from '../../../pki/certificate-facts.ts';
-import { certificateHash, signerFrom } from '../../../pki/leaf.ts';
+import { certificateHash } from '../../../pki/leaf.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { FIELD_MANAGER } from '../../kernel/field-manager.ts';
 import { nextReload, settlesInMs } from '../certificates/reloading.ts';
 import type { Reloading } from '../certificates/reloading.ts';
-import { NAMES, viewOf } from '../certificates/seen.ts';
+import { viewOf } from '../certificates/seen.ts';
 import { KEY_STORE_SETTING } from '../config/properties.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { Listener } from '../model/cluster.ts';
 import { REPLICATION_PORT, nodeHost, podName } from '../model/names.ts';
 import { podFacts } from '../roll/pod-facts.ts';
 import type { Identity } from './connect.ts';
+import { probeIdentity } from './probe-identity.ts';
+import type { ProbeIdentity } from './probe-identity.ts';
 import { presentedAt, requireTaken } from './presented.ts';
 import type { WantedNodes } from './roll-input.ts';
 
@@ -65,7 +64,7 @@ export async function reloadCertificates(
   const { clock, wanted } = context;
   const outdated = outdatedAmong(context).filter(({ id }) => id !== except);
   if (outdated.length === 0) return new Map();
-  const probe = await probeIdentity(context);
+  const probe = await probeIdentity(wanted.cluster.name, context.secretOf, clock());
   const settlesMs = settlesInMs(wanted.policy);
   const isProof = probe !== undefined || !wanted.cluster.listeners.some(isForCertificates);
   const after = new Map<string, Reloading>();
@@ -104,28 +103,11 @@ function outdatedAmong({ wanted, pods }: Pick<ReloadContext, 'wanted' | 'pods'>)
   });
 }
 
-type Probe = Pick<Identity, 'cert' | 'key'> | undefined;
-
-const PROBE_MS = 600_000;
-
-/** A certificate of the newest clients' authority, for one look; undefined where there is nothing to sign it with. */
-async function probeIdentity({ wanted, secretOf, clock }: ReloadContext): Promise<Probe> {
-  const { key, certificate } = NAMES['clients-ca'];
-  const { name } = wanted.cluster;
-  const material = readAuthority(viewOf(secretOf(certificate(name))), viewOf(secretOf(key(name))));
-  if (!material.certificate || isFault(material.certificate)) return undefined;
-  const signer = signerFrom(material, material.certificate);
-  if (!signer) return undefined;
-  const request = { subject: { commonName: 'isthmus-probe' }, names: [], validityMs: PROBE_MS };
-  const leaf = await issueLeaf(signer, { ...request, now: new Date(clock()) });
-  return { cert: leaf.chain, key: leaf.key };
-}
-
 /** What of a broker's listeners is not as it should be. */
 async function problemOf(
   { name, host, wanted }: Outdated,
   { wanted: { cluster }, tls, secretOf }: ReloadContext,
-  probe: Probe,
+  probe: ProbeIdentity | undefined,
 ): Promise<string | undefined> {
   const chain = textOf(viewOf(secretOf(name)), `${name}.crt`) ?? '';
   if (certificateHash(chain) !== wantedHash(wanted)) return 'its Secret is being written';
@@ -154,7 +136,7 @@ const isForCertificates = ({ authentication }: Listener) => authentication === '
 
 /** How to connect to a listener of clients; one without TLS has nothing to look at. */
 const clientSide =
-  ({ ca }: Identity, probe: Probe) =>
+  ({ ca }: Identity, probe: ProbeIdentity | undefined) =>
   (listener: Listener) =>
     listener.tls
       ? [

@@ -11,6 +11,8 @@ export interface Charter {
   nodes: readonly CharterNode[];
   /** Ports of nodes that are the cluster's as long as it is there, by what they are for. */
   hostPorts: Readonly<Record<string, number>>;
+  /** Addresses of load balancers, by what they are for: clients may have been told. */
+  addresses: Readonly<Record<string, readonly string[]>>;
   /** The restart that was begun, written down before the pod was deleted. */
   inFlight?: InFlight | undefined;
 }

@@ -90,18 +90,31 @@ export interface Listener {
   exposure: Exposure | undefined;
 }
 
-/** A port of their nodes for all brokers of a cluster, and names by which each of them is found. */
-export interface Exposure {
-  strategy: 'reserve' | 'range';
-  /** The port of the nodes. */
-  hostPort: number;
-  /** The name of a broker, with `$(id)` in it; undefined where clients are told the addresses of nodes. */
+interface AnyExposure {
+  /** What clients connect to. */
+  port: number;
+  /** The name of a broker, with `$(id)` in it; undefined where clients are told addresses. */
   hostPattern: string | undefined;
-  /** Which address of a node is taken first. */
-  addressType: string | undefined;
   /** Networks that may connect; all if there are none. */
   allowedSources: readonly string[];
 }
+
+/** One port of their nodes for all brokers of a cluster. */
+export interface HostPortExposure extends AnyExposure {
+  by: 'hostport';
+  strategy: 'reserve' | 'range';
+  /** Which address of a node is taken first. */
+  addressType: string | undefined;
+}
+
+/** A load balancer for each broker, and one to begin at. */
+export interface LoadBalancerExposure extends AnyExposure {
+  by: 'loadbalancer';
+  /** What the cluster has given to them, by node id and `bootstrap`. */
+  addresses: Readonly<Record<string, readonly string[]>>;
+}
+
+export type Exposure = HostPortExposure | LoadBalancerExposure;
 
 /** Where `broker.rack` comes from. */
 export type Rack = { by: 'topology-label'; label: string } | { by: 'environment-variable'; variable: string };

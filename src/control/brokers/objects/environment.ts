@@ -30,7 +30,7 @@ function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
 
 /** Whether clients are told where a pod is, by its address. */
 const tellsAddress = ({ listeners }: BrokerCluster) =>
-  listeners.some(({ exposure }) => exposure && exposure.hostPattern === undefined);
+  listeners.some(({ exposure }) => exposure?.by === 'hostport' && exposure.hostPattern === undefined);
 
 function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
   if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];

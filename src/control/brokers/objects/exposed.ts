@@ -5,6 +5,14 @@ import type { Endpoint } from '../expose/records.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import { metadataOf, ownedByKafka } from './metadata.ts';
 
+/** On Services that stay when their listener goes: the number that they keep is the cluster's. */
+export const KEPT_PORT = { 'isthmus.dev/keeps': 'host-port' };
+
+const withLabel = (metadata: ReturnType<typeof metadataOf>, label: Readonly<Record<string, string>>) => ({
+  ...metadata,
+  labels: { ...metadata.labels, ...label },
+});
+
 /** Has no selector and sends nobody anywhere: while it is there, no other Service of the cluster is given its port. */
 export function hostPortService(
   cluster: BrokerCluster,
@@ -15,7 +23,7 @@ export function hostPortService(
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
-      ...metadataOf(cluster, hostPortServiceName(cluster.name, name)),
+      ...withLabel(metadataOf(cluster, hostPortServiceName(cluster.name, name)), KEPT_PORT),
       ownerReferences: ownedByKafka(cluster),
     },
     spec: {

@@ -36,6 +36,7 @@ import { propertiesOf } from '../config/properties.ts';
 import { configDigests } from '../roll/config-change.ts';
 import { START_SCRIPT } from '../start-script.ts';
 import { environmentOf } from './environment.ts';
+import { FORMER_NODE_ANNOTATION, preferring } from './former-node.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
 import { metricsParts } from './metrics.ts';
 import { podVolume, volumeMount } from './volumes.ts';
@@ -47,11 +48,15 @@ const GRACE_SECONDS = 60;
 /** By pod: what it is told about the certificates that it loads. */
 export type CertificateAnnotations = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
+/** By pod: the node that it ran on last. */
+type FormerNodes = ReadonlyMap<string, string>;
+
 export function podSet(
   cluster: BrokerCluster,
   pool: Pool,
   epoch: number,
   certificates: CertificateAnnotations,
+  formerly: FormerNodes = new Map(),
 ): AnyObject {
   const name = podSetName(cluster.name, pool.name);
   const metadata = metadataOf(cluster, name, wishesOf(templateOf(cluster, pool), 'podSet'), pool);
@@ -77,7 +82,7 @@ export function podSet(
     },
     spec: {
       selector: { matchLabels: { ...podSelector(cluster.name), [POOL_LABEL]: pool.name } },
-      pods: pool.nodes.map((node) => podOf(cluster, pool, node, certificates)),
+      pods: pool.nodes.map((node) => podOf(cluster, pool, node, certificates, formerly)),
     },
   };
 }
@@ -124,6 +129,7 @@ function podOf(
   pool: Pool,
   node: Node,
   certificates: CertificateAnnotations,
+  formerly: FormerNodes,
 ): AnyObject {
   const name = podName(cluster.name, pool.name, node.id);
   const wishes = wishesOf<PodWishes>(templateOf(cluster, pool), 'pod');
@@ -132,7 +138,9 @@ function podOf(
     [BROKER_ROLE_LABEL]: String(hasRole(pool, 'broker')),
     [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
   };
-  const spec = podSpec(cluster, pool, node, wishes);
+  const former = formerly.get(name);
+  const affinity = preferring(wishes.affinity, former);
+  const spec = podSpec(cluster, pool, node, affinity ? { ...wishes, affinity } : wishes);
   const form = podSpec(withoutOwnImage(cluster), pool, node, wishes);
   const revision = hashOf({ spec: form, labels, annotations, fixed: fixedConfig(cluster, pool, node) });
   return {
@@ -156,6 +164,7 @@ function podOf(
         [CONFIG_DIGESTS_ANNOTATION]: JSON.stringify(
           configDigests(Object.fromEntries(propertiesOf(cluster, pool, node))),
         ),
+        ...(former !== undefined && { [FORMER_NODE_ANNOTATION]: former }),
         ...certificates.get(name),
       },
     },
@@ -262,13 +271,17 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
     ...(hasRole(pool, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
     ...(hasRole(pool, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
     ...(hasRole(pool, 'broker')
-      ? listeners.map(({ name, port, exposure }) => named(listenerPortName(name), port, exposure?.hostPort))
+      ? listeners.map(({ name, port, exposure }) =>
+          named(listenerPortName(name), port, exposure?.by === 'hostport' ? exposure.port : undefined),
+        )
       : []),
   ];
 }
 
 function preferredAddress(cluster: BrokerCluster): Record<string, string> {
-  const type = cluster.listeners.find(({ exposure }) => exposure && exposure.hostPattern === undefined)
-    ?.exposure?.addressType;
+  const told = cluster.listeners.flatMap(({ exposure }) =>
+    exposure?.by === 'hostport' && exposure.hostPattern === undefined ? [exposure] : [],
+  );
+  const type = told[0]?.addressType;
   return type === undefined ? {} : { [PREFERRED_ADDRESS_ANNOTATION]: type };
 }

@@ -1,16 +1,20 @@
 /** How clients and nodes find each other within a Kubernetes cluster, and who may. */
 import type { AnyObject } from '../../../kube/object.ts';
+import { brokerServiceName, outsideServiceName } from '../expose/names.ts';
+import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CONTROL_PLANE_PORT,
   METRICS_PORT,
+  POD_LABEL,
   REPLICATION_PORT,
   bootstrapServiceName,
   disruptionBudgetName,
   headlessServiceName,
   listenerPortName,
   networkPolicyName,
+  podName,
   podSelector,
   serviceAccountName,
 } from '../model/names.ts';
@@ -60,6 +64,33 @@ export function bootstrapService(cluster: BrokerCluster): AnyObject {
     type: 'ClusterIP',
     selector: { ...podSelector(cluster.name), [BROKER_ROLE_LABEL]: 'true' },
     ports: [port('tcp-replication', REPLICATION_PORT), ...clientPorts(cluster)],
+  });
+}
+
+/** A load balancer for each broker, and one to begin at. Traffic goes to the node of the broker, and nowhere in between. */
+export function loadBalancers(cluster: BrokerCluster): AnyObject[] {
+  return cluster.listeners.flatMap(({ name, port: number, exposure }) => {
+    if (exposure?.by !== 'loadbalancer') return [];
+    const { allowedSources } = exposure;
+    const balancer = (called: string, template: string, selector: Readonly<Record<string, string>>) =>
+      service(cluster, called, template, {
+        type: 'LoadBalancer',
+        externalTrafficPolicy: 'Local',
+        selector: { ...podSelector(cluster.name), ...selector },
+        ports: [port(listenerPortName(name), number)],
+        ...(allowedSources.length > 0 && { loadBalancerSourceRanges: allowedSources }),
+      });
+    const brokers = nodesOf(cluster).filter(({ pool }) => hasRole(pool, 'broker'));
+    return [
+      balancer(outsideServiceName(cluster.name, name), 'externalBootstrapService', {
+        [BROKER_ROLE_LABEL]: 'true',
+      }),
+      ...brokers.map(({ pool, node }) =>
+        balancer(brokerServiceName(cluster.name, pool.name, name, node.id), 'perPodService', {
+          [POD_LABEL]: podName(cluster.name, pool.name, node.id),
+        }),
+      ),
+    ];
   });
 }
 

@@ -1,0 +1,52 @@
+/** What keeps exposed brokers from being reached, as far as that can be told from within. Pure. */
+import type { Fault } from '../faults.ts';
+import { hasRole, nodesOf } from '../model/cluster.ts';
+import type { BrokerCluster, HostPortExposure, LoadBalancerExposure } from '../model/cluster.ts';
+import type { Observed } from '../observe.ts';
+import { placedBrokers } from './endpoints.ts';
+
+export function exposureFaults(observed: Observed, cluster: BrokerCluster): Fault[] {
+  const exposed = cluster.listeners.flatMap(({ name, exposure }) => (exposure ? [{ name, exposure }] : []));
+  const isNamed = exposed.some(({ exposure }) => exposure.hostPattern !== undefined);
+  return [
+    ...(isNamed && !observed.dnsEndpoints ? [UNPUBLISHED] : []),
+    ...exposed.flatMap(({ name, exposure }) =>
+      exposure.by === 'hostport'
+        ? nodeFaults(observed, cluster, name, exposure)
+        : balancerFaults(cluster, name, exposure),
+    ),
+  ];
+}
+
+const UNPUBLISHED: Fault = {
+  reason: 'NoDNSEndpoints',
+  path: [],
+  message:
+    'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds external-dns`',
+};
+
+const nodeFaults = (
+  observed: Observed,
+  cluster: BrokerCluster,
+  listener: string,
+  exposure: HostPortExposure,
+): Fault[] =>
+  placedBrokers(observed, cluster, exposure)
+    .filter(({ addresses }) => addresses.length === 0)
+    .map(({ id }) => ({
+      reason: 'NoNodeAddress',
+      path: [],
+      message: `listener "${listener}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
+    }));
+
+function balancerFaults(
+  cluster: BrokerCluster,
+  listener: string,
+  { addresses }: LoadBalancerExposure,
+): Fault[] {
+  const ids = nodesOf(cluster).flatMap(({ pool, node }) => (hasRole(pool, 'broker') ? [node.id] : []));
+  const without = ['bootstrap', ...ids].filter((id) => (addresses[id] ?? []).length === 0);
+  if (without.length === 0) return [];
+  const message = `listener "${listener}": the load balancers of ${without.join(', ')} have no address yet; if that lasts, see the events of their Services, and whether this cluster has load balancers at all`;
+  return [{ reason: 'LoadBalancerPending', path: [], message }];
+}

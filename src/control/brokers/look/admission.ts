@@ -1,0 +1,43 @@
+/** Whether the API server would take the pod that a node is restarted for: if not, the one that runs stays. */
+import type { Client } from '../../../kube/http/client.ts';
+import { hasStatus } from '../../../kube/http/errors.ts';
+import type { AnyObject } from '../../../kube/object.ts';
+import { podName } from '../model/names.ts';
+import type { RollDecision } from '../roll/facts.ts';
+import type { WantedNodes } from './roll-input.ts';
+
+/** What policies, quotas and validation answer with. */
+const REFUSALS = [400, 403, 422];
+/** The pod that goes makes room for the next one. */
+const QUOTA = /exceeded quota/;
+const LOOK_AGAIN_MS = 30_000;
+
+/** The decision; blocked where nobody would let the new pod in. One that was begun already goes on. */
+export async function admitted(
+  decision: RollDecision,
+  { cluster, charter, pods }: WantedNodes,
+  client: () => Client,
+  signal: AbortSignal,
+): Promise<RollDecision> {
+  if (decision.do !== 'restart' || charter.inFlight?.podUid === decision.podUid) return decision;
+  const { node } = decision;
+  const pool = charter.nodes.find(({ id }) => id === node)?.pool ?? '';
+  const pod = pods.get(podName(cluster.name, pool, node));
+  const refusal = pod && (await refusalOf(pod, client(), signal));
+  if (refusal === undefined) return decision;
+  const why = `node ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
+  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
+}
+
+async function refusalOf(pod: AnyObject, client: Client, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    await client.create(pod, { dryRun: true, signal });
+    return undefined;
+  } catch (error) {
+    // Policies are asked first: that the name is taken says that they allow it.
+    if (hasStatus(error, 409)) return undefined;
+    if (!REFUSALS.some((status) => hasStatus(error, status))) throw error;
+    const { message } = error as Error;
+    return QUOTA.test(message) ? undefined : message;
+  }
+}

@@ -1,0 +1,78 @@
+/** What probes see, as clients would: how long each step takes, who is reached, and how long names take to change. */
+import { nameOfKey } from '../../../kube/object.ts';
+import type { Labels, Metrics } from '../../../ops/metrics.ts';
+import type { ProbedEndpoint } from '../../../probe/probed.ts';
+import type { Verdict } from './verdict.ts';
+
+/** What was probed, and how it was found. */
+export interface Reported {
+  verdict: Verdict;
+  probed: ProbedEndpoint;
+}
+
+/** What names should lead to, and since when. */
+interface Record {
+  expected: string;
+  since: number;
+  isVisible: boolean;
+}
+
+/** Up to what a resolver that keeps records for too long takes. */
+const VISIBLE_BUCKETS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400];
+
+/** Returns what reports a probe of the Kafka of a key; endpoints that it no longer has are no longer reported. */
+export function probeReporter(
+  metrics: Metrics,
+): (key: string, reported: readonly Reported[], now: number) => void {
+  const seconds = metrics.histogram(
+    'isthmus_kafka_probe_seconds',
+    'How long each step of a client from outside takes, as the operator probes it.',
+  );
+  const reached = metrics.gauge(
+    'isthmus_kafka_probe_reached',
+    '1 if a client from outside gets through to this endpoint; a condition says why not.',
+  );
+  const changes = metrics.counter(
+    'isthmus_kafka_dns_changes_total',
+    'Names of exposed brokers that were given other addresses.',
+  );
+  const visible = metrics.histogram(
+    'isthmus_kafka_dns_visible_seconds',
+    'From the change of a name of an exposed broker until the operator resolves it so.',
+    VISIBLE_BUCKETS,
+  );
+  const known = new Map<string, Map<string, Record>>();
+
+  function follow(records: Map<string, Record>, labels: Labels, verdict: Verdict, now: number): void {
+    const expected = verdict.expected.join();
+    const before = records.get(verdict.name);
+    const record = before?.expected === expected ? before : { expected, since: now, isVisible: false };
+    // The first time that it is seen says nothing about when it came to be.
+    const isNews = before !== undefined && !record.isVisible;
+    if (before && before !== record) changes.of(labels).value += 1;
+    if (isNews && verdict.isPropagated) visible.of(labels).observe((now - record.since) / 1000);
+    records.set(verdict.name, { ...record, isVisible: record.isVisible || verdict.isPropagated });
+  }
+
+  return (key, reported, now) => {
+    const { namespace = '', name: kafka } = nameOfKey(key);
+    const labels = { namespace, kafka };
+    const records = known.get(key) ?? new Map<string, Record>();
+    const names = new Set(reported.map(({ verdict }) => verdict.name));
+    for (const name of Array.from(records.keys()))
+      if (!names.has(name)) {
+        reached.drop({ ...labels, endpoint: name });
+        records.delete(name);
+      }
+    for (const { verdict, probed } of reported) {
+      reached.of({ ...labels, endpoint: verdict.name }).value = verdict.isReached ? 1 : 0;
+      if (probed.unresolved === undefined)
+        seconds.of({ ...labels, step: 'resolve' }).observe(probed.resolveMs / 1000);
+      for (const { step, ms } of probed.addresses.flatMap(({ passed }) => passed))
+        seconds.of({ ...labels, step }).observe(ms / 1000);
+      follow(records, labels, verdict, now);
+    }
+    if (records.size > 0) known.set(key, records);
+    else known.delete(key);
+  };
+}
