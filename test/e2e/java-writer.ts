@@ -10,6 +10,7 @@ import {
   readSent,
 } from '../support/kafka/acknowledgements.ts';
 import type { Sent } from '../support/kafka/acknowledgements.ts';
+import { propertiesText } from '../../src/store/embedded/kafka-storage.ts';
 import { waitFor } from '../../src/store/embedded/process.ts';
 
 /** What became of the records that a writer wrote. */
@@ -72,7 +73,7 @@ function pod(options: JavaWriterOptions): object {
   const isKnown = `nslookup -type=a ${absolute} > /tmp/address`;
   const script = `until ${isKnown}; do sleep 1; done
 cat > ${CONFIG} <<END
-${[...PATIENT_PRODUCER, ...config].join('\n')}
+${propertiesText(PATIENT_PRODUCER)}${config.join('\n')}
 END
 exec ${BIN}/kafka-verifiable-producer.sh --bootstrap-server ${bootstrap} --topic ${topic} --throughput ${rate} \
   --repeating-keys ${keysFor(partitions)} --acks -1 --command-config ${CONFIG}`;

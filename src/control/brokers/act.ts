@@ -15,7 +15,7 @@ import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
 import type { KafkaFacts } from './look/facts.ts';
-import { cordonedAmong, moveOn, uncordon } from './look/move.ts';
+import { cordonedAmong, isThrottled, moveOn, uncordon, wantsMoves } from './look/move.ts';
 import type { MoveProgress } from './look/move.ts';
 import { reloadCertificates } from './look/reload.ts';
 import type { Reloads } from './look/reload.ts';
@@ -148,8 +148,9 @@ async function look(
       );
     if (decision.do !== 'done' || brokers === undefined) return;
     await forget(brokers, wanted, facts, context);
-    if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move?.leaving));
-    if (wanted.move) acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
+    if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move.leaving));
+    if (wantsMoves(wanted.move) || (facts && isThrottled(facts.configs)))
+      acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
   } finally {
     brokers?.close();
   }

@@ -232,13 +232,12 @@ const THROTTLE_ANNOTATION = 'isthmus.dev/move-bytes-per-second';
 const MOVE_BYTES_PER_SECOND = 50_000_000;
 const MOVES_AT_ONCE = 20;
 
-function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): MoveWish | undefined {
+function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): MoveWish {
   // One that was found by its disk, and that no pool has, may have been anything.
   const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
     goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
   );
   const rebalance = annotations[REBALANCE_ANNOTATION] === 'on-scale';
-  if (leaving.length === 0 && !rebalance) return undefined;
   const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
   return {
     leaving,

@@ -1,9 +1,16 @@
 /** KafkaTopics and KafkaUsers of a cluster that the operator runs, as real Kafka takes them. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { openAdmin } from '../../../src/kafka/admin/admin.ts';
 import type { Admin, AdminOptions } from '../../../src/kafka/admin/admin.ts';
+import type { Properties } from '../../../src/store/embedded/kafka-storage.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { javaConfig } from '../../support/clients/java.ts';
+import { kafkaTool } from '../../support/kafka/tools.ts';
+import type { KafkaTool } from '../../support/kafka/tools.ts';
+import { workspace } from '../../support/workspace.ts';
 import { PATIENCE, entity as entityOf, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
 
@@ -51,6 +58,25 @@ describe('topics and users of a Kafka cluster', () => {
       PATIENCE,
     );
   const secret = (name: string, key: string) => bed.secret(name, key);
+  /** A file with what a key of a Secret holds, as a pod would mount it. */
+  const mounted = async (name: string, key: string) => {
+    const file = join(workspace('secret'), key);
+    await writeFile(file, await bed.secretBytes(name, key), { mode: 0o600 });
+    return file;
+  };
+  /** What one of Kafka's own tools says to a user with these properties. */
+  const javaTool = async (
+    tool: KafkaTool,
+    port: number,
+    properties: Properties,
+    args: string[],
+    stdin?: string,
+  ) => {
+    const config = await javaConfig(properties);
+    const at = ['--bootstrap-server', `shop-kafka-bootstrap.default.svc:${port}`, '--command-config', config];
+    const options = { stdin, hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 };
+    return kafkaTool(tool, [...at, ...args], options);
+  };
   const connect = async (port: number, options: Partial<AdminOptions>): Promise<Admin> => {
     const { status } = (await bed.get('Pod', 'shop-dual-0')) as unknown as { status: { podIP: string } };
     const servername = 'shop-kafka-bootstrap.default.svc';
@@ -115,6 +141,37 @@ describe('topics and users of a Kafka cluster', () => {
     } finally {
       bob.close();
     }
+  });
+
+  test('Java programs log in with the files of Secrets as they are', async () => {
+    const bob = {
+      'security.protocol': 'SSL',
+      'ssl.truststore.type': 'PKCS12',
+      'ssl.keystore.type': 'PKCS12',
+      'ssl.truststore.location': await mounted('shop-cluster-ca-cert', 'ca.p12'),
+      'ssl.truststore.password': await secret('shop-cluster-ca-cert', 'ca.password'),
+      'ssl.keystore.location': await mounted('bob', 'user.p12'),
+      'ssl.keystore.password': await secret('bob', 'user.password'),
+      'request.timeout.ms': 120_000,
+      retries: 1000,
+    };
+    const written = await javaTool('kafka-console-producer', 9093, bob, ['--topic', 'orders'], 'one\ntwo\n');
+    assert.deepEqual([written.code, written.stderr.includes(' ERROR ')], [0, false], written.stderr);
+    const alice = {
+      'security.protocol': 'SASL_PLAINTEXT',
+      'sasl.mechanism': 'SCRAM-SHA-512',
+      'sasl.jaas.config': await secret('alice', 'sasl.jaas.config'),
+    };
+    const { stdout, stderr } = await javaTool('kafka-get-offsets', 9094, alice, ['--topic', 'orders']);
+    const ends = stdout
+      .trim()
+      .split('\n')
+      .map((line) => Number(line.split(':')[2]));
+    assert.equal(ends[0]! + ends[1]!, 2, stdout + stderr);
+    const guess = alice['sasl.jaas.config'].replace(/password=".*"/, 'password="guess"');
+    const mallory = { ...alice, 'sasl.jaas.config': guess };
+    const refused = await javaTool('kafka-get-offsets', 9094, mallory, ['--topic', 'orders']);
+    assert.match(refused.stderr, /SaslAuthenticationException/);
   });
 
   test('a topic grows, changes its configuration and its number of replicas', async () => {
@@ -185,7 +242,7 @@ describe('topics and users of a Kafka cluster', () => {
         return orders(again)
           .then(
             () => undefined,
-            () => true,
+            (error: unknown) => /invalid credentials/.test(String(error)) || undefined,
           )
           .finally(() => again.close());
       };

@@ -87,9 +87,11 @@ export interface Bed extends AsyncDisposable {
   /** Waits until a Kafka says that it is ready, for the spec that it has now. */
   untilReady(kafka: string): Promise<AnyObject>;
   podUid(name: string): Promise<string | undefined>;
-  /** Ends the operator and starts another, with other options if there are any. */
-  restartOperator(options?: Partial<OperatorOptions>): Promise<void>;
-  /** The text of a Secret's key; empty where there is none. */
+  /** Ends the operator and starts another, with other options if there are any; what is done meanwhile, nobody sees. */
+  restartOperator(options?: Partial<OperatorOptions>, meanwhile?: () => Promise<void>): Promise<void>;
+  /** What a Secret's key holds; empty where there is none. */
+  secretBytes(name: string, key: string): Promise<Buffer>;
+  /** The same as text. */
   secret(name: string, key: string): Promise<string>;
   /** Ends everything but the API server. */
   close(): Promise<void>;
@@ -143,14 +145,16 @@ export async function startBed(options: BedOptions): Promise<Bed> {
       );
     },
     podUid: async (name) => (await get('Pod', name))?.metadata.uid,
-    async restartOperator(more) {
+    async restartOperator(more, meanwhile) {
       await operator.stop();
+      await meanwhile?.();
       operator = await run(more);
     },
-    async secret(name, key) {
+    async secretBytes(name, key) {
       const { data = {} } = ((await get('Secret', name)) ?? {}) as { data?: Record<string, string> };
-      return Buffer.from(data[key] ?? '', 'base64').toString();
+      return Buffer.from(data[key] ?? '', 'base64');
     },
+    secret: async (name, key) => (await bed.secretBytes(name, key)).toString(),
     async close() {
       await operator.stop();
       await runner.stop();

@@ -1,6 +1,8 @@
 /** The life of a cluster of three nodes: configuration, restarts one at a time, another broker that comes and goes, a lost disk. */
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { openAdmin } from '../../../src/kafka/admin/admin.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
 import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
@@ -43,6 +45,27 @@ describe('the life of a Kafka cluster', () => {
   const nothingIsLost = async () =>
     assert.deepEqual(keysOf(await consume('java', { ...target(), count: sent.length })), keysOf(sent));
   const uids = () => Promise.all(NODES.map((name) => bed.podUid(name)));
+  /** What is set on the nodes, and on a topic, to slow down replication. */
+  const throttles = async () => {
+    const pods = await Promise.all(NODES.map((name) => bed.get('Pod', name)));
+    const hosts = pods.map((pod) => (pod?.['status'] as { podIP: string }).podIP);
+    const admin = openAdmin({
+      bootstrap: hosts.map((host) => ({ host, port: 9092 })),
+      addressOf: (id) => ({ host: hosts[id]!, port: 9092 }),
+    });
+    try {
+      const brokers = NODES.map((_, id) => ({ type: 'broker' as const, name: String(id) }));
+      const described = await admin.configs([...brokers, { type: 'topic', name: 'wide' }]);
+      assert.ok(described.every(({ error }) => error === undefined));
+      return described.flatMap(({ resource, configs }) =>
+        Object.keys(configs).filter(
+          (key) => key.includes('.replication.throttled.') && configs[key]?.source === resource.type,
+        ),
+      );
+    } finally {
+      admin.close();
+    }
+  };
   const ENTITIES = { entityOperator: { topicOperator: {} } };
   const config = (more: object) => kafka('events', { config: { ...REPLICATED, ...more } }, ENTITIES);
 
@@ -125,6 +148,7 @@ describe('the life of a Kafka cluster', () => {
     );
     await bed.untilReady('events');
     assert.deepEqual(keysOf(await consume('java', { ...topic, count: 200 })), keysOf(records));
+    assert.deepEqual(await throttles(), [], 'replication is as fast as before');
     assert.ok(await bed.get('PersistentVolumeClaim', 'data-events-extra-3'), 'its disk stays');
     const anchor = (await bed.get('KafkaAnchor', 'events')) as unknown as {
       spec: { nodes: { id: number }[] };
@@ -153,6 +177,13 @@ describe('the life of a Kafka cluster', () => {
       async () => (await bed.condition('events', 'Ready'))?.reason === 'DiskLost',
       PATIENCE,
     );
+    await bed.restartOperator();
+    const refusals = async () =>
+      (await bed.runner.logsOf('default/events-dual-1')).split('DiskLost: ').length - 1;
+    const before = await refusals();
+    await waitFor('it refuses again and again', async () => (await refusals()) >= before + 2, PATIENCE);
+    const disk = bed.runner.diskOf('default/data-events-dual-1');
+    assert.deepEqual(await readdir(disk, { recursive: true }), []);
     await nothingIsLost();
   });
 });

@@ -10,9 +10,12 @@ import { probeRecords } from '../../../src/control/discover/delegation/probe.ts'
 import { dnsConfigSchema } from '../../../src/dns/server/config.ts';
 import { startDns } from '../../../src/dns/server/server.ts';
 import type { DnsServer } from '../../../src/dns/server/server.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import type { Clock } from '../../../src/kube/clock.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import type { Cluster } from '../../../src/kube/cluster.ts';
 import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
+import { aborted } from '../../../src/ops/abort.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
@@ -80,10 +83,15 @@ suite('delegation', () => {
   /** The replica that leads. */
   function lead(
     through: ClusterDnsServer,
-    { zones = ZONES, as = account, ...more }: { zones?: string[]; as?: string; verifySeconds?: number } = {},
+    {
+      zones = ZONES,
+      as = account,
+      clock = systemClock,
+      ...more
+    }: { zones?: string[]; as?: string; clock?: Clock; verifySeconds?: number } = {},
   ): Leader {
     const delegation = { server: `127.0.0.1:${dns.port}`, clusterDns: through.address, ...more };
-    return startLeader({ kubeconfig: as, namespace: NAMESPACE, zones, delegation, log });
+    return startLeader({ kubeconfig: as, namespace: NAMESPACE, zones, delegation, log, clock });
   }
 
   const CONFIG_MAP = { group: '', version: 'v1', kind: 'ConfigMap' };
@@ -197,7 +205,10 @@ suite('delegation', () => {
     });
     await through.setCarried(false);
     await using stack = new AsyncDisposableStack();
-    stack.use(lead(through, { verifySeconds: 2 }));
+    // The time at which it would try again by itself never comes.
+    const wait: Clock['wait'] = (ms, signal) =>
+      ms > 30_000 && signal ? aborted(signal) : systemClock.wait(ms, signal);
+    stack.use(lead(through, { verifySeconds: 2, clock: { ...systemClock, wait } }));
     await untilState('failed');
     assert.equal(await dataOf('coredns', 'Corefile'), original);
     const reason = (await status('reason')) ?? '';

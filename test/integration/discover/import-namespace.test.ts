@@ -63,6 +63,14 @@ suite('imports in a namespace of their own', () => {
     );
   }
 
+  /** Until all that has been read so far is served: names are worked on one after the other. */
+  async function untilPublished(): Promise<void> {
+    await apply(west, service('probe', 'probe.xcc.test', { clusterIP: '10.96.8.1' }));
+    await site.expect('probe.xcc.test', ['10.96.8.1']);
+    await remove(west, 'service/probe');
+    await site.expect('probe.xcc.test', 'ENOTFOUND');
+  }
+
   test('two services of one name are told apart, by all their names, and no namespace of theirs is needed', async () => {
     for (const place of ['shop', 'stock'])
       await apply(
@@ -87,12 +95,13 @@ suite('imports in a namespace of their own', () => {
     const { apiVersion } = exportOf('web') as { apiVersion: string };
     const spec = { type: 'ClusterSetIP', ports: [], ips: ['10.6.6.6'] };
     const metadata = { name: 'web', namespace: 'default', labels };
+    const count = async () => /^isthmus_dns_imports (\d+)$/m.exec(await site.metrics())?.[1];
+    const before = Number(await count());
     await apply(west, { apiVersion, kind: 'ServiceImport', metadata, spec });
-    // What is read after it is served: so it has been read.
-    await apply(west, service('probe', 'probe.xcc.test', { clusterIP: '10.96.8.1' }));
-    await site.expect('probe.xcc.test', ['10.96.8.1']);
+    await waitFor('it to be read', async () => Number(await count()) > before);
+    await untilPublished();
     assert.deepEqual(await site.ask('web.shop.svc.clusterset.local'), [await addressOf('shop')]);
-    await remove(west, 'serviceimport/web', 'service/probe');
+    await remove(west, 'serviceimport/web');
   });
 
   test('names of exports of other clusters are for clusters and namespaces that a NamePolicy allows', async () => {
@@ -117,28 +126,26 @@ suite('imports in a namespace of their own', () => {
     await apply(west, policy('exports', { zone: 'clusterset.local', ...all, clusters: ['east'] }));
     for (const name of ['shop.xcc.test', 'web.shop.svc.clusterset.local']) await site.expect(name, [shop]);
     // The namespace that counts is that of the service, not that of its import.
-    const stock = { matchLabels: { 'kubernetes.io/metadata.name': 'stock' } };
-    await apply(west, policy('names', { zone: 'xcc.test', namespaces: stock, clusters: ['east'] }));
+    const values = ['stock', 'default'];
+    const some = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values }] };
+    await apply(west, policy('names', { zone: 'xcc.test', namespaces: some, clusters: ['east'] }));
     await site.expect('shop.xcc.test', 'ENOTFOUND');
+    await untilPublished();
     assert.deepEqual(await site.ask('stock.xcc.test'), [await addressOf('stock')]);
     await remove(west, 'namepolicy/names', 'namepolicy/exports');
     await site.expect('shop.xcc.test', [shop]);
   });
 
   test('one that ends takes along what is its own', async () => {
+    const objectsOf = (place: string) =>
+      listed(west, 'services,endpointslices,serviceimports', '-n', XCC, '-l', `${LABEL}=${place}`);
+    const others = await objectsOf('stock');
+    assert.ok(others.length >= 3, others.join());
     await remove(east, 'serviceexport/web', '-n', 'shop');
     await site.expect('shop.xcc.test', 'ENOTFOUND');
-    await waitFor('the rest to go', async () => {
-      const left = await listed(
-        west,
-        'services,endpointslices,serviceimports',
-        '-n',
-        XCC,
-        '-l',
-        `${LABEL}=shop`,
-      );
-      return left.length === 0;
-    });
+    await waitFor('the rest to go', async () => (await objectsOf('shop')).length === 0);
+    await untilPublished();
+    assert.deepEqual(await objectsOf('stock'), others);
     assert.deepEqual(await site.ask('stock.xcc.test'), [await addressOf('stock')]);
   });
 });

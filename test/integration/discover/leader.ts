@@ -1,6 +1,8 @@
 /** The replica of `isthmus dns` that leads, as far as delegation goes, with the rights of a kubeconfig. */
 import { createDelegator } from '../../../src/control/discover/delegation/delegator.ts';
 import { delegationOptions } from '../../../src/control/discover/delegation/settings.ts';
+import { systemClock } from '../../../src/kube/clock.ts';
+import type { Clock } from '../../../src/kube/clock.ts';
 import { createCluster } from '../../../src/kube/cluster.ts';
 import { createEventRecorder } from '../../../src/kube/write/events.ts';
 import { loadConnection } from '../../../src/kube/http/kubeconfig.ts';
@@ -18,10 +20,12 @@ export interface LeaderOptions {
   /** The settings of the delegation, as in a configuration. */
   delegation: object;
   log: Log;
+  clock?: Clock;
 }
 
 /** Delegates until it is disposed of. */
-export function startLeader({ kubeconfig, namespace, zones, delegation, log }: LeaderOptions): Leader {
+export function startLeader(given: LeaderOptions): Leader {
+  const { kubeconfig, namespace, zones, delegation, log, clock = systemClock } = given;
   const cluster = createCluster({ name: 'west', connection: loadConnection({ file: kubeconfig }), log });
   const client = () => cluster.client;
   const events = createEventRecorder({ client, reportingController: 'isthmus.dns', log });
@@ -30,7 +34,8 @@ export function startLeader({ kubeconfig, namespace, zones, delegation, log }: L
   const over = new AbortController();
   const place = { cluster, namespace, serviceName: 'isthmus-dns' };
   const ready = Promise.resolve();
-  const work = createDelegator({ ...place, zones, options, ready, events, log, metrics }).work(over.signal);
+  const parts = { options, ready, events, log, metrics, clock };
+  const work = createDelegator({ ...place, zones, ...parts }).work(over.signal);
   return {
     metrics: async () => metricsText([await metrics.snapshot()]),
     async [Symbol.asyncDispose]() {

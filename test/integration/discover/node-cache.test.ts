@@ -151,6 +151,8 @@ suite('delegation with NodeLocal DNSCache', () => {
     const isForgotten = async () => (await cache.ask('foo.xcc.test')) === 'ENOTFOUND';
     await waitFor('the cache to have read it', isForgotten, PATIENT);
     await cache.setCarried(false);
+    const delegated = await corefileOf('coredns');
+    assert.match(delegated ?? '', /xcc\.test:/);
     await using stack = new AsyncDisposableStack();
     stack.use(lead(cluster, cache, { verifySeconds: 2 }));
     await untilState('failed');
@@ -158,6 +160,7 @@ suite('delegation with NodeLocal DNSCache', () => {
     assert.equal(platform, 'node-local-dns');
     assert.match(reason, /^pods ask 127\.0\.0\.1:\d+, which answers: .* NXDOMAIN; the delegation was undone/);
     assert.equal(await corefileOf('node-local-dns'), before);
+    assert.equal(await corefileOf('coredns'), delegated);
     assert.deepEqual(await cluster.ask('foo.xcc.test'), ['192.0.2.10']);
   });
 });

@@ -51,7 +51,8 @@ suite('imports that are taken out again', () => {
   };
 
   const listed = async (selector: string) => {
-    const { stdout } = await plane.kubectl(['get', KINDS, '-A', '-l', selector, '-o', 'name']);
+    const { code, stdout, stderr } = await plane.kubectl(['get', KINDS, '-A', '-l', selector, '-o', 'name']);
+    assert.equal(code, 0, stderr);
     return stdout.split('\n').filter((line) => line !== '');
   };
   const mine = () => listed(`${PREFIX}/installation=${HOME}`);

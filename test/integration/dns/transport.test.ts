@@ -147,7 +147,9 @@ for (const udp of ['fast', 'portable'] as const) {
       }
     }, 10);
     const many = Array.from({ length: 10 }, () => questions).flat();
-    const answers = await askAll(server.port, many, { window: 20 }).finally(() => clearInterval(timer));
+    // Each is sent once: so few at a time find room in any buffer, so that one without an answer was lost by us.
+    const once = { window: 20, again: false };
+    const answers = await askAll(server.port, many, once).finally(() => clearInterval(timer));
     assert.equal(answers.length, many.length);
     assert.ok(updates > 100);
     await server.settled();

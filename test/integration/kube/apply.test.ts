@@ -352,9 +352,17 @@ suite('the writer', { timeout: 600_000 }, () => {
     assert.ok(notOurs instanceof ApiError && notOurs.reason === 'NotOurs');
     const strangers = await admin.get<ConfigMap>(CONFIG_MAP, { namespace, name: 'strangers' });
     assert.deepEqual(strangers?.data, { whose: 'not yours' });
+    assert.ok(await admin.get(CONFIG_MAP, { namespace, name: 'leftover' }));
 
     const adopted = await writer.apply({ owner, objects: objects.slice(2, 3), adopt: () => true });
     assert.deepEqual(adopted.errors, []);
     assert.deepEqual(adopted.updated, ['ConfigMap failing/strangers']);
+    assert.deepEqual(adopted.deleted.toSorted(), [
+      'ConfigMap failing/first',
+      'ConfigMap failing/last',
+      'ConfigMap failing/leftover',
+    ]);
+    const ours = await admin.get<ConfigMap>(CONFIG_MAP, { namespace, name: 'strangers' });
+    assert.deepEqual(ours?.data, { whose: 'ours now' });
   });
 });

@@ -74,7 +74,6 @@ function startCandidate(name: string): Candidate {
 }
 
 const microsNow = () => Number(process.hrtime.bigint() / 1000n);
-const isLeading = ({ claims }: Candidate) => (claims.at(-1) ?? 0) > microsNow() - 300_000;
 
 /** Who leads next, and who does not. On a busy machine a leader may lose its lease at any time, so it is asked before each step. */
 async function waitForLeader(
@@ -141,15 +140,21 @@ suite('an election', { timeout: 600_000 }, () => {
     await waitForLeader(...last);
     await plane.killApiServer();
     const killedAt = microsNow();
-    await waitFor('nobody to lead', async () => !last.some(isLeading));
-    for (const { claims } of last)
-      assert.ok((claims.at(-1) ?? 0) - killedAt < LEASE_MS * 1000, 'led on after its lease');
+    // For longer than the lease, by the clock of the claims: who led on would be seen, now or in what is read later.
+    await delay(2 * LEASE_MS);
+    const awayUntil = microsNow();
     await plane.startApiServer();
-    const { leader } = await waitForLeader(...last);
+    await waitForLeader(...last);
+    for (const at of last.flatMap(({ claims }) => claims))
+      assert.ok(at < killedAt + LEASE_MS * 1000 || at > awayUntil, 'led on after its lease');
 
     // Somebody takes the lease by hand: the leader goes as soon as it sees that.
+    await waitForLeader(...last);
     await admin.mergePatch(LEASE, NAME, { spec: { holderIdentity: 'thief' } });
-    await waitFor('the leader to go', async () => !isLeading(leader));
+    const stolenAt = microsNow();
+    // Who goes on leading begins no other term, and lets nobody else.
+    const isNew = ([first = 0]: readonly number[]) => first > stolenAt;
+    await waitFor('another term', async () => last.some(({ terms }) => terms.some(isNew)));
     const lease = await admin.get<Lease>(LEASE, NAME);
     assert.ok(lease!.spec.leaseTransitions >= 3);
     assert.ok(started.flatMap(({ terms }) => terms).length >= 5);

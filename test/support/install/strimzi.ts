@@ -1,12 +1,14 @@
 /**
- * Strimzi's own CRDs, made by its own generator of its own classes: what a cluster with Strimzi has in the place of ours. 0.45.0 is the
- * newest in Maven Central that runs with the Java of the testbed; it serves v1beta2 only.
+ * Strimzi's own CRDs, made by its own generator of its own classes: what a cluster with Strimzi has in the place of ours. 0.45.0 serves
+ * v1beta2 only; 1.2.0 serves v1 only, and its generator needs Java 21, which not every machine has beside the Java of the testbed.
  */
+import { globSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cached, install, step } from '../../../src/store/embedded/cache.ts';
+import { run } from '../../../src/store/embedded/process.ts';
 
-const VERSION = '0.45.0';
+export type StrimziVersion = '0.45.0' | '1.2.0';
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 const POM = join(import.meta.dirname, '../strimzi/pom.xml');
 
@@ -23,13 +25,29 @@ export type StrimziKind = keyof typeof KINDS;
 
 const fileOf = (kind: string) => `${kind}.yaml`;
 
+/** The newest Java of this machine that is at least 21; undefined if there is none. */
+export async function newJava(): Promise<string | undefined> {
+  const found = ['java', ...globSync('/usr/lib/jvm/*/bin/java')];
+  const versions = await Promise.all(
+    found.map(async (java) => {
+      const { stdout, stderr } = await run(java, ['-version']).catch(() => ({ stdout: '', stderr: '' }));
+      return { java, version: Number(/version "(\d+)/.exec(stdout + stderr)?.[1] ?? 0) };
+    }),
+  );
+  const [newest] = versions.toSorted((a, b) => b.version - a.version);
+  return newest && newest.version >= 21 ? newest.java : undefined;
+}
+
 /** The path of the CRD of each kind, made first if they are not there. */
-export async function ensureStrimziCrds(): Promise<Record<StrimziKind, string>> {
+export async function ensureStrimziCrds(
+  version: StrimziVersion = '0.45.0',
+  java = 'java',
+): Promise<Record<StrimziKind, string>> {
   const kinds = Object.keys(KINDS) as StrimziKind[];
   const home = await install({
-    name: `strimzi-crds-${VERSION}`,
+    name: `strimzi-crds-${version}`,
     files: kinds.map(fileOf),
-    doing: `making the CRDs of Strimzi ${VERSION}, by way of Maven Central (about half a minute, once)`,
+    doing: `making the CRDs of Strimzi ${version}, by way of Maven Central (about half a minute, once)`,
     tools: { mvn: 'try `apt-get install maven`', java: 'try `apt-get install openjdk-17-jdk-headless`' },
     async make(into) {
       const pom = join(into, 'pom.xml');
@@ -37,12 +55,21 @@ export async function ensureStrimziCrds(): Promise<Record<StrimziKind, string>> 
       const libs = join(into, 'libs');
       const repository = `-Dmaven.repo.local=${cached('m2')}`;
       const output = `-DoutputDirectory=${libs}`;
-      await step('mvn', ['-B', '-q', '-f', pom, repository, COPY_DEPENDENCIES, output]);
+      await step('mvn', [
+        '-B',
+        '-q',
+        '-f',
+        pom,
+        repository,
+        `-Dstrimzi.version=${version}`,
+        COPY_DEPENDENCIES,
+        output,
+      ]);
       const crds = Object.entries(KINDS).map(
         ([kind, type]) => `io.strimzi.api.kafka.model.${type}=${join(into, fileOf(kind))}`,
       );
       const generator = 'io.strimzi.crdgenerator.CrdGenerator';
-      await step('java', ['-cp', join(libs, '*'), generator, '--yaml', ...crds]);
+      await step(java, ['-cp', join(libs, '*'), generator, '--yaml', ...crds]);
     },
   });
   return Object.fromEntries(kinds.map((kind) => [kind, join(home, fileOf(kind))])) as Record<

@@ -1,4 +1,5 @@
 /** What Kafka's verifiable producer prints: a line for each record that was acknowledged, or was not. */
+import type { Properties } from '../../../src/store/embedded/kafka-storage.ts';
 
 export interface Sent {
   name: string;
@@ -37,14 +38,14 @@ export function longestStallMs(acked: readonly Sent[]): number {
   return longest;
 }
 
-/** The tool itself would give up at the first error. */
-export const PATIENT_PRODUCER: readonly string[] = [
-  'retries=2147483647',
-  'enable.idempotence=true',
-  'delivery.timeout.ms=300000',
-  'request.timeout.ms=10000',
-  'max.block.ms=300000',
-];
+/** The tool itself would give up at the first error; this is longer than a broker takes to come back on a slow machine. */
+export const PATIENT_PRODUCER: Properties = {
+  retries: 2_147_483_647,
+  'enable.idempotence': true,
+  'request.timeout.ms': 10_000,
+  'delivery.timeout.ms': 600_000,
+  'max.block.ms': 600_000,
+};
 
 /** Records have keys, or they would keep away from a partition that does not answer: so many that each partition has some. */
 export const keysFor = (partitions: number) => partitions * 8;

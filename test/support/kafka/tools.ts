@@ -1,7 +1,7 @@
 /** Kafka's command-line tools by the names everyone knows, and the classes behind them. */
 import { ensureKafka } from '../install/kafka.ts';
-import { run } from '../../../src/store/embedded/process.ts';
-import type { Finished } from '../../../src/store/embedded/process.ts';
+import { run, startServer } from '../../../src/store/embedded/process.ts';
+import type { Finished, Server } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../workspace.ts';
 import { toolJava } from '../../../src/store/embedded/kafka-java.ts';
 
@@ -52,15 +52,27 @@ export interface ToolOptions {
 
 let directory: string | undefined;
 
+async function javaFor(name: KafkaTool, hostsFile: string | undefined): Promise<string[]> {
+  const kafka = await ensureKafka();
+  directory ??= workspace('kafka-tools');
+  const names = hostsFile === undefined ? [] : [`-Djdk.net.hosts.file=${hostsFile}`];
+  return [...names, ...toolJava(kafka, directory, CLASSES[name])];
+}
+
 /** Runs a tool to its end. Its arguments are its own: nothing is added, not even a bootstrap server. */
 export async function kafkaTool(
   name: KafkaTool,
   args: readonly string[],
   { stdin, timeoutMs = 120_000, hostsFile }: ToolOptions = {},
 ): Promise<Finished> {
-  const kafka = await ensureKafka();
-  directory ??= workspace('kafka-tools');
-  const names = hostsFile === undefined ? [] : [`-Djdk.net.hosts.file=${hostsFile}`];
-  const java = [...names, ...toolJava(kafka, directory, CLASSES[name])];
-  return run('java', [...java, ...args], { stdin, timeoutMs });
+  return run('java', [...(await javaFor(name, hostsFile)), ...args], { stdin, timeoutMs });
+}
+
+/** Starts a tool that goes on until it is stopped; what it prints goes to the file. */
+export async function startKafkaTool(
+  name: KafkaTool,
+  args: readonly string[],
+  { logFile, hostsFile }: { logFile: string; hostsFile?: string },
+): Promise<Server> {
+  return startServer(name, 'java', [...(await javaFor(name, hostsFile)), ...args], { logFile });
 }

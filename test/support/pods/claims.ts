@@ -16,6 +16,8 @@ export interface Claims {
   settle(claims: readonly Claim[], pods: readonly Pod[]): Promise<void>;
   /** The folder of a claim that is bound. */
   folderOf(namespace: string, name: string): string | undefined;
+  /** The same, by `namespace/name`; throws where there is none. */
+  diskOf(key: string): string;
   /** From now on the disk is empty; who has it mounted goes on with the old one until it ends. */
   lose(key: string): Promise<void>;
 }
@@ -51,6 +53,12 @@ export function createClaims(api: Api, home: string): Claims {
     await api.ask('PATCH', pathOf({ metadata, ...claim }), { metadata: { finalizers } });
   }
 
+  function diskOf(key: string): string {
+    const folder = folders.get(key);
+    if (folder === undefined || !existsSync(folder)) throw new Error(`no pod has used the claim ${key}`);
+    return folder;
+  }
+
   return {
     async settle(claims, pods) {
       for (const claim of claims) {
@@ -67,9 +75,9 @@ export function createClaims(api: Api, home: string): Claims {
       }
     },
     folderOf: (namespace, name) => folders.get(keyOf({ namespace, name })),
+    diskOf,
     async lose(key) {
-      const folder = folders.get(key);
-      if (folder === undefined || !existsSync(folder)) throw new Error(`no pod has used the claim ${key}`);
+      const folder = diskOf(key);
       await rename(folder, `${folder}-lost-${++lost}`);
       await mkdir(folder);
     },

@@ -46,6 +46,8 @@ export interface PodRunner extends AsyncDisposable {
   readonly lookup: LookupFunction;
   /** For Java's `-Djdk.net.hosts.file`: the same names, kept up to date. */
   readonly hostsFile: string;
+  /** The folder that is the disk of a claim, `namespace/name`, which a pod has used. */
+  diskOf(claim: string): string;
   /** Empties the disk of a claim, `namespace/name`, for whoever mounts it next. */
   loseDisk(claim: string): Promise<void>;
   /** Ends all that runs on a node, as if the power had failed: nobody there says anything any more. */
@@ -117,6 +119,7 @@ function runnerOf({ api, nodes, hosts, claims, kubelet }: Parts, stop: () => Pro
     logsOf: (pod) => kubelet.logsOf(pod),
     lookup: hosts.lookup,
     hostsFile: hosts.file,
+    diskOf: (claim) => claims.diskOf(claim),
     loseDisk: (claim) => claims.lose(claim),
     async killNode(name) {
       await kubelet.lose(named(name).name);

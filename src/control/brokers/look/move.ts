@@ -5,7 +5,7 @@ import type { KafkaFacts } from './facts.ts';
 import { moves } from '../moves/moves.ts';
 import type { Moves } from '../moves/moves.ts';
 import type { BrokerPlace, PlacedPartition } from '../moves/layout.ts';
-import { throttleChanges } from '../moves/throttle.ts';
+import { isOurRate, throttleChanges } from '../moves/throttle.ts';
 import type { ObservedThrottles, Throttle } from '../moves/throttle.ts';
 
 /** What is wanted of the layout of partitions. */
@@ -24,6 +24,13 @@ export interface MoveProgress extends Pick<Moves, 'toDrain' | 'underWay' | 'noPl
   /** Brokers that have to be empty, and are. */
   drained: readonly number[];
 }
+
+/** Whether anything is asked for. */
+export const wantsMoves = ({ leaving, rebalance }: MoveWish): boolean => rebalance || leaving.length > 0;
+
+/** Whether a throttle of ours is left on a broker, by what they answered: also when nothing is to be moved any more, it has to go. */
+export const isThrottled = (configs: KafkaFacts['configs']): boolean =>
+  [...configs.values()].some((entries) => entries.some(({ name, value }) => isOurRate(name, value)));
 
 export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress> {
   const leaving = new Set(wish.leaving);
@@ -47,8 +54,11 @@ export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress
   if (next.begin.length > 0) requireAll(await admin.reassign(next.begin));
   if (changes.clear.length > 0) requireAll(await admin.alterConfigs(changes.clear));
   const busy = new Set(partitions.flatMap(({ replicas }) => replicas));
-  const { toDrain, underWay, noPlace, waiting, done } = next;
-  return { drained: wish.leaving.filter((id) => !busy.has(id)), toDrain, underWay, noPlace, waiting, done };
+  const { toDrain, underWay, noPlace, waiting } = next;
+  // A broker that goes must not leave entries behind of which nobody knows whose they were.
+  const isTidy = changes.clear.length === 0;
+  const drained = wish.leaving.filter((id) => isTidy && !busy.has(id));
+  return { drained, toDrain, underWay, noPlace, waiting, done: next.done && isTidy };
 }
 
 function requireAll(results: readonly { error?: { message: string } | undefined }[]): void {

@@ -34,7 +34,7 @@ export interface WantedNodes {
   /** The level of `metadata.version` to go to once all nodes are as they should be. */
   finalize: { level: number; downgrade: boolean } | undefined;
   /** Where partitions are to be, once all nodes are as they should be; undefined: where they are. */
-  move: MoveWish | undefined;
+  move: MoveWish;
   /** The pods that somebody wants restarted. */
   manualUids: ReadonlySet<string>;
   claims: readonly AnyObject[];

@@ -37,6 +37,11 @@ export const markedRate = (bytesPerSecond: number): string =>
   String(Math.max(1, Math.floor(bytesPerSecond / 1000)) * 1000 + MARK);
 
 const isOurs = (rate: string | undefined) => rate !== undefined && Number(rate) % 1000 === MARK;
+
+/** Whether a setting of a broker is a rate that was set here. */
+export const isOurRate = (name: string, value: string | null | undefined): boolean =>
+  SIDES.some((side) => rateKey(side) === name) && isOurs(value ?? undefined);
+
 const entriesOf = (list: string | undefined) => (list ?? '').split(',').filter((entry) => entry !== '');
 const brokerOf = (entry: string) => Number(entry.split(':')[1]);
 

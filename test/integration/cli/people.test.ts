@@ -1,0 +1,193 @@
+/** What people ask the command line about a cluster, against a real kube-apiserver. */
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { runProgram } from '../../../src/cli/program.ts';
+import type { Terminal } from '../../../src/cli/terminal.ts';
+import type { Operator } from '../../../src/control/operator.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { untilKindsAreServed } from '../../support/control-plane/served.ts';
+import { ensureStrimziCrds } from '../../support/install/strimzi.ts';
+import { accountKubeconfig, untilGranted } from '../control/account.ts';
+import { apply, runOperator } from '../control/harness.ts';
+
+const NAMESPACE = 'isthmus-system';
+
+interface Report {
+  success: boolean;
+  categories: { categoryName: string; checks: { result: string; code?: string; error?: string }[] }[];
+}
+
+let plane: ControlPlane;
+let operator: Operator | undefined;
+before(async () => {
+  plane = await startControlPlane();
+});
+after(async () => {
+  await operator?.stop();
+  await plane?.stop();
+});
+
+async function isthmus(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const written = { out: '', err: '' };
+  const terminal: Terminal = {
+    out: (text) => void (written.out += text),
+    err: (text) => void (written.err += text),
+    exitCode: 0,
+  };
+  const code = await runProgram(args, terminal);
+  return { code, ...written };
+}
+
+const ask = (...args: string[]) => isthmus(...args, '--kubeconfig', plane.kubeconfig);
+
+/** What a check found, apart from kinds that this cluster never has. */
+async function findings(...args: string[]): Promise<{ code: number; found: string[] }> {
+  const { code, out } = await ask('check', ...args, '-o', 'json');
+  const { categories } = JSON.parse(out) as Report;
+  const checks = categories.flatMap((category) => category.checks);
+  const found = checks.flatMap(({ code: finding }) => finding ?? []).filter((one) => one !== 'KindNotServed');
+  return { code, found };
+}
+
+suite('check', { timeout: 600_000 }, () => {
+  test('before an installation: whether this user may install', async () => {
+    assert.deepEqual(await findings('--pre'), { code: 0, found: [] });
+    const nobody = await plane.userKubeconfig('nobody-in-particular');
+    const { code, out } = await isthmus('check', '--pre', '--kubeconfig', nobody);
+    assert.equal(code, 1);
+    assert.match(out, /✖ you may create .*\n {4}create customresourcedefinitions\.apiextensions\.k8s\.io\n/);
+  });
+
+  test('nothing is installed', async () => {
+    const { code, found } = await findings();
+    assert.equal(code, 1);
+    assert.deepEqual(new Set(found), new Set(['CrdMissing', 'OperatorMissing']));
+  });
+
+  test('installed, with an operator that leads and no pods', async () => {
+    const { out } = await isthmus('install', '--image', 'isthmus:test', '--roads', 'proxy');
+    await apply(plane, out);
+    await untilGranted(plane, NAMESPACE);
+    assert.deepEqual((await findings()).found, ['OperatorNotReady', 'OperatorWithoutLeader']);
+    const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
+    operator = await runOperator(plane, { kubeconfig, namespace: NAMESPACE, identity: 'pod-a' });
+    await waitFor('the lead', async () => (await findings()).found.join() === 'OperatorNotReady');
+  });
+
+  test('a virtual cluster: its status, what hangs on it, and what to do', async () => {
+    const meta = (name: string) => ({
+      apiVersion: 'kroxylicious.io/v1alpha1',
+      metadata: { name, namespace: 'default' },
+    });
+    const proxyRef = { name: 'edge' };
+    await apply(
+      plane,
+      { ...meta('edge'), kind: 'KafkaProxy', spec: {} },
+      {
+        ...meta('inside'),
+        kind: 'KafkaProxyIngress',
+        spec: { proxyRef, clusterIP: { protocol: 'TCP' } },
+      },
+      { ...meta('main'), kind: 'KafkaClusterRef', spec: { bootstrap: 'kafka.example:9092' } },
+      {
+        ...meta('orders'),
+        kind: 'VirtualKafkaCluster',
+        spec: {
+          proxyRef,
+          ingresses: [{ name: 'inside' }],
+          filterRefs: [{ name: 'absent' }],
+          targetCluster: { clusterRef: { name: 'main' } },
+        },
+      },
+    );
+    const status = await waitFor('a status', async () => {
+      const asked = await ask('status', 'vkc/orders', '-n', 'default');
+      return asked.out.includes('ReferencedResourcesNotFound') ? asked : undefined;
+    });
+    assert.equal(status.code, 1);
+    assert.match(status.out, /^VirtualKafkaCluster default\/orders: NotReady ReferencedResourcesNotFound\n/);
+
+    const tree = await ask('tree', 'vkc/orders');
+    assert.equal(tree.code, 0, tree.err);
+    assert.match(tree.out, /KafkaProxy\/edge.*\n│ {2}└─ . Deployment\/edge/);
+    assert.match(tree.out, /✖ KafkaProtocolFilter\/absent/);
+    assert.match(tree.out, /KafkaClusterRef\/main/);
+    const proxy = await ask('tree', 'kafkaproxy', 'edge');
+    assert.match(proxy.out, /VirtualKafkaCluster\/orders/);
+    assert.match(proxy.out, /Secret\/edge-config/);
+
+    const description = await waitFor('an event', async () => {
+      const { out } = await ask('describe', 'vkc', 'orders');
+      return out.includes('Events:') ? out : undefined;
+    });
+    assert.match(
+      description,
+      /ResolvedRefs=False .*\n.*absent.*\n {4}What to do: Apply what the message names/,
+    );
+    assert.match(description, /Warning +ReferencedResourcesNotFound: /);
+
+    assert.equal((await ask('get', 'kp', '-A', '-o', 'name')).out, 'kafkaproxy/edge\n');
+    assert.match(
+      (await ask('get', 'vkc', '-A')).out,
+      /^NAMESPACE +NAME +STATE .*\ndefault +orders +NotReady /,
+    );
+    const absent = await ask('get', 'vkc/nothing');
+    assert.deepEqual([absent.code, /there is no VirtualKafkaCluster nothing/.test(absent.err)], [1, true]);
+    const early = await ask('status', 'vkc/orders', '--wait', '--timeout', '1s');
+    assert.equal(early.code, 1);
+  });
+
+  test('a right, a policy and a CRD are missed', async () => {
+    const remove = async (...what: string[]) => {
+      const { code, stderr } = await plane.kubectl(['delete', ...what]);
+      assert.equal(code, 0, stderr);
+    };
+    await remove('validatingadmissionpolicybinding', 'isthmus-infrastructure');
+    await remove('crd', 'namepolicies.isthmus.dev');
+    const rules = [{ op: 'remove', path: '/rules/0' }];
+    await plane.kubectl([
+      'patch',
+      'clusterrole',
+      'isthmus-operator',
+      '--type=json',
+      '-p',
+      JSON.stringify(rules),
+    ]);
+    await waitFor('all three', async () => {
+      const { found } = await findings('proxy');
+      return ['PolicyMissing', 'CrdMissing', 'OperatorRightMissing'].every((one) => found.includes(one));
+    });
+  });
+
+  test('Strimzi’s own CRDs: says which fields they would drop, and which annotation says the same', async () => {
+    const files = Object.values(await ensureStrimziCrds()).flatMap((file) => ['-f', file]);
+    const { code, stderr } = await plane.kubectl(['apply', '--server-side', ...files]);
+    assert.equal(code, 0, stderr);
+    await untilKindsAreServed(plane);
+    const { out } = await ask('check', 'kafka');
+    assert.match(
+      out,
+      /would drop .*spec\.cluster \(the annotation strimzi\.io\/stretch-cluster-alias says the same\)/,
+    );
+    assert.match(out, /\[CrdForeign\]\n {4}see docs\/reference\/codes\.md#crdforeign\n/);
+  });
+
+  test('status waits for what is yet to come', async () => {
+    const waited = ask('status', 'kafka/main', '--wait', '--timeout', '5m');
+    const kafka = {
+      apiVersion: 'kafka.strimzi.io/v1beta2',
+      kind: 'Kafka',
+      metadata: { name: 'main', namespace: 'default' },
+    };
+    const listeners = [{ name: 'plain', port: 9092, type: 'internal', tls: false }];
+    await apply(plane, { ...kafka, spec: { kafka: { listeners } } });
+    const conditions = [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }];
+    const patch = JSON.stringify({ status: { observedGeneration: 1, conditions } });
+    const args = ['patch', 'kafka', 'main', '--subresource=status', '--type=merge', '-p', patch];
+    const { code, stderr } = await plane.kubectl(args);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(await waited, { code: 0, out: 'Kafka default/main: Ready\n', err: '' });
+  });
+});
