@@ -48,7 +48,7 @@ describe('the life of a Kafka cluster', () => {
   /** What is set on the nodes, and on a topic, to slow down replication. */
   const throttles = async () => {
     const pods = await Promise.all(NODES.map((name) => bed.get('Pod', name)));
-    const hosts = pods.map((pod) => (pod?.['status'] as { podIP: string }).podIP);
+    const hosts = pods.map((pod) => (pod!['status'] as { podIP: string }).podIP);
     const admin = openAdmin({
       bootstrap: hosts.map((host) => ({ host, port: 9092 })),
       addressOf: (id) => ({ host: hosts[id]!, port: 9092 }),

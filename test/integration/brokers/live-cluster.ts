@@ -92,7 +92,10 @@ export async function startLiveCluster(spec: object = {}): Promise<LiveCluster> 
       assert.deepEqual(failed, []);
       const wanted = { ...target(topic, 9092), count: acknowledged.length, timeoutMs: 300_000 };
       const kept = new Set((await consume('java', wanted)).map(({ value }) => value));
-      assert.deepEqual(acknowledged.filter(({ value }) => !kept.has(String(value))), []); // prettier-ignore
+      assert.deepEqual(
+        acknowledged.filter(({ value }) => !kept.has(value)),
+        [],
+      );
     },
     reconnect: () => reconnect(bed, over.signal),
     async [Symbol.asyncDispose]() {

@@ -156,7 +156,7 @@ suite('exposed brokers', () => {
         assert.deepEqual(podAntiAffinity, affinity.podAntiAffinity, 'what the user wants stays');
         const [own, former] = nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution;
         assert.equal(own!.weight, 1);
-        return (former?.preference as { matchFields?: { values: string[] }[] }).matchFields?.[0]?.values;
+        return (former!.preference as { matchFields?: { values: string[] }[] }).matchFields?.[0]?.values;
       });
     assert.deepEqual(preferred(), [['node-0'], ['node-1'], ['node-2']]);
     memory.keepsPods = false;
