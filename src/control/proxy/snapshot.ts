@@ -19,6 +19,10 @@ export interface KeyedText {
   base64?: Readonly<Record<string, string>>;
 }
 
+/** What is under a key. Developers choose keys, so one like `constructor` must not find what every object has. */
+export const entryOf = (entries: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(entries, key) ? entries[key] : undefined;
+
 /** Everything that decisions about proxies depend on, read before they are made. */
 export interface ProxySnapshot {
   proxies: readonly KafkaProxy[];

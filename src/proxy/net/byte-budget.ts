@@ -10,6 +10,10 @@ import type { Limits } from '../config/model.ts';
 /** A frame that never fits, or for which no room was found in time: the connection is cut. */
 export class OverBudget extends Error {}
 
+/** For a frame that a connection can never hold. */
+export const neverFits = (bytes: number, most: number): OverBudget =>
+  new OverBudget(`a frame of ${bytes} bytes has to be held, and a connection may hold ${most}`);
+
 /** How long a connection waits for room. */
 export const ROOM_WAIT_MS = 10_000;
 

@@ -1,4 +1,4 @@
-import { OverBudget } from '../net/byte-budget.ts';
+import { neverFits } from '../net/byte-budget.ts';
 import type { MemoryAccount } from '../net/byte-budget.ts';
 import { frameMemory } from './frame-memory.ts';
 
@@ -198,8 +198,7 @@ export class FrameStream {
 
   #beginGathering(bytes: Buffer, at: number, stop: number, total: number): number {
     const { most } = this.#rules.account;
-    if (total > most)
-      throw new OverBudget(`a frame of ${total} bytes has to be held, and a connection may hold ${most}`);
+    if (total > most) throw neverFits(total, most);
     if (bytes === this.#head) {
       this.#gathered = bytes; // it has memory of its own
       this.#have = stop;

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { apiOf } from '../../kafka/apis.ts';
 import { encodeRequest } from '../../kafka/frame.ts';
-import { badStart, peekAcks } from './request-head.ts';
+import { OverBudget } from '../net/byte-budget.ts';
+import { BadTraffic } from './frame-stream.ts';
+import { checkStart, peekAcks } from './request-head.ts';
 
 const { key: apiKey, min, max } = apiOf('Produce');
 
@@ -46,26 +48,34 @@ test('random bytes never make it hang or read outside', () => {
 
 test('the first bytes of a connection are told from a Kafka request', () => {
   const request = encodeRequest({ apiKey: 18, apiVersion: 3, correlationId: 1, clientId: 'c' }, {});
-  assert.equal(badStart(request, 1000, 1e6), undefined);
-  assert.match(badStart(Buffer.from('GET / HTTP/1.1\r\n'), 100_000_000, 1e6) ?? '', /HTTP/);
-  assert.match(badStart(Buffer.from('160301020001000102030405', 'hex'), 1e8, 1e6) ?? '', /TLS/);
-  assert.match(badStart(Buffer.from('PROXY TCP4 1.2.3.4'), 1e8, 1e6) ?? '', /PROXY protocol/);
-  assert.match(badStart(Buffer.from('7fffffff0000000000000000', 'hex'), 1e8, 1e6) ?? '', /2147483647 bytes/);
-  assert.match(badStart(Buffer.from('00000020ffff000000000000', 'hex'), 1e8, 1e6) ?? '', /API key -1/);
+  checkStart(request, 1000, 1e6);
+  const refused = (bytes: Buffer, message: RegExp) =>
+    assert.throws(
+      () => checkStart(bytes, 1e8, 1e6),
+      (error) => error instanceof BadTraffic && message.test(error.message),
+    );
+  refused(Buffer.from('GET / HTTP/1.1\r\n'), /HTTP/);
+  refused(Buffer.from('160301020001000102030405', 'hex'), /TLS/);
+  refused(Buffer.from('PROXY TCP4 1.2.3.4'), /PROXY protocol/);
+  refused(Buffer.from('7fffffff0000000000000000', 'hex'), /2147483647 bytes/);
+  refused(Buffer.from('00000020ffff000000000000', 'hex'), /API key -1/);
 });
 
 test('a first request that could never be held is told by the length that it announces, before a broker is asked', () => {
+  const most = 1_000_000;
   const announce = (apiKey: number, length: number) => {
     const head = Buffer.alloc(12);
     head.writeInt32BE(length, 0);
     head.writeInt16BE(apiKey, 4);
-    return head;
+    checkStart(head, 1e8, most);
   };
-  const most = 1_000_000;
-  assert.match(badStart(announce(3, most), 1e8, most) ?? '', /announces 1000000 bytes.* may hold 1000000/);
-  assert.equal(badStart(announce(3, most - 4), 1e8, most), undefined);
-  assert.equal(badStart(announce(0, 1e8), 1e8, most), undefined, 'a Produce request is not held');
-  assert.match(badStart(announce(18, 70_000), 1e8, most) ?? '', /before the login is complete, 65536/);
-  assert.equal(badStart(announce(36, 70_000), 1e8, most), undefined, 'a token may be long');
-  assert.match(badStart(announce(36, 600_000), 1e8, most) ?? '', /before the login is complete, 524288/);
+  assert.throws(
+    () => announce(3, most),
+    (error) => error instanceof OverBudget && /1000004 bytes .* may hold 1000000/.test(error.message),
+  );
+  announce(3, most - 4);
+  announce(0, 1e8); // a Produce request is not held
+  assert.throws(() => announce(18, 70_000), /before the login is complete, 65536/);
+  announce(36, 70_000); // a token may be long
+  assert.throws(() => announce(36, 600_000), /before the login is complete, 524288/);
 });

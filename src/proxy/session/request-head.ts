@@ -1,6 +1,8 @@
 import { apiOf } from '../../kafka/apis.ts';
 import { MalformedMessage } from '../../kafka/malformed.ts';
 import { Reader } from '../../kafka/reader.ts';
+import { neverFits } from '../net/byte-budget.ts';
+import { BadTraffic } from './frame-stream.ts';
 
 /** Reading requests just as far as needed. */
 
@@ -73,18 +75,22 @@ export function describeBytes(bytes: Buffer, at: number): string {
 }
 
 /**
- * What is wrong with the first request of a connection; undefined if nothing is, as far as can be seen. Whatever would be refused later for
- * its length alone is refused now, before a broker connection is spent on it: all but Produce has to be held whole.
+ * Throws if the first request of a connection is none, as far as can be seen. Whatever would be refused later for its length alone is
+ * refused now, before a broker connection is spent on it: all but Produce has to be held whole.
  */
-export function badStart(bytes: Buffer, maxFrame: number, mostHeld: number): string | undefined {
+export function checkStart(bytes: Buffer, maxFrame: number, mostHeld: number): void {
+  const bad = badStart(bytes, maxFrame);
+  if (bad !== undefined) throw new BadTraffic(bad);
+  const [frame, apiKey] = [bytes.readInt32BE(0) + 4, bytes.readInt16BE(4)];
+  if (!isLogin(apiKey) && apiKey !== API.produce && frame > mostHeld) throw neverFits(frame, mostHeld);
+}
+
+function badStart(bytes: Buffer, maxFrame: number): string | undefined {
   const length = bytes.readInt32BE(0);
   if (length < REQUEST_HEAD - 4 || length > maxFrame)
     return `a frame of ${length} bytes is announced: ${describeBytes(bytes, 0)}`;
   const apiKey = bytes.readInt16BE(4);
   if (!apiOf(apiKey))
     return `the first request has the unknown API key ${apiKey}: ${describeBytes(bytes, 0)}`;
-  if (isLogin(apiKey)) return badLogin(apiKey, length);
-  if (apiKey !== API.produce && length > mostHeld - 4)
-    return `the first request announces ${length} bytes, and a connection may hold ${mostHeld}`;
-  return undefined;
+  return isLogin(apiKey) ? badLogin(apiKey, length) : undefined;
 }

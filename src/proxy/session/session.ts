@@ -13,7 +13,7 @@ import type { FilterChain } from './filter-chain.ts';
 import { FlowControl } from './flow-control.ts';
 import type { SessionControl } from './flow-control.ts';
 import { InFlightQueue } from './in-flight.ts';
-import { badStart, REQUEST_HEAD } from './request-head.ts';
+import { checkStart, REQUEST_HEAD } from './request-head.ts';
 import type { SessionState } from './session-state.ts';
 import { LAST_RESPONSES_MS, LINGER_MS, Timeouts } from './timeouts.ts';
 
@@ -129,10 +129,10 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   /** Opens the broker connection; always false, because the client has to wait for it. */
   #connect(): false {
     const { limits } = this.rules;
-    const bad = badStart(this.#opening, limits.maxFrameBytes, this.account.most);
-    if (bad !== undefined) {
-      this.cut('bad_traffic', bad);
-      return false;
+    try {
+      checkStart(this.#opening, limits.maxFrameBytes, this.account.most);
+    } catch (error) {
+      return this.#failed(error);
     }
     this.#phase = 'connecting';
     this.#cluster.upstream.open(this.info.node, limits.connectTimeoutMs).then(

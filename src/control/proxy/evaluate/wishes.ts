@@ -53,7 +53,7 @@ function refusedFault(refused: readonly RefusedKey[], why: string): PlacelessFau
 /** Labels that an admin wants and that the operator sets otherwise: objects are found again by them. */
 export function overruledLabels({ labels }: Infrastructure, proxy: string): PlacelessFault[] {
   const own = objectLabels(proxy);
-  const overruled = Object.keys(labels).filter((key) => key in own && own[key] !== labels[key]);
+  const overruled = Object.keys(labels).filter((key) => Object.hasOwn(own, key) && own[key] !== labels[key]);
   return overruled.map((key) => ({
     reason: 'InfrastructureNotAllowed',
     message: `infrastructure: left out label "${key}": that is the operator's own, "${own[key]}"; remove it`,

@@ -3,10 +3,10 @@ import { X509Certificate } from 'node:crypto';
 import { suite, test } from 'node:test';
 import { JKS, OPENSSL, PASSWORD } from '../../../../test/support/key-stores.ts';
 import { readKeyStore } from '../../../pki/key-store.ts';
-import { certificateRef, inNamespace } from '../../../resources/common/refs.ts';
+import { certificateRef, inNamespace, trustAnchorRef } from '../../../resources/common/refs.ts';
 import type { Fault } from '../faults.ts';
 import type { KeyedText, ProxySnapshot } from '../snapshot.ts';
-import { keyPairOf, reportInto } from './references.ts';
+import { keyPairOf, reportInto, trustOf } from './references.ts';
 
 function secret(name: string, values: Record<string, string | Buffer>, namespace = 'a'): KeyedText {
   const entries = Object.entries(values).map(([key, value]) => [key, Buffer.from(value)] as const);
@@ -36,6 +36,15 @@ function find(ref: object) {
   return { found, faults: faults.map(({ reason, message }) => `${reason}: ${message}`) };
 }
 
+function trust(key: string): string[] {
+  const faults: Fault[] = [];
+  const configMaps = [secret('trust', { 'ca.crt': pair.certificate })];
+  const snapshot = { secrets: [], configMaps, cluster: { grants: [] } } as unknown as ProxySnapshot;
+  const ref = inNamespace(trustAnchorRef.parse({ name: 'trust', key }), 'a');
+  trustOf([ref], { kind: 'VirtualKafkaCluster', namespace: 'a' }, snapshot, reportInto(faults, []));
+  return faults.map(({ message }) => message);
+}
+
 suite('certificates of a Secret', () => {
   test('are in a store, its password beside it or elsewhere, or are those of a KafkaUser', () => {
     for (const ref of [
@@ -47,6 +56,19 @@ suite('certificates of a Secret', () => {
       assert.deepEqual(faults, []);
       assert.equal(new X509Certificate(found!.certificate).subject, 'CN=store');
       assert.deepEqual(found, pair);
+    }
+  });
+
+  test('keys that every object of JavaScript has are missing like others', () => {
+    for (const key of ['constructor', 'toString', '__proto__']) {
+      const password = find({
+        name: 'jks',
+        keystore: { key: 'my.jks', passwordRef: { name: 'passwords', key } },
+      });
+      assert.match(password.faults.join(), /Secret "passwords" has no key/);
+      const store = find({ name: 'pkcs12', keystore: { key } });
+      assert.match(store.faults.join(), /Secret "pkcs12" has no key/);
+      assert.match(trust(key).join(), /ConfigMap "trust" has no /);
     }
   });
 

@@ -7,7 +7,7 @@ import type { CertificateRef, TrustAnchorRef } from '../../../resources/common/r
 import { keyPairProblem, readTrustBundle } from '../evaluate/certificates.ts';
 import type { KeyPair } from '../evaluate/certificates.ts';
 import type { Fault, Reason } from '../faults.ts';
-import { find, unreadableIn } from '../snapshot.ts';
+import { entryOf, find, unreadableIn } from '../snapshot.ts';
 import type { KeyedText, ProxySnapshot } from '../snapshot.ts';
 
 /** Collects what is wrong at one place of a resource. Each call says nothing was found. */
@@ -99,13 +99,13 @@ function storedKeyPair(
   const passwords =
     name === ref.name ? secret : follow({ ...ref, name }, from, snapshot.secrets, snapshot, report);
   if (!passwords) return undefined;
-  const store = secret.base64?.[key];
+  const store = secret.base64 && entryOf(secret.base64, key);
   if (store === undefined)
     return report(
       'InvalidReferencedResource',
       `Secret "${ref.name}" has no key "${key}"; name the store in keystore.key`,
     );
-  const password = passwords.data[passwordRef.key];
+  const password = entryOf(passwords.data, passwordRef.key);
   if (password === undefined)
     return report(
       'InvalidReferencedResource',
@@ -139,7 +139,7 @@ export function trustOf(
 }
 
 function trustBundle({ data }: KeyedText, key: string | undefined): string | undefined {
-  if (key !== undefined) return data[key];
+  if (key !== undefined) return entryOf(data, key);
   const values = Object.values(data);
   return data['ca.crt'] ?? data['ca-bundle.crt'] ?? (values.length === 1 ? values[0] : undefined);
 }

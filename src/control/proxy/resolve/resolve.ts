@@ -15,7 +15,7 @@ import { keyPairOf, reportInto, reportMissing, trustOf } from './references.ts';
 import type { Report } from './references.ts';
 import { resolveTarget } from './target.ts';
 import type { ResolvedTarget } from './target.ts';
-import { find } from '../snapshot.ts';
+import { entryOf, find } from '../snapshot.ts';
 import type { ProxySnapshot } from '../snapshot.ts';
 
 export type { Fault, KeyPair, ResolvedTarget };
@@ -196,7 +196,8 @@ export function filterConfig(
   const secretFields = secretFieldsOf(spec.type, modules);
   const lookup: Lookup = (provider, name, key) => {
     const objects = provider === 'secret' ? secrets : configMaps;
-    return find(objects, metadata.namespace, name)?.data[key];
+    const object = find(objects, metadata.namespace, name);
+    return object && entryOf(object.data, key);
   };
   const { value, unresolved, misplaced } = interpolate(spec.config, lookup, secretFields);
   const missing = unresolved.map(({ provider, name, key }) => ({
