@@ -89,6 +89,8 @@ export interface Bed extends AsyncDisposable {
   podUid(name: string): Promise<string | undefined>;
   /** Ends the operator and starts another, with other options if there are any; what is done meanwhile, nobody sees. */
   restartOperator(options?: Partial<OperatorOptions>, meanwhile?: () => Promise<void>): Promise<void>;
+  /** Gives a Service's load balancer an address, as a cloud does once the Service is there. */
+  giveAddress(service: string, ip: string): Promise<void>;
   /** What a Secret's key holds; empty where there is none. */
   secretBytes(name: string, key: string): Promise<Buffer>;
   /** The same as text. */
@@ -149,6 +151,13 @@ export async function startBed(options: BedOptions): Promise<Bed> {
       await operator.stop();
       await meanwhile?.();
       operator = await run(more);
+    },
+    async giveAddress(service, ip) {
+      const status = { loadBalancer: { ingress: [{ ip }] } };
+      const args = [`service/${service}`, '--subresource=status', '--type=merge'];
+      const isGiven = async () =>
+        (await plane.kubectl(['patch', ...args, `--patch=${JSON.stringify({ status })}`])).code === 0;
+      await waitFor(`Service ${service} is there`, isGiven, PATIENCE);
     },
     async secretBytes(name, key) {
       const { data = {} } = ((await get('Secret', name)) ?? {}) as { data?: Record<string, string> };

@@ -44,21 +44,13 @@ describe('brokers behind load balancers', () => {
     };
     return endpoints.flatMap(({ dnsName, targets }) => (dnsName === host ? targets : []));
   };
-  const give = (name: string, ip: string) =>
-    bed.plane.kubectl([
-      'patch',
-      `service/${name}`,
-      '--subresource=status',
-      '--type=merge',
-      `--patch=${JSON.stringify({ status: { loadBalancer: { ingress: [{ ip }] } } })}`,
-    ]);
 
   test('are reached by their names, as soon as these lead to an address', async () => {
     await bed.apply(kafka('lb', { listeners: [PLAIN, BALANCED] }), nodePool('lb', 'dual'));
     const isPending = async () => (await bed.condition('lb', 'Ready'))?.reason === 'LoadBalancerPending';
     await waitFor('nothing but load balancers is waited for', isPending, PATIENCE);
     const { status } = (await bed.get('Pod', 'lb-dual-0')) as unknown as { status: { podIP: string } };
-    for (const name of SERVICES) assert.equal((await give(name, status.podIP)).code, 0, name);
+    for (const name of SERVICES) await bed.giveAddress(name, status.podIP);
     const ready = (await bed.untilReady('lb')) as unknown as { status: { listeners: Listener[] } };
     const { bootstrapServers, certificates } = ready.status.listeners.find(({ name }) => name === 'ext')!;
     assert.equal(bootstrapServers, `bootstrap.${SUBDOMAIN}:9094`);

@@ -25,8 +25,10 @@ const EXPOSED = {
       tls: true,
       configuration: { subdomain: 'kafka.example.test' },
     },
+    { name: 'lb', port: 9095, type: 'loadbalancer', tls: true },
   ],
 };
+const LOAD_BALANCERS = ['one-kafka-lb-bootstrap', 'one-dual-lb-0', 'one-extra-lb-1'];
 const ENTITIES = [
   ['KafkaTopic', 'orders'],
   ['KafkaUser', 'alice'],
@@ -62,6 +64,7 @@ suite('rights of the kafka road', () => {
         entity('KafkaTopic', 'orders', 'one', { partitions: 1, replicas: 1 }),
         entity('KafkaUser', 'alice', 'one', { authentication: { type: 'scram-sha-512' } }),
       );
+      for (const name of LOAD_BALANCERS) await bed.giveAddress(name, '192.0.2.1');
       await bed.untilReady('one');
       for (const [kind, name] of ENTITIES)
         await waitFor(
@@ -86,6 +89,11 @@ suite('rights of the kafka road', () => {
       await waitFor(
         'what it had is gone',
         async () => (await bed.get('ConfigMap', 'one-extra-1')) === undefined,
+        PATIENCE,
+      );
+      await waitFor(
+        'its load balancer is gone',
+        async () => (await bed.get('Service', 'one-extra-lb-1')) === undefined,
         PATIENCE,
       );
       await waitFor(
