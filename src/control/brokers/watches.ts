@@ -12,6 +12,7 @@ import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
 import { isNews, keysOfKafka } from './entities/home.ts';
+import { portsOfNode } from './expose/ports.ts';
 import { CLUSTER_LABEL, PART_LABEL, USER_PART, kafkaOf } from './model/names.ts';
 
 /** What can be looked up. Strimzi's kinds are there if someone has installed them. */
@@ -141,5 +142,7 @@ const trimAll = trimManagedFields<AnyObject>();
 
 function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
   const { nodeName } = (spec ?? {}) as { nodeName?: string };
-  return trimAll({ apiVersion, kind, metadata, spec: { nodeName }, status });
+  const ports = portsOfNode({ spec }).map((hostPort) => ({ hostPort }));
+  const containers = ports.length > 0 ? { containers: [{ ports }] } : {};
+  return trimAll({ apiVersion, kind, metadata, spec: { nodeName, ...containers }, status });
 }
