@@ -101,7 +101,7 @@ suite('actions of a Kafka cluster', () => {
     ]);
   });
 
-  test('a node whose new pod nobody would let in runs on, and a full quota is no reason', async () => {
+  test('a node whose new pod nobody would let in runs on; a quota that it fills itself is no reason', async () => {
     const { pod, look } = await nodeThatAsksForNewDisks();
     const decided = async (status: number, message: string) => {
       const done: string[] = [];
@@ -120,8 +120,12 @@ suite('actions of a Kafka cluster', () => {
     assert.deepEqual(refused.done, []);
     assert.equal(refused.decision?.do, 'blocked');
     assert.match(JSON.stringify(refused.decision), /node 1 is not restarted.*violates PodSecurity/);
-    const full = await decided(403, 'exceeded quota: small');
+    const quota = (limit: number) =>
+      `pods "x" is forbidden: exceeded quota: small, requested: pods=1, used: pods=3, limited: pods=${limit}`;
+    const full = await decided(403, quota(3));
     assert.deepEqual([full.decision?.do, full.done.length], ['restart', 2]);
+    const small = await decided(403, quota(2));
+    assert.deepEqual([small.decision?.do, small.done], ['blocked', []]);
   });
 
   test('what cannot be written down is not begun', async () => {

@@ -128,7 +128,7 @@ async function look(
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
-    const decision = await admitted(nextRoll(input), wanted, context.client, signal);
+    const decision = await admitted(nextRoll(input), wanted, pods, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
     Object.assign(acted, { facts, decision, toRestart });
     const emptied = emptiedBy(decision, pods);

@@ -31,10 +31,14 @@ const CONDITION_OF = {
   CertificatesEnding: 'Ready',
   /** A listener waits for the number that the API server gives to its Service. */
   HostPortPending: 'Ready',
+  /** Somebody else has the port of the nodes that a listener has, and both use it. */
+  HostPortShared: 'Ready',
   /** The cluster has not given it a load balancer. */
   LoadBalancerPending: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
+  /** Exposed brokers are more than nodes that have their port free. */
+  TooFewNodes: 'Ready',
   /** Nobody takes records. */
   NoDNSEndpoints: 'Ready',
   /** Its owner wants nothing done. */
@@ -50,6 +54,7 @@ export type Fault = AnyFault<Reason>;
 
 /** Reasons that take nothing away. */
 const WARNINGS: ReadonlySet<Reason> = new Set([
+  'HostPortShared',
   'NoDNSEndpoints',
   'ConfigIgnored',
   'Layout',
@@ -72,9 +77,16 @@ export const KAFKA_EVENTS: EventRules = {
   types: ['Accepted'],
   // While Kafka cannot be reached, that is for the Kafka to tell.
   routine: new Set(['CertificatesPending', 'Rolling', 'Draining', 'Paused', 'KafkaUnavailable']),
-  waiting: new Set(['PodsNotReady', 'HostPortPending', 'LoadBalancerPending', 'NoNodeAddress']),
+  waiting: new Set([
+    'PodsNotReady',
+    'HostPortPending',
+    'LoadBalancerPending',
+    'NoNodeAddress',
+    'TooFewNodes',
+  ]),
   onlyOf: {},
   announced: {
+    HostPortShared: '',
     NoDNSEndpoints: '',
     ConfigIgnored: '',
     Layout: '',

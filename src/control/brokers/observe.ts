@@ -11,9 +11,10 @@ import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
 import { hasLabelSet } from '../kernel/targets.ts';
-import type { View, Watched } from '../kernel/watches.ts';
+import type { Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
-import { POOL_LABEL, anchorName, podSelector, podSetName } from './model/names.ts';
+import { portsOfNode } from './expose/ports.ts';
+import { POOL_LABEL, anchorName, kafkaOf, podSelector, podSetName } from './model/names.ts';
 import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
@@ -103,7 +104,7 @@ export function observeKafka(
     claims: own(views.claims),
     services: own(views.services),
     dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
-    otherHostPorts: hostPortsOfOthers(views.anchors, anchor),
+    otherHostPorts: hostPortsOfOthers(views, key, anchor),
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
@@ -111,11 +112,21 @@ export function observeKafka(
   };
 }
 
-function hostPortsOfOthers(anchors: View | undefined, own: AnyObject | undefined): Set<number> {
+/** What other clusters wrote down, also of Kafkas that are gone; and what their pods have, whoever runs those. */
+function hostPortsOfOthers(
+  { anchors, pods }: Pick<KafkaViews, 'anchors' | 'pods'>,
+  key: string,
+  own: AnyObject | undefined,
+): Set<number> {
   const others = (anchors?.list() ?? []).filter(({ metadata }) => metadata.uid !== own?.metadata.uid);
-  return new Set(
-    others.flatMap((other) => read(kafkaAnchor, other).resource?.spec.ports.map(({ port }) => port) ?? []),
-  );
+  const foreign = pods.list().filter((pod) => !kafkaOf(pod).includes(key));
+  return new Set([...others.flatMap(portsWritten), ...foreign.flatMap(portsOfNode)]);
+}
+
+/** Not read as a whole: all anchors are looked at for each Kafka. */
+function portsWritten({ spec }: AnyObject): number[] {
+  const { ports } = (spec ?? {}) as { ports?: { port?: number }[] };
+  return Array.isArray(ports) ? ports.flatMap(({ port }) => port ?? []) : [];
 }
 
 function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {

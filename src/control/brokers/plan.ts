@@ -13,7 +13,7 @@ import { policiesOf } from './certificates/policy.ts';
 import type { AuthorityPolicies } from './certificates/seen.ts';
 import { charterBefore, storageBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
-import { HOST_PORTS } from './expose/ports.ts';
+import { HOST_PORTS, portsOfNode } from './expose/ports.ts';
 import { toldListeners } from './expose/told.ts';
 import type { ToldListener } from './expose/told.ts';
 import type { Fault } from './faults.ts';
@@ -90,7 +90,12 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       metadataLevel: observed.acted?.facts?.metadataLevel,
       externalLogging: observed.externalLogging,
       podSetVersion: observed.podSetVersion,
-      ports: { services: observed.services, others: observed.otherHostPorts, range: HOST_PORTS },
+      ports: {
+        services: observed.services,
+        others: observed.otherHostPorts,
+        used: new Set([...observed.pods, ...observed.podSets.flatMap(podsIn)].flatMap(portsOfNode)),
+        range: HOST_PORTS,
+      },
     },
     settings,
   );

@@ -14,7 +14,7 @@ import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster, Exposure, Listener } from './model/cluster.ts';
 import { placesOf } from './expose/endpoints.ts';
-import { exposureFaults } from './expose/faults.ts';
+import { exposureFaults, placementFaults } from './expose/faults.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
 import type { Observed } from './observe.ts';
@@ -129,6 +129,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...deniedFaults(running),
     ...certificateFaults(running),
     ...reloadFaults(observed, running),
+    ...placementFaults(observed, running.cluster),
     ...podFaults(observed, running),
     ...exposureFaults(observed, running.cluster),
     ...rollFaults(observed, running),
@@ -172,7 +173,7 @@ function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {
     const name = podName(cluster.name, pool.name, node.id);
     const pod = live.get(name);
     if (pod?.ready) return [];
-    const said = pod?.lastExit?.message ?? '';
+    const said = pod?.lastExit?.message || pod?.unplaced || '';
     if (said.startsWith('DiskLost')) return [{ reason: 'DiskLost', path: [], message: `${name}: ${said}` }];
     const why = !pod ? 'has no pod' : (pod.stuck ?? 'is not ready');
     return [

@@ -8,7 +8,7 @@ import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
 import { ownerLabels, podName } from './model/names.ts';
-import type { Reservation } from './front/kafka.ts';
+import type { Reservation } from './front/exposed-listeners.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
 import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
 import { formerNodes } from './objects/former-node.ts';
@@ -65,6 +65,7 @@ export interface Wanted {
 
 export function targetOf(observed: Observed, wanted: Wanted): Target {
   const { cluster, charter, certificates, sets, reservations, operator } = wanted;
+  const anchorUid = observed.anchor?.metadata.uid;
   return {
     cluster: LOCAL,
     labels: ownerLabels(cluster.name),
@@ -75,7 +76,7 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
       headlessService(cluster),
       bootstrapService(cluster),
       ...loadBalancers(cluster),
-      ...reservations.map((one) => hostPortService(cluster, one, one.hostPort)),
+      ...(anchorUid === undefined ? [] : reservations.map((one) => hostPortService(cluster, one, anchorUid))),
       networkPolicy(cluster, operator),
       podDisruptionBudget(cluster, charter.nodes.length),
       ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(cluster, pool, node)),

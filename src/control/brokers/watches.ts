@@ -139,7 +139,36 @@ export const isOfUser = ({ metadata }: AnyObject): boolean => metadata.labels?.[
 
 const trimAll = trimManagedFields<AnyObject>();
 
+/** As much of a pod as decisions look at: where it is, which ports of the node it has, and what it counts in quotas. */
 function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
-  const { nodeName } = (spec ?? {}) as { nodeName?: string };
-  return trimAll({ apiVersion, kind, metadata, spec: { nodeName }, status });
+  const { nodeName, containers, initContainers, overhead } = (spec ?? {}) as Spec;
+  const trimmed = {
+    nodeName,
+    ...(containers && { containers: containers.map(trimContainer) }),
+    ...(initContainers && { initContainers: initContainers.map(trimContainer) }),
+    ...(overhead && { overhead }),
+  };
+  return trimAll({ apiVersion, kind, metadata, spec: trimmed, status });
+}
+
+interface Spec {
+  nodeName?: string;
+  containers?: Container[];
+  initContainers?: Container[];
+  overhead?: object;
+}
+
+interface Container {
+  ports?: { hostPort?: number }[];
+  resources?: object;
+  restartPolicy?: string;
+}
+
+function trimContainer({ ports = [], resources, restartPolicy }: Container): Container {
+  const onNode = ports.flatMap(({ hostPort }) => (hostPort ? [{ hostPort }] : []));
+  return {
+    ...(onNode.length > 0 && { ports: onNode }),
+    ...(resources && { resources }),
+    ...(restartPolicy !== undefined && { restartPolicy }),
+  };
 }

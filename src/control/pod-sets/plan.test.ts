@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { NODE_ANNOTATIONS } from '../shared/node-annotations.ts';
+import { NODE_ANNOTATIONS, TOLD_ADDRESS_ANNOTATION } from '../shared/node-annotations.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { parseAs } from '../../resources/parse.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
@@ -159,6 +159,8 @@ suite('the plan of a pod set', () => {
       return { ...pod, metadata: { ...pod.metadata, annotations } };
     });
     assert.equal(annotated[0]!.metadata.annotations[NODE_ANNOTATIONS.zone], 'z1');
+    const { [NODE_ANNOTATIONS.address]: address } = annotated[0]!.metadata.annotations;
+    assert.equal(annotated[0]!.metadata.annotations[TOLD_ADDRESS_ANNOTATION], address);
     const plan = planPodSet(observe(set, { pods: annotated }));
     assert.deepEqual([plan.actions, plan.lookAgainInMs], [[], undefined]);
     assert.deepEqual(plan.statuses, [

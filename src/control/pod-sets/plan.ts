@@ -1,7 +1,7 @@
 /** Decides what one set needs. Pure: no clock, no network, no cluster. */
 import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import type { Plan } from '../kernel/plan.ts';
-import { annotationChanges, nodeAnnotations, nodeWishesIn } from '../shared/node-annotations.ts';
+import { annotationChanges, nodeWishesIn, placedAnnotations } from '../shared/node-annotations.ts';
 import { decidePods } from './decide.ts';
 import type { Decided, PodDecision } from './decide.ts';
 import { fenceOf } from './fence.ts';
@@ -112,7 +112,7 @@ function annotations(
     const node = nodes.get(pod.spec?.nodeName ?? '');
     if (!node || deletionTimestamp !== undefined || leaving.has(name)) return [];
     if (relationOf(pod, identity) !== 'own') return [];
-    const changes = annotationChanges(annotations, nodeAnnotations(node, wishes));
+    const changes = annotationChanges(annotations, placedAnnotations(annotations, node, wishes));
     return changes ? [{ do: 'annotate', name, uid, annotations: changes }] : [];
   });
 }

@@ -17,6 +17,12 @@ export const NODE_ANNOTATIONS = {
   addresses: `${PREFIX}addresses`,
 } as const;
 
+/**
+ * On a pod of a set: the address of its node when it was placed. It stays when the node is given another one, because a process tells others
+ * what it read when it began; whether that is still so shows beside `NODE_ANNOTATIONS.address`.
+ */
+export const TOLD_ADDRESS_ANNOTATION = 'isthmus.dev/told-address';
+
 /** On a pod that no pod set has made, and that is to be told all the same. It can ask for nothing more. */
 export const NODE_FACTS_LABEL = 'isthmus.dev/node-facts';
 
@@ -91,6 +97,17 @@ export function nodeAnnotations(
     ...Object.fromEntries(wishes.labels.map((label) => [nodeLabelAnnotation(label), labels[label]])),
   };
   return Object.fromEntries(Object.entries(all).flatMap(([key, value]) => (value ? [[key, value]] : [])));
+}
+
+/** The annotations of a pod of a set: those of its node, and the address that it was told first. */
+export function placedAnnotations(
+  existing: Readonly<Record<string, string>> = {},
+  node: NodeFacts,
+  wishes: NodeWishes,
+): Record<string, string> {
+  const annotations = nodeAnnotations(node, wishes);
+  const told = existing[TOLD_ADDRESS_ANNOTATION] ?? annotations[NODE_ANNOTATIONS.address];
+  return told === undefined ? annotations : { ...annotations, [TOLD_ADDRESS_ANNOTATION]: told };
 }
 
 /** What has to change so that a pod has just these annotations about its node; null takes one off. Undefined if nothing has. */

@@ -74,6 +74,16 @@ const KAFKA = {
     why: 'The API server gives out the number with the Service of the listener; it may have none left.',
     cure: 'Wait a few seconds. If it lasts, free node ports, or widen the range of the API server.',
   },
+  HostPortShared: {
+    means: 'Two clusters, or a cluster and other pods, have the same port of the nodes, and use it.',
+    why: 'With `portStrategy: range` the operator chooses it, and sees only what is in the namespaces that it serves.',
+    cure: 'Rename the listener in one of the clusters: another name gets another port. Its clients need the new one.',
+  },
+  TooFewNodes: {
+    means: 'A broker finds no node, because its port is taken on every node that would do.',
+    why: 'A listener of type hostport has one port for all brokers, so each needs a node of its own; or pods of others have that port.',
+    cure: 'Add nodes, or have fewer brokers. If there are enough, see in the message why the others would not do.',
+  },
   NoNodeAddress: {
     means: 'The node that a broker runs on has no address that clients could use.',
     why: 'Its `status.addresses` lack the type that the listener asks for, or the road pod-sets does not run.',

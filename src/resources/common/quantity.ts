@@ -30,6 +30,16 @@ export const resourceRequirements = z
 
 const FACTORS: Record<string, number> = { '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 }; // prettier-ignore
 
+const SMALL: Record<string, number> = { n: 1e-9, u: 1e-6, m: 1e-3, E: 1e18, Ei: 2 ** 60 };
+
+/** Any amount as a number: cores, bytes, or whatever it is of. Undefined for what is none. */
+export function amountOf(quantity: string | number): number | undefined {
+  const [, number, unit = ''] = /^\+?(\d+\.?\d*|\.\d+)(\D.*)?$/.exec(String(quantity)) ?? [];
+  const factor =
+    FACTORS[unit] ?? SMALL[unit] ?? (/^[eE][+-]?\d+$/.test(unit) ? Number(`1${unit}`) : undefined);
+  return number === undefined || factor === undefined ? undefined : Number(number) * factor;
+}
+
 /** The bytes of an amount of memory or disk, if it is one. */
 export function bytesOf(quantity: string): number | undefined {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kMGTP]i?|Ki)?$/.exec(quantity) ?? [];

@@ -14,7 +14,7 @@ import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
 import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
 import { rowsOf } from '../../../src/control/kernel/watches.ts';
-import { nodeAnnotations, nodeWishesIn } from '../../../src/control/shared/node-annotations.ts';
+import { nodeWishesIn, placedAnnotations } from '../../../src/control/shared/node-annotations.ts';
 import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { canonicalJson } from '../../../src/kube/json.ts';
@@ -240,7 +240,8 @@ interface ServiceSpec {
 
 function withPlace(pod: AnyObject, place: Place | undefined): AnyObject {
   if (!place) return pod;
-  const annotations = nodeAnnotations({ ...place, name: place.node, labels: {} }, nodeWishesIn({}));
+  const node = { ...place, name: place.node, labels: {} };
+  const annotations = placedAnnotations(pod.metadata.annotations, node, nodeWishesIn({}));
   return {
     ...pod,
     metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },

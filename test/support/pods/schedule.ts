@@ -79,7 +79,7 @@ export function nodeFor(
     else if (refusedByTaint(pod, node)) refuse('tainted or cordoned');
     else if (!wantsNode(pod, node)) refuse("didn't match node selector or affinity");
     else if (isTooClose(pod, node, placed, nodes)) refuse("didn't match pod anti-affinity rules");
-    else if (isTaken(pod, node, placed)) refuse('free host ports lacking');
+    else if (isTaken(pod, node, placed)) refuse("node(s) didn't have free ports for the requested pod ports");
     else return true;
     return false;
   });

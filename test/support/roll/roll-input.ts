@@ -21,6 +21,7 @@ export function pod(id: number, change: Partial<PodFacts> = {}): PodFacts {
     running: true,
     deleting: false,
     stuck: undefined,
+    unplaced: undefined,
     restarts: 0,
     lastExit: undefined,
     nodeName: 'worker',

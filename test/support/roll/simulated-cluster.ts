@@ -219,6 +219,7 @@ function factsOf(pod: SimulatedPod, ready: boolean): PodFacts {
     running: pod.state === 'running',
     deleting: pod.goneAt !== undefined,
     stuck: pod.state === 'crashed' ? 'CrashLoopBackOff' : undefined,
+    unplaced: undefined,
     restarts: 0,
     lastExit: pod.state === 'crashed' ? { code: 1, message: 'bad configuration' } : undefined,
     nodeName: undefined,

@@ -145,7 +145,7 @@ function requestOf(
       name,
       name === OPERATOR
         ? { commonName: OPERATOR, names: [] }
-        : { commonName: nodeCommonName(cluster.name), names: namesOf(seen, name) },
+        : { commonName: nodeCommonName(cluster.name), names: namesOf(seen, name, leaves.get(name)) },
     ]),
   );
   const { validityMs } = authority === 'cluster-ca' ? policies.cluster : policies.clients;

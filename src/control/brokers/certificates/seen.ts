@@ -141,12 +141,8 @@ function leavesOf(seen: SeenCertificates, authorities: readonly CertificateFacts
   const nodes = nodesOf(cluster).map(({ pool, node }): SeenLeaf => {
     const name = podName(cluster.name, pool.name, node.id);
     const running = pods.get(name);
-    return {
-      name,
-      stored: readLeaf(name, viewOf(secrets.get(name)), authorities),
-      running: running && runningOf(running),
-      wantedNames: namesOf(seen, name),
-    };
+    const stored = readLeaf(name, viewOf(secrets.get(name)), authorities);
+    return { name, stored, running: running && runningOf(running), wantedNames: namesOf(seen, name, stored) };
   });
   const operator = viewOf(secrets.get(operatorCertsName(cluster.name)));
   const own: SeenLeaf = {
@@ -163,12 +159,17 @@ function runningOf(annotations: Readonly<Record<string, string>>): SignedLeaf['r
   return signedBy === undefined ? 'unknown' : { signedBy };
 }
 
-/** The names in the certificate of a node. */
-export function namesOf({ cluster, clusterDomain, pods }: SeenCertificates, pod: string): string[] {
+/** The names in the certificate of a node, of which one is stored, or none that can be read. */
+export function namesOf(
+  { cluster, clusterDomain, pods }: SeenCertificates,
+  pod: string,
+  stored: ReturnType<typeof readLeaf>,
+): string[] {
   const live = pods.find(({ metadata }) => metadata.name === pod);
+  const held = stored && !isFault(stored) ? stored.names : [];
   return sortNames([
     ...certificateNames(cluster, pod, clusterDomain),
-    ...exposedNames(cluster, pod, live?.metadata.annotations ?? {}),
+    ...exposedNames(cluster, pod, live?.metadata.annotations ?? {}, held),
   ]).names;
 }
 

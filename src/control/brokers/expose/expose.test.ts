@@ -1,75 +1,25 @@
 /** Brokers that are reached from outside, from the Kafka that asks for it to records and certificates. */
 import assert from 'node:assert/strict';
-import { X509Certificate } from 'node:crypto';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
 import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
+import {
+  NAMED,
+  PLAIN,
+  addressOf,
+  advertisedIn,
+  change,
+  clusterWith,
+  exposed,
+  hostPortsIn,
+  listenersIn,
+  namesIn,
+  recordsIn,
+  specsIn,
+} from '../../../../test/support/brokers/exposed-kafka.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
-import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 import { podsIn } from '../objects/pod-sets.ts';
-import { HOST_PORTS, hostPortsOf } from './ports.ts';
 import { publicAddresses } from './places.ts';
 import { recordsOf } from './records.ts';
-import type { Endpoint } from './records.ts';
-
-const PLAIN = { name: 'plain', port: 9092, type: 'internal', tls: false };
-const exposed = (configuration: object = {}, more: object = {}) => ({
-  listeners: [PLAIN, { name: 'ext', port: 9094, type: 'hostport', tls: true, configuration, ...more }],
-});
-const NAMED = exposed({ subdomain: 'kafka.example.com' });
-
-async function clusterWith(broker: object, annotations: Record<string, string> = {}): Promise<MemoryKafka> {
-  const memory = createMemoryKafka();
-  const kafka = kafkaObject(broker);
-  memory.placeOf = (pod) => ({
-    node: `node-${pod.at(-1)}`,
-    addresses: [
-      { type: 'InternalIP', address: `10.0.0.${pod.at(-1)}` },
-      { type: 'ExternalIP', address: `192.0.2.${pod.at(-1)}` },
-      { type: 'ExternalIP', address: `2001:db8::${pod.at(-1)}` },
-    ],
-  });
-  memory.put({ ...kafka, metadata: { ...kafka.metadata, annotations: { ...kafka.metadata.annotations, ...annotations } } }); // prettier-ignore
-  memory.put(poolObject());
-  await memory.settle();
-  return memory;
-}
-
-/** With its status, as the API server keeps it. */
-function change(memory: MemoryKafka, broker: object): void {
-  memory.put({ ...kafkaObject(broker), status: memory.get('Kafka', 'events')!['status'] });
-}
-
-interface PodSpec {
-  containers: { env: { name: string }[]; ports: { name: string; hostPort?: number }[] }[];
-}
-
-const specsIn = (memory: MemoryKafka) =>
-  (memory.get('StrimziPodSet', 'events-dual')!['spec'] as { pods: { spec: PodSpec }[] }).pods.map(
-    ({ spec }) => spec,
-  );
-const hostPortsIn = (memory: MemoryKafka) =>
-  specsIn(memory).map(
-    ({ containers }) => containers[0]!.ports.find(({ name }) => name === 'tcp-ext')?.hostPort,
-  );
-const advertisedIn = (memory: MemoryKafka, node: number) =>
-  /^advertised\.listeners=(.*)$/m.exec(
-    (memory.get('ConfigMap', `events-dual-${node}`)!['data'] as Record<string, string>)['server.config']!,
-  )?.[1];
-const recordsIn = (memory: MemoryKafka) =>
-  (memory.get('DNSEndpoint', 'events-kafka-ext')!['spec'] as { endpoints: Endpoint[] }).endpoints;
-const addressOf = (memory: MemoryKafka, name: string) =>
-  recordsIn(memory).flatMap(({ dnsName, recordType, targets }) =>
-    dnsName === name ? [[recordType, ...targets]] : [],
-  );
-const namesIn = (memory: MemoryKafka, pod: string) => {
-  const { 'node.pem': pem } = memory.get('Secret', pod)!['data'] as Record<string, string>;
-  const text = Buffer.from(pem!, 'base64').toString();
-  return new X509Certificate(text.slice(text.indexOf('-----BEGIN CERTIFICATE'))).subjectAltName ?? '';
-};
-const listenersIn = (memory: MemoryKafka) =>
-  (memory.get('Kafka', 'events')!['status'] as { listeners: { name: string; bootstrapServers: string }[] })
-    .listeners;
 
 suite('exposed brokers', () => {
   test('have one port of their nodes, a name each, records and certificates that fit', async () => {
@@ -259,59 +209,6 @@ suite('exposed brokers', () => {
     };
     const memory = await clusterWith({ listeners: [PLAIN] }, annotation);
     assert.match(conditionOf(memory, 'Accepted')!.message, /is not JSON of a listener's configuration/);
-  });
-});
-
-suite('ports of nodes', () => {
-  const wish = {
-    by: 'hostport',
-    strategy: 'range',
-    hostPattern: undefined,
-    addressType: undefined,
-    allowedSources: [],
-  } as const;
-  const seen = { cluster: { namespace: 'kafka', name: 'events' }, recorded: {}, services: [], others: new Set<number>(), range: HOST_PORTS }; // prettier-ignore
-
-  test('of our own choice: free, in the range, and the same every time', () => {
-    const taken = fc.uniqueArray(fc.integer({ min: HOST_PORTS.first, max: HOST_PORTS.first + 40 }), { maxLength: 41, size: 'max' }); // prettier-ignore
-    const range = { first: HOST_PORTS.first, last: HOST_PORTS.first + 40 };
-    fc.assert(
-      fc.property(taken, fc.string(), (others, name) => {
-        const cluster = { namespace: 'kafka', name };
-        const asked = [{ name: 'a', wish }, { name: 'b', wish }]; // prettier-ignore
-        const { hostPorts, waiting } = hostPortsOf(asked, {
-          ...seen,
-          cluster,
-          range,
-          others: new Set(others),
-        });
-        const given = [...hostPorts.values()];
-        assert.equal(new Set(given).size, given.length);
-        for (const port of given)
-          assert.ok(port >= range.first && port <= range.last && !others.includes(port));
-        assert.equal(given.length, Math.min(2, 41 - others.length));
-        assert.equal(waiting.length, 2 - given.length);
-        const again = hostPortsOf(asked, {
-          ...seen,
-          cluster,
-          range,
-          others: new Set(others),
-          recorded: Object.fromEntries(hostPorts),
-        });
-        assert.deepEqual(again.hostPorts, hostPorts);
-      }),
-    );
-  });
-
-  test('a number that was given stays, whatever others have; another strategy gets another', () => {
-    const recorded = { 'ext.range': 20_005 };
-    const kept = hostPortsOf([{ name: 'ext', wish }], { ...seen, recorded, others: new Set([20_005]) });
-    assert.deepEqual(kept, { hostPorts: new Map(Object.entries(recorded)), waiting: [] });
-    const reserve = hostPortsOf([{ name: 'ext', wish: { ...wish, strategy: 'reserve' } }], {
-      ...seen,
-      recorded,
-    });
-    assert.deepEqual(reserve, { hostPorts: new Map(Object.entries(recorded)), waiting: ['ext'] });
   });
 });
 

@@ -3,6 +3,7 @@ import type { Fault } from '../faults.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, HostPortExposure, LoadBalancerExposure } from '../model/cluster.ts';
 import type { Observed } from '../observe.ts';
+import { podFacts } from '../roll/pod-facts.ts';
 import { placedBrokers } from './endpoints.ts';
 
 export function exposureFaults(observed: Observed, cluster: BrokerCluster): Fault[] {
@@ -16,6 +17,21 @@ export function exposureFaults(observed: Observed, cluster: BrokerCluster): Faul
         : balancerFaults(cluster, name, exposure),
     ),
   ];
+}
+
+/** What schedulers say where each node that would do has a pod with this port. */
+const PORTS_TAKEN = /free ports/;
+
+/** One port for all brokers is one broker a node: those that are too many find none. */
+export function placementFaults({ pods }: Pick<Observed, 'pods'>, cluster: BrokerCluster): Fault[] {
+  const ports = cluster.listeners.flatMap(({ exposure }) => (exposure?.by === 'hostport' ? [exposure.port] : [])); // prettier-ignore
+  if (ports.length === 0) return [];
+  return pods.flatMap((pod): Fault[] => {
+    const { unplaced } = podFacts(pod);
+    if (unplaced === undefined || !PORTS_TAKEN.test(unplaced)) return [];
+    const message = `${pod.metadata.name} finds no node where port ${ports.join(' and ')} is free: each exposed broker needs a node of its own; add nodes, or have fewer brokers (${unplaced})`;
+    return [{ reason: 'TooFewNodes', path: [], message }];
+  });
 }
 
 const UNPUBLISHED: Fault = {

@@ -1,6 +1,6 @@
 /**
  * Which port of the nodes a listener has. The number is written down before anything uses it and stays the cluster's for as long as
- * that is there, also while the listener is away: clients remember it, and nobody else may answer there. Pure.
+ * its anchor is there, also while the listener or the Kafka is away: clients remember it, and nobody else may answer there. Pure.
  */
 import { createHash } from 'node:crypto';
 import type { AnyObject } from '../../../kube/object.ts';
@@ -17,20 +17,26 @@ export const HOST_PORTS: PortRange = { first: 20_000, last: 29_999 };
 
 export interface SeenPorts {
   cluster: { namespace: string; name: string };
-  /** What was written down. */
+  /** What was written down, and has been seen to be. */
   recorded: Readonly<Record<string, number>>;
   /** Services of this cluster. */
   services: readonly AnyObject[];
-  /** Ports of other clusters. */
+  /** Ports that others have: other clusters, as they wrote down, and other pods. */
   others: ReadonlySet<number>;
+  /** Ports that pods of this cluster have, or are about to: their clients know them. */
+  used: ReadonlySet<number>;
   range: PortRange;
 }
 
 export interface HostPorts {
   /** All that are to be written down. */
   hostPorts: ReadonlyMap<string, number>;
-  /** Listeners that have none yet. */
+  /** Listeners that have none yet that can be used. */
   waiting: string[];
+  /** Listeners whose Service was given a number that somebody else still has, and is to get another. */
+  returned: string[];
+  /** Listeners that use a port which somebody else has, too. */
+  shared: { name: string; port: number }[];
 }
 
 export interface ListenerWish {
@@ -40,16 +46,26 @@ export interface ListenerWish {
 
 export function hostPortsOf(listeners: readonly ListenerWish[], seen: SeenPorts): HostPorts {
   const hostPorts = new Map(Object.entries(seen.recorded));
-  const waiting: string[] = [];
+  const found: HostPorts = { hostPorts, waiting: [], returned: [], shared: [] };
   for (const { name, wish } of listeners) {
     const key = portKey(name, wish);
-    const port =
-      hostPorts.get(key) ??
-      (wish.strategy === 'reserve' ? reserved(name, seen) : chosen(key, new Set(hostPorts.values()), seen));
-    if (port === undefined) waiting.push(name);
-    else hostPorts.set(key, port);
+    const recorded = hostPorts.get(key);
+    const isShared = recorded !== undefined && seen.others.has(recorded);
+    if (isShared && seen.used.has(recorded)) found.shared.push({ name, port: recorded });
+    if (wish.strategy === 'range') {
+      if (recorded !== undefined && (!isShared || seen.used.has(recorded))) continue;
+      found.waiting.push(name);
+      const port = chosen(`${key}${isShared ? ` not ${recorded}` : ''}`, new Set(hostPorts.values()), seen);
+      if (port !== undefined) hostPorts.set(key, port);
+    } else if (recorded === undefined) {
+      const given = reserved(name, seen);
+      const isFree = given !== undefined && !seen.others.has(given);
+      if (isFree) hostPorts.set(key, given);
+      else found.waiting.push(name);
+      if (given !== undefined && !isFree) found.returned.push(name);
+    }
   }
-  return { hostPorts, waiting };
+  return found;
 }
 
 /** The number that the API server gave to the Service that is there for nothing else. */
@@ -60,7 +76,11 @@ function reserved(listener: string, { cluster, services }: SeenPorts): number | 
   return ports?.[0]?.nodePort || undefined;
 }
 
-/** The first free one from a place of the cluster's own, so that two that choose at the same time hardly ever choose the same. */
+/**
+ * The first free one from a place of the cluster's own. Two that choose at the same time may choose the same: so a choice is used only
+ * once it is seen to be written down. Of two anchors, whoever wrote later then sees the other's, too, and chooses again, from another place;
+ * whoever wrote first may have begun to use it, and keeps it.
+ */
 function chosen(
   key: string,
   own: ReadonlySet<number>,
@@ -74,4 +94,12 @@ function chosen(
     if (!others.has(port) && !own.has(port)) return port;
   }
   return undefined;
+}
+
+/** The ports of its node that a pod has. */
+export function portsOfNode({ spec }: Readonly<Record<string, unknown>>): number[] {
+  type Spec = { containers?: { ports?: { hostPort?: number }[] }[] };
+  const { containers } = (spec ?? {}) as Spec;
+  const ports = Array.isArray(containers) ? containers.flatMap((one) => one.ports ?? []) : [];
+  return ports.flatMap(({ hostPort }) => hostPort || []);
 }

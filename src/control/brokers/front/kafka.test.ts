@@ -69,7 +69,7 @@ const readWith = (
       metadataLevel: undefined,
       externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
-      ports: { services: [], others: new Set(), range: HOST_PORTS },
+      ports: { services: [], others: new Set(), used: new Set(), range: HOST_PORTS },
     },
     SETTINGS,
   );

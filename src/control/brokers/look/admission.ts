@@ -4,32 +4,38 @@ import { hasStatus } from '../../../kube/http/errors.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import { podName } from '../model/names.ts';
 import type { RollDecision } from '../roll/facts.ts';
+import { fitsInPlaceOf } from './quota.ts';
 import type { WantedNodes } from './roll-input.ts';
 
 /** What policies, quotas and validation answer with. */
 const REFUSALS = [400, 403, 422];
-/** The pod that goes makes room for the next one. */
-const QUOTA = /exceeded quota/;
 const LOOK_AGAIN_MS = 30_000;
 
 /** The decision; blocked where nobody would let the new pod in. One that was begun already goes on. */
 export async function admitted(
   decision: RollDecision,
   { cluster, charter, pods }: WantedNodes,
+  live: readonly AnyObject[],
   client: () => Client,
   signal: AbortSignal,
 ): Promise<RollDecision> {
   if (decision.do !== 'restart' || charter.inFlight?.podUid === decision.podUid) return decision;
-  const { node } = decision;
+  const { node, podUid } = decision;
   const pool = charter.nodes.find(({ id }) => id === node)?.pool ?? '';
   const pod = pods.get(podName(cluster.name, pool, node));
-  const refusal = pod && (await refusalOf(pod, client(), signal));
+  const former = live.find(({ metadata }) => metadata.uid === podUid);
+  const refusal = pod && (await refusalOf(pod, former, client(), signal));
   if (refusal === undefined) return decision;
   const why = `node ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
   return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
 }
 
-async function refusalOf(pod: AnyObject, client: Client, signal: AbortSignal): Promise<string | undefined> {
+async function refusalOf(
+  pod: AnyObject,
+  former: AnyObject | undefined,
+  client: Client,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     await client.create(pod, { dryRun: true, signal });
     return undefined;
@@ -38,6 +44,7 @@ async function refusalOf(pod: AnyObject, client: Client, signal: AbortSignal): P
     if (hasStatus(error, 409)) return undefined;
     if (!REFUSALS.some((status) => hasStatus(error, status))) throw error;
     const { message } = error as Error;
-    return QUOTA.test(message) ? undefined : message;
+    // The pod that goes makes room for the next one, but only for as much as it has itself.
+    return former && fitsInPlaceOf(former['spec'] ?? {}, message) ? undefined : message;
   }
 }

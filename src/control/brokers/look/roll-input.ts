@@ -4,7 +4,7 @@ import type { Policy } from '../../../pki/authority-state.ts';
 import { loadingOf } from '../../../pki/bundle.ts';
 import { isRestartDue } from '../../../pki/renewal.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
-import { hasRole, nodesOf } from '../model/cluster.ts';
+import { hasRole, nodesOf, tellsAddress } from '../model/cluster.ts';
 import type { Charter } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
 import { REVISION_ANNOTATION, VERSION_ANNOTATION, podName } from '../model/names.ts';
@@ -58,15 +58,14 @@ export function rollInput(
       const pod = found.get(name);
       const seen = pod && podFacts(pod);
       const dropsData = pod !== undefined && asksForNewDisks(pod);
-      const config = hasRole(pool, 'broker')
-        ? changeOf(wanted, name, pod, facts?.configs.get(node.id))
-        : undefined;
+      const isBroker = hasRole(pool, 'broker');
+      const config = isBroker ? changeOf(wanted, name, pod, facts?.configs.get(node.id)) : undefined;
       return {
         id: node.id,
         name,
         target: pool.target,
         roles: pool.roles,
-        reasons: seen ? reasonsOf(wanted, { name, id: node.id }, pod, seen, config, now) : [],
+        reasons: seen ? reasonsOf(wanted, { name, id: node.id, isBroker }, pod, seen, config, now) : [],
         change: config?.kind === 'dynamic' ? config.change : undefined,
         pod: seen,
         keepsData: !dropsData && pool.volumes.every(({ persistent }) => persistent),
@@ -107,7 +106,7 @@ const COMPARED = [REVISION_ANNOTATION, VERSION_ANNOTATION];
 
 function reasonsOf(
   wanted: WantedNodes,
-  { name, id }: { name: string; id: number },
+  { name, id, isBroker }: { name: string; id: number; isBroker: boolean },
   pod: AnyObject,
   seen: Parameters<typeof restartReasons>[1],
   config: ConfigChange | undefined,
@@ -126,6 +125,7 @@ function reasonsOf(
       annotations: Object.fromEntries(compared),
       config,
       certificates: isDue ? restart.why : undefined,
+      tellsAddress: isBroker && tellsAddress(wanted.cluster),
       resizePending: isResizePending(wanted.claims, id, now),
       manualUids: wanted.manualUids,
     },

@@ -136,4 +136,8 @@ export type Templates = Readonly<Record<string, Readonly<Record<string, unknown>
 export const nodesOf = ({ pools }: Pick<BrokerCluster, 'pools'>): { pool: Pool; node: Node }[] =>
   pools.flatMap((pool) => pool.nodes.map((node) => ({ pool, node })));
 
+/** Whether clients are told where a broker is, by the address of its node. */
+export const tellsAddress = ({ listeners }: Pick<BrokerCluster, 'listeners'>): boolean =>
+  listeners.some(({ exposure }) => exposure?.by === 'hostport' && exposure.hostPattern === undefined);
+
 export const hasRole = ({ roles }: Pick<Pool, 'roles'>, role: Role): boolean => roles.includes(role);

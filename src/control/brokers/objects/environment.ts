@@ -1,6 +1,6 @@
 /** What the container of a node is told by variables: about Java, and where to look for the place of its pod. */
-import { NODE_ANNOTATIONS, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
-import { hasRole } from '../model/cluster.ts';
+import { TOLD_ADDRESS_ANNOTATION, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
+import { hasRole, tellsAddress } from '../model/cluster.ts';
 import type { BrokerCluster, JvmOptions, Pool } from '../model/cluster.ts';
 
 export const environmentOf = (cluster: BrokerCluster, pool: Pool): object[] => [
@@ -28,11 +28,7 @@ function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
   return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
 }
 
-/** Whether clients are told where a pod is, by its address. */
-const tellsAddress = ({ listeners }: BrokerCluster) =>
-  listeners.some(({ exposure }) => exposure?.by === 'hostport' && exposure.hostPattern === undefined);
-
 function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
   if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
-  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: NODE_ANNOTATIONS.address }];
+  return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: TOLD_ADDRESS_ANNOTATION }];
 }

@@ -1,8 +1,9 @@
 /** What makes brokers reachable from outside: a Service that keeps a port number, and DNS records. */
-import type { AnyObject } from '../../../kube/object.ts';
+import type { AnyObject, OwnerReference } from '../../../kube/object.ts';
 import { hostPortServiceName } from '../expose/names.ts';
 import type { Endpoint } from '../expose/records.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
+import { anchorName } from '../model/names.ts';
 import { metadataOf, ownedByKafka } from './metadata.ts';
 
 /** On Services that stay when their listener goes: the number that they keep is the cluster's. */
@@ -13,24 +14,48 @@ const withLabel = (metadata: ReturnType<typeof metadataOf>, label: Readonly<Reco
   labels: { ...metadata.labels, ...label },
 });
 
+/** It goes when all of these have: the number is the cluster's as long as a Kafka uses it, or an anchor says so. */
+const keptBy = (cluster: BrokerCluster, anchorUid: string): OwnerReference[] => [
+  ...ownedByKafka(cluster),
+  {
+    apiVersion: 'isthmus.dev/v1alpha1',
+    kind: 'KafkaAnchor',
+    name: anchorName(cluster.name),
+    uid: anchorUid,
+    controller: false,
+    blockOwnerDeletion: false,
+  },
+];
+
+interface Kept {
+  name: string;
+  port: number;
+  hostPort: number | undefined;
+  /** Whether it is without a number for once, so that the API server gives it another. */
+  isReturned: boolean;
+}
+
 /** Has no selector and sends nobody anywhere: while it is there, no other Service of the cluster is given its port. */
 export function hostPortService(
   cluster: BrokerCluster,
-  { name, port }: { name: string; port: number },
-  nodePort: number | undefined,
+  { name, port, hostPort: nodePort, isReturned }: Kept,
+  anchorUid: string,
 ): AnyObject {
+  const reserved = { name: 'reserved', port, targetPort: port, protocol: 'TCP' };
   return {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: {
       ...withLabel(metadataOf(cluster, hostPortServiceName(cluster.name, name)), KEPT_PORT),
-      ownerReferences: ownedByKafka(cluster),
+      ownerReferences: keptBy(cluster, anchorUid),
     },
-    spec: {
-      type: 'NodePort',
-      externalTrafficPolicy: 'Local',
-      ports: [{ name: 'reserved', port, targetPort: port, protocol: 'TCP', ...(nodePort && { nodePort }) }],
-    },
+    spec: isReturned
+      ? { type: 'ClusterIP', ports: [reserved] }
+      : {
+          type: 'NodePort',
+          externalTrafficPolicy: 'Local',
+          ports: [{ ...reserved, ...(nodePort && { nodePort }) }],
+        },
   };
 }
 

@@ -2,7 +2,7 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { brokerServiceName, outsideServiceName } from '../expose/names.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster } from '../model/cluster.ts';
+import type { BrokerCluster, Listener } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CONTROL_PLANE_PORT,
@@ -142,6 +142,9 @@ export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | u
   };
   // An operator outside of the cluster has no address that is known here; certificates alone keep others off then.
   const between = control ? { from: [nodes, control] } : {};
+  // The operator looks at the certificates that clients are shown, and takes the way of those outside.
+  const lookingAt = ({ tls, exposure }: Pick<Listener, 'tls' | 'exposure'>) =>
+    control && (tls || exposure) ? [control] : [];
   const rule = (number: number, from: object) => ({ ports: [{ port: number, protocol: 'TCP' }], ...from });
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -157,10 +160,9 @@ export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | u
         rule(CONTROL_PLANE_PORT, between),
         rule(REPLICATION_PORT, between),
         ...(cluster.metrics ? [rule(METRICS_PORT, {})] : []),
-        // The operator looks at the certificates that clients are shown.
-        ...cluster.listeners.map(({ port: number, tls, networkPolicyPeers: from }) =>
-          // Without anybody in the list it is for all.
-          rule(number, from ? { from: tls && control && from.length > 0 ? [...from, control] : from } : {}),
+        // Without anybody in the list it is for all.
+        ...cluster.listeners.map(({ port: number, networkPolicyPeers: from, ...listener }) =>
+          rule(number, !from ? {} : { from: [...from, ...(from.length > 0 ? lookingAt(listener) : [])] }),
         ),
       ],
     },

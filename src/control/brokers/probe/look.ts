@@ -3,6 +3,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { AnyObject } from '../../../kube/object.ts';
 import { BoundedMap } from '../../../ops/bounded-map.ts';
 import { probeAll } from '../../../probe/cluster.ts';
+import type { Broker } from '../../../probe/probed.ts';
 import type { Resolve } from '../../../probe/resolve.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { viewOf } from '../certificates/seen.ts';
@@ -11,7 +12,7 @@ import { PROBE_IDENTITY_MS, probeIdentity } from '../look/probe-identity.ts';
 import type { ProbeIdentity } from '../look/probe-identity.ts';
 import { CLUSTER_CA_BUNDLE, clientsCaCertName, trustBundleName } from '../model/names.ts';
 import type { Reported } from './metrics.ts';
-import { verdictOf } from './verdict.ts';
+import { placeOf, verdictOf } from './verdict.ts';
 
 /** Beyond this a status would be too long. */
 const MAX_ENDPOINTS = 1024;
@@ -23,6 +24,15 @@ export interface Looked {
   listeners: readonly ToldListener[];
   secretOf: (name: string) => AnyObject | undefined;
   now: number;
+}
+
+/** Every broker says of all of them where clients are to go. */
+function note(announced: Map<number, Set<string>>, brokers: readonly Broker[]): void {
+  for (const { nodeId, host, port } of brokers) {
+    const known = announced.get(nodeId);
+    if (known) known.add(placeOf(host, port));
+    else announced.set(nodeId, new Set([placeOf(host, port)]));
+  }
 }
 
 /** Returns what looks; it keeps the certificates that it connects by for as long as they are good. */
@@ -64,9 +74,10 @@ export function createLook(resolve: Resolve): (looked: Looked) => Promise<Report
         port,
         ...(node !== undefined && { nodeId: node }),
       }));
-      const probed = await probeAll(asked, options);
+      const announced = new Map<number, Set<string>>();
+      const probed = await probeAll(asked, options, ({ brokers }) => note(announced, brokers));
       probed.forEach((one, at) =>
-        reported.push({ probed: one, verdict: verdictOf(listener, endpoints[at]!, one) }),
+        reported.push({ probed: one, verdict: verdictOf(listener, endpoints[at]!, one, announced) }),
       );
     }
     return reported;

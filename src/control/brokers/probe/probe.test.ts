@@ -12,7 +12,7 @@ import { probeReporter } from './metrics.ts';
 import { probeInMs } from './pace.ts';
 import { planProbe } from './reconcile.ts';
 import type { ProbeObserved } from './reconcile.ts';
-import { outsideConditions, verdictOf } from './verdict.ts';
+import { outsideConditions, placeOf, verdictOf } from './verdict.ts';
 
 const HOST = '1.kafka.example.com';
 const TOLD = { node: 1, host: HOST, port: 30_001, expected: ['192.0.2.1'] };
@@ -70,6 +70,21 @@ suite('what a probe says of exposed brokers', () => {
     const [dns, reachable] = conditionsOf(probed(refused));
     assert.equal(dns![1], 'True');
     assert.deepEqual(reachable!.slice(1), ['False', `ext-1 (${HOST}:30001): connect: ECONNREFUSED (at 192.0.2.1)`]); // prettier-ignore
+  });
+
+  test('what brokers tell their clients, where that is something else', () => {
+    const said = (...places: string[]) => new Map([[1, new Set(places)]]);
+    const of = (...places: string[]) => verdictOf(LISTENER, TOLD, probed(fine('192.0.2.1')), said(...places));
+    assert.deepEqual([of(`${HOST}:30001`).isReached, of(`${HOST}:30001`).failed], [true, undefined]);
+    const wrong = of(`${HOST}:30001`, 'old.example.com:30001');
+    assert.deepEqual([wrong.isReached, wrong.isPropagated, wrong.failed], [false, true, 'metadata']);
+    assert.equal(wrong.problem, 'brokers send clients to old.example.com:30001 instead');
+    assert.match(outsideConditions([LISTENER], [wrong], 'up to date')[1]!.message, /metadata: brokers send clients to/); // prettier-ignore
+    // What a client ended at comes first; and it is the broker's own place that counts, in any spelling.
+    assert.equal(verdictOf(LISTENER, TOLD, probed(refused), said('x:1')).failed, 'connect');
+    const six = { node: 1, host: '2001:DB8::1', port: 9094, expected: [] };
+    const spelled = said(placeOf('[2001:db8:0::1]', 9094));
+    assert.equal(verdictOf(LISTENER, six, probed(fine('2001:db8::1')), spelled).isReached, true);
   });
 
   test('a few of many, and how many more', () => {

@@ -1,5 +1,6 @@
 /** What a probe from the operator says about each name that clients are told, and the conditions that it amounts to. Pure. */
 import { isIPv6 } from 'node:net';
+import { canonicalName } from '../../../pki/alternative-names.ts';
 import type { PlannedCondition } from '../../../kube/write/conditions.ts';
 import { isReachable } from '../../../probe/probed.ts';
 import type { ProbedEndpoint, Step } from '../../../probe/probed.ts';
@@ -25,30 +26,55 @@ export interface Verdict {
 const MAX_PROBLEM = 1024;
 const MAX_ADDRESSES = 16;
 
-export function verdictOf({ name }: ToldListener, told: ToldEndpoint, probed: ProbedEndpoint): Verdict {
+/** By node id: all places that brokers tell their clients to go to. */
+export type Announced = ReadonlyMap<number, ReadonlySet<string>>;
+
+/** In one spelling, whoever writes it. */
+export function placeOf(host: string, port: number): string {
+  const bare = host.replace(/^\[(.*)\]$/, '$1');
+  const spelled = canonicalName(bare) ?? bare;
+  return isIPv6(spelled) ? `[${spelled}]:${port}` : `${spelled}:${port}`;
+}
+
+export function verdictOf(
+  { name }: ToldListener,
+  told: ToldEndpoint,
+  probed: ProbedEndpoint,
+  announced: Announced = new Map(),
+): Verdict {
   const answered = [...new Set(probed.addresses.map(({ address }) => address))].toSorted();
   const expected = [...new Set(told.expected)].toSorted();
   const isResolved = probed.unresolved === undefined && answered.length > 0;
   const isPropagated = isResolved && (expected.length === 0 || expected.join() === answered.join());
   const ended = probed.addresses.find(({ failed }) => failed !== undefined);
-  const failed = ended?.failed?.step ?? (isPropagated ? undefined : 'resolve');
+  const others = elsewhere(told, announced);
+  const failed =
+    ended?.failed?.step ?? (!isPropagated ? 'resolve' : others.length > 0 ? 'metadata' : undefined);
   const problem = !isResolved
     ? (probed.unresolved ?? 'the name has no address')
     : ended
       ? `${ended.failed!.problem}${ended.address === told.host ? '' : ` (at ${ended.address})`}`
-      : isPropagated
-        ? undefined
-        : outdated(answered, expected);
+      : !isPropagated
+        ? outdated(answered, expected)
+        : others.length > 0
+          ? `brokers send clients to ${others.join(', ')} instead`
+          : undefined;
   return {
     name: `${name}-${told.node ?? 'bootstrap'}`,
-    address: isIPv6(told.host) ? `[${told.host}]:${told.port}` : `${told.host}:${told.port}`,
+    address: placeOf(told.host, told.port),
     expected: expected.slice(0, MAX_ADDRESSES),
     answered: answered.slice(0, MAX_ADDRESSES),
     isPropagated,
-    isReached: isReachable(probed),
+    isReached: isReachable(probed) && others.length === 0,
     failed,
     problem: problem?.slice(0, MAX_PROBLEM),
   };
+}
+
+/** Where clients are sent to, if it is not where they should be. */
+function elsewhere({ node, host, port }: ToldEndpoint, announced: Announced): string[] {
+  const places = node === undefined ? [] : [...(announced.get(node) ?? [])];
+  return places.filter((place) => place !== placeOf(host, port)).toSorted();
 }
 
 const outdated = (answered: readonly string[], expected: readonly string[]) =>

@@ -33,6 +33,7 @@ suite('pod facts', () => {
       running: true,
       deleting: false,
       stuck: undefined,
+      unplaced: undefined,
       restarts: 3,
       lastExit: undefined,
       nodeName: 'worker-1',

@@ -26,6 +26,8 @@ export interface PodFacts {
   running: boolean;
   deleting: boolean;
   stuck: StuckReason | undefined;
+  /** Why the scheduler finds no node for it, in its own words. */
+  unplaced: string | undefined;
   restarts: number;
   /** How Kafka's container ended the last time. */
   lastExit: { code: number; message: string } | undefined;
@@ -54,7 +56,13 @@ interface Terminated {
 
 interface PodStatus {
   phase?: PodPhase;
-  conditions?: { type?: string; status?: string; reason?: string; lastTransitionTime?: string }[];
+  conditions?: {
+    type?: string;
+    status?: string;
+    reason?: string;
+    message?: string;
+    lastTransitionTime?: string;
+  }[];
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
 }
@@ -64,9 +72,15 @@ function timeOf(text: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** What the scheduler says of a pod that it finds no node for. */
+function unplacedOf({ conditions }: PodStatus): string | undefined {
+  const scheduled = conditions?.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status !== 'False' || scheduled.reason !== 'Unschedulable') return undefined;
+  return (scheduled.message ?? '').trim().slice(0, MAX_MESSAGE);
+}
+
 function stuckOf(status: PodStatus): StuckReason | undefined {
-  const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled');
-  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') return 'Unschedulable';
+  if (unplacedOf(status) !== undefined) return 'Unschedulable';
   const all = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
   const reasons = new Set(all.map(({ state }) => state?.waiting?.reason));
   return STUCK_REASONS.find((stuck) => reasons.has(stuck));
@@ -101,6 +115,7 @@ export function podFacts(pod: AnyObject, container = KAFKA): PodFacts {
     running: kafka?.state === undefined ? status.phase !== 'Pending' : kafka.state.running !== undefined,
     deleting: metadata.deletionTimestamp !== undefined,
     stuck: stuckOf(status),
+    unplaced: unplacedOf(status),
     restarts: kafka?.restartCount ?? 0,
     lastExit: lastExitOf(kafka),
     nodeName: spec.nodeName,

@@ -18,6 +18,7 @@ function names(wanted: Partial<WantedNode>, facts: Partial<PodFacts> = {}): stri
     config: undefined,
     certificates: undefined,
     resizePending: false,
+    tellsAddress: false,
     manualUids: NOBODY,
     ...wanted,
   };
@@ -59,6 +60,15 @@ suite('restart reasons', () => {
 
   test('a file system that waits for a start', () =>
     assert.deepEqual(names({ resizePending: true }), ['FILE_SYSTEM_RESIZE_NEEDED']));
+
+  test('clients are told an address that the node no longer has, and it has another', () => {
+    const annotations = { ...LIVE, 'isthmus.dev/told-address': '192.0.2.1' };
+    const at = (now: string) => ({ annotations: { ...annotations, 'isthmus.dev/node-address': now } });
+    assert.deepEqual(names({ tellsAddress: true }, at('192.0.2.9')), ['NODE_ADDRESS_CHANGED']);
+    assert.deepEqual(names({ tellsAddress: true }, at('192.0.2.1')), []);
+    assert.deepEqual(names({ tellsAddress: false }, at('192.0.2.9')), []);
+    assert.deepEqual(names({ tellsAddress: true }, { annotations }), [], 'the node has none now');
+  });
 
   test('asked for by hand: of a pod, or of the pods that a set had then', () => {
     const annotations = { ...LIVE, 'strimzi.io/manual-rolling-update': 'true' };

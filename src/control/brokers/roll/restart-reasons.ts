@@ -1,5 +1,6 @@
 /** Why a node has to be restarted: what it should be beside what its pod says it is. */
 import type { RestartWhy } from '../../../pki/bundle.ts';
+import { NODE_ANNOTATIONS, TOLD_ADDRESS_ANNOTATION } from '../../shared/node-annotations.ts';
 import {
   MANUAL_ROLL_ANNOTATION,
   NEW_DISKS_ANNOTATION,
@@ -17,6 +18,7 @@ export type RestartReasonName =
   | 'KAFKA_CERTIFICATES_CHANGED'
   | 'CONFIG_CHANGE_REQUIRES_RESTART'
   | 'FILE_SYSTEM_RESIZE_NEEDED'
+  | 'NODE_ADDRESS_CHANGED'
   | 'MANUAL_ROLLING_UPDATE'
   | 'POD_AND_PVC_DELETION'
   | 'POD_STUCK';
@@ -33,6 +35,8 @@ export interface WantedNode {
   config: ConfigChange | undefined;
   /** What of its certificates it can load by a restart only, where that is due. */
   certificates: RestartWhy | undefined;
+  /** Clients are told the address of its node, as it was when the process began. */
+  tellsAddress: boolean;
   /** A claim of it waits for a restart to grow its file system. */
   resizePending: boolean;
   /**
@@ -64,6 +68,13 @@ function differences(wanted: WantedNode['annotations'], live: WantedNode['annota
   });
 }
 
+/** None while the node has no address: a broker that runs and tells a former one is better than one that does not start. */
+function addressReasons(live: WantedNode['annotations']): RestartReason[] {
+  const [told, now] = [live[TOLD_ADDRESS_ANNOTATION], live[NODE_ANNOTATIONS.address]];
+  if (told === undefined || now === undefined || told === now) return [];
+  return [{ name: 'NODE_ADDRESS_CHANGED', note: `its clients are told a former address of its node (${told} → ${now})` }]; // prettier-ignore
+}
+
 /**
  * All reasons to restart a node, none where it is as it should be. A pod that is stuck is no reason by itself: made
  * anew from the same template it would be stuck again.
@@ -75,6 +86,7 @@ export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason
     reasons.push({ name: 'CONFIG_CHANGE_REQUIRES_RESTART', note });
   }
   if (wanted.certificates) reasons.push(CERTIFICATES[wanted.certificates]);
+  if (wanted.tellsAddress) reasons.push(...addressReasons(pod.annotations));
   if (wanted.resizePending) {
     reasons.push({
       name: 'FILE_SYSTEM_RESIZE_NEEDED',

@@ -1,0 +1,95 @@
+/** The listeners of a Kafka, with what those that are exposed were given: ports of nodes, addresses of load balancers. Pure. */
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { balancerAddresses } from '../expose/load-balancers.ts';
+import { addressKey, portKey } from '../expose/names.ts';
+import { hostPortsOf } from '../expose/ports.ts';
+import type { HostPorts, SeenPorts } from '../expose/ports.ts';
+import type { Fault } from '../faults.ts';
+import type { Charter, CharterNode } from '../model/charter.ts';
+import type { Listener, LoadBalancerExposure } from '../model/cluster.ts';
+import { listenersOf } from './listeners.ts';
+import type { ReadListener } from './listeners.ts';
+
+/** A listener whose port of the nodes is kept for it. */
+export interface Reservation {
+  name: string;
+  port: number;
+  hostPort: number | undefined;
+  /** Whether the number that its Service was given is somebody else's, and goes back. */
+  isReturned: boolean;
+}
+
+export interface ExposedListeners extends Pick<Charter, 'hostPorts' | 'addresses'> {
+  /** Those that can be had now: one that waits for a port of the nodes comes when it has one. */
+  listeners: Listener[];
+  reservations: Reservation[];
+  /** What is wrong with what is written. */
+  faults: Fault[];
+  /** What is still to come, or was not to be foreseen: no reason to refuse the others. */
+  portFaults: Fault[];
+}
+
+export function exposedListeners(
+  {
+    kafka,
+    charter,
+    ports,
+  }: { kafka: Kafka; charter: Charter; ports: Omit<SeenPorts, 'cluster' | 'recorded'> },
+  nodes: readonly CharterNode[],
+): ExposedListeners {
+  const { listeners: read, faults } = listenersOf(kafka);
+  const wishes = read.flatMap(({ name, wish }) => (wish?.by === 'hostport' ? [{ name, wish }] : []));
+  const brokers = nodes.filter(({ roles }) => roles.includes('broker'));
+  const balanced = read.filter(({ wish }) => wish?.by === 'loadbalancer').map(({ name }) => ({ name, brokers })); // prettier-ignore
+  const addresses = balancerAddresses(balanced, kafka.metadata.name, ports.services, charter.addresses);
+  const given = hostPortsOf(wishes, { cluster: kafka.metadata, recorded: charter.hostPorts, ...ports });
+  const portOf = ({ name, port, wish }: ReadListener) => {
+    if (wish?.by !== 'hostport') return port;
+    return given.waiting.includes(name) ? undefined : given.hostPorts.get(portKey(name, wish));
+  };
+  return {
+    listeners: read.flatMap((one): Listener[] => {
+      const { wish, ...listener } = one;
+      const port = portOf(one);
+      if (!wish) return [{ ...listener, exposure: undefined }];
+      if (port === undefined) return [];
+      if (wish.by === 'hostport') return [{ ...listener, exposure: { ...wish, port } }];
+      const ofListener = addressesOf(addresses, listener.name, brokers);
+      return [{ ...listener, exposure: { ...wish, port, addresses: ofListener } }];
+    }),
+    addresses,
+    hostPorts: Object.fromEntries(given.hostPorts),
+    reservations: read.flatMap((one) =>
+      one.wish?.by === 'hostport' && one.wish.strategy === 'reserve'
+        ? [{ name: one.name, port: one.port, hostPort: portOf(one), isReturned: given.returned.includes(one.name) }] // prettier-ignore
+        : [],
+    ),
+    faults,
+    portFaults: portFaults(given),
+  };
+}
+
+/** Those of one listener, by node id and `bootstrap`. */
+function addressesOf(
+  all: Charter['addresses'],
+  listener: string,
+  brokers: readonly CharterNode[],
+): LoadBalancerExposure['addresses'] {
+  const ids = ['bootstrap' as const, ...brokers.map(({ id }) => id)];
+  return Object.fromEntries(ids.map((id) => [id, all[addressKey(listener, id)] ?? []]));
+}
+
+const PATH = ['spec', 'kafka', 'listeners'];
+
+const portFaults = ({ waiting, shared }: HostPorts): Fault[] => [
+  ...waiting.map((listener): Fault => ({
+    reason: 'HostPortPending',
+    path: PATH,
+    message: `listener "${listener}" has no port of the nodes yet; if it stays so, all of them are taken`,
+  })),
+  ...shared.map(({ name, port }): Fault => ({
+    reason: 'HostPortShared',
+    path: PATH,
+    message: `listener "${name}": others have port ${port} of the nodes, too, so their pods and these brokers cannot share a node, and clients may be led astray; rename the listener in one of the clusters to give it another port`,
+  })),
+];
