@@ -199,15 +199,19 @@ function rollFaults({ kafka }: Observed, { acted }: Running): Fault[] {
 function moveFaults({ acted }: Running): Fault[] {
   const moved = acted?.moved;
   if (!moved) return [];
-  const { noPlace, toDrain, underWay } = moved;
+  const { noPlace, toDrain, underWay, open } = moved;
   if (noPlace) {
     const names = noPlace.first.map(({ topic, partition }) => `${topic}-${partition}`).join(', ');
     const message = `${noPlace.count} partitions have more replicas than brokers would be left (${names}); lower their replication factor, or keep the brokers`;
     return [{ reason: 'ScaleDownPrevented', path: [], message }];
   }
-  if (toDrain === 0) return [];
+  const stillOpen = open.map(({ id, problem }): Fault => {
+    const message = `broker ${id} is to go and cannot be kept from being given partitions: ${problem}`;
+    return { reason: 'Draining', path: [], message };
+  });
+  if (toDrain === 0) return stillOpen;
   const message = `${toDrain} partitions are still on brokers that are to go, ${underWay} are under way`;
-  return [{ reason: 'Draining', path: [], message }];
+  return [{ reason: 'Draining', path: [], message }, ...stillOpen];
 }
 
 /** Nodes whose pool was deleted run on until they are empty. */
