@@ -11,7 +11,7 @@ import type { Certificates } from './certificates/authorities.ts';
 import type { CertificateEnds } from './certificates/metrics.ts';
 import { policiesOf } from './certificates/policy.ts';
 import type { AuthorityPolicies } from './certificates/seen.ts';
-import { charterBefore, storageBefore } from './charter-before.ts';
+import { charterBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
 import { HOST_PORTS } from './expose/ports.ts';
 import { toldListeners } from './expose/told.ts';
@@ -36,6 +36,7 @@ import type { OperatorPods } from './objects/services.ts';
 import { abandonedClaims, manualPatches, manualUids } from './requests.ts';
 import { cordons } from './roll/versions.ts';
 import { isPaused, statusesOf } from './status.ts';
+import { storageBefore } from './storage-before.ts';
 import { podSetsOf, targetOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
