@@ -1,5 +1,6 @@
 /** What a KafkaNodePool asks for. Pure. */
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { LOCAL } from '../../kernel/plan.ts';
 import type { Fault } from '../faults.ts';
 import type { CharterNode } from '../model/charter.ts';
@@ -7,7 +8,7 @@ import type { Pool, Role, Volume } from '../model/cluster.ts';
 import { parseIds } from '../model/ids.ts';
 import type { PoolWish } from '../model/ids.ts';
 import { logDir, volumeName } from '../model/names.ts';
-import { jvmOf, templatesOf } from './templates.ts';
+import { jvmOf, resourcesOf, templatesOf } from './templates.ts';
 
 /** Each once, however often it is written. */
 const rolesOf = ({ spec }: KafkaNodePool): Role[] => [...new Set(spec.roles)];
@@ -40,8 +41,13 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
   return { wish, faults };
 }
 
-/** The pool with its nodes. */
-export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volumes: readonly Volume[]): Pool {
+/** The pool with its nodes. What it does not say itself, the Kafka says for all of its pools. */
+export function poolOf(
+  kafka: Kafka,
+  pool: KafkaNodePool,
+  nodes: readonly CharterNode[],
+  volumes: readonly Volume[],
+): Pool {
   const { metadata, spec } = pool;
   const own = nodes.filter((node) => node.pool === metadata.name);
   return {
@@ -57,7 +63,7 @@ export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volum
       ),
     })),
     volumes,
-    resources: spec.resources,
+    resources: spec.resources ?? resourcesOf(kafka.spec.kafka['resources']),
     jvm: jvmOf(spec.jvmOptions),
     template: templatesOf(spec.template),
   };

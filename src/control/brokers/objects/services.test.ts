@@ -13,6 +13,7 @@ function sourcesOf(tls: boolean, networkPolicyPeers: object[] | undefined): obje
     tls,
     authentication: 'none',
     networkPolicyPeers,
+    alternativeNames: [],
     exposure: undefined,
   } as const;
   const { spec } = networkPolicy(clusterWith({ listeners: [listener] }), OPERATOR) as unknown as {
