@@ -23,6 +23,7 @@ import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { patchUnchanged } from './entities/mark.ts';
+import type { LayoutWarning } from './moves/layout-warnings.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
 import { podName } from './model/names.ts';
 import { asksForNewDisks, claimsOfNode } from './requests.ts';
@@ -59,6 +60,8 @@ export interface Acted {
   reloads: Reloads;
   /** How far brokers that are to go are empty, and when that was so. */
   moved: (MoveProgress & { at: number }) | undefined;
+  /** What partitions would not survive, as was seen last: what cannot be asked for a moment is not over. */
+  layout?: readonly LayoutWarning[] | undefined;
 }
 
 export interface ActContext {
@@ -89,6 +92,7 @@ export async function act(
     refused: before?.refused ?? new Map(),
     reloads: before?.reloads ?? new Map(),
     moved: undefined,
+    layout: before?.layout,
   };
   try {
     for (const action of actions)
@@ -131,7 +135,7 @@ async function look(
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
     const decision = await admitted(nextRoll(input), wanted, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
-    Object.assign(acted, { facts, decision, toRestart });
+    Object.assign(acted, { facts, decision, toRestart, layout: facts?.layout ?? acted.layout });
     const emptied = emptiedBy(decision, pods);
     const isWritten =
       isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);

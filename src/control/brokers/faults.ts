@@ -41,7 +41,6 @@ const CONDITION_OF = {
   Paused: 'Ready',
   /** Works, but not as its owner may think. */
   ConfigIgnored: 'Ready',
-  Layout: 'Ready',
 } as const satisfies Record<string, ConditionType>;
 
 export type ConditionType = 'Accepted' | 'Ready';
@@ -52,7 +51,6 @@ export type Fault = AnyFault<Reason>;
 const WARNINGS: ReadonlySet<Reason> = new Set([
   'NoDNSEndpoints',
   'ConfigIgnored',
-  'Layout',
   'Rolling',
   'Draining',
   'ScaleDownPrevented',
@@ -77,7 +75,6 @@ export const KAFKA_EVENTS: EventRules = {
   announced: {
     NoDNSEndpoints: '',
     ConfigIgnored: '',
-    Layout: '',
     ScaleDownPrevented: '',
     CertificatesEnding: '',
   },

@@ -30,7 +30,7 @@ import type { ReadListener } from './listeners.ts';
 import { loggingOf } from './logging.ts';
 import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
-import { poolOf, wishOf } from './node-pool.ts';
+import { poolOf, takenIdFaults, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
 import { storageChangeFaults, storageOf } from './storage.ts';
 import { jvmOf, probeOf, templateFaults, templatesOf } from './templates.ts';
@@ -108,7 +108,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...releaseFaults,
     ...listenerFaults,
     ...configFaults,
-    ...wishes.flatMap((one) => one.faults),
+    ...wishes.flatMap((one) => [...one.faults, ...takenIdFaults(one.wish, nodes)]),
     ...pools.flatMap((pool) => storageFaults(pool, written, storages.get(pool.metadata.name)!)),
     ...pools.flatMap((pool) => poolFaults(kafka, pool)),
     ...nodeFaults(charter, nodes, config),

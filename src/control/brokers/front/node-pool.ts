@@ -10,6 +10,11 @@ import type { PoolWish } from '../model/ids.ts';
 import { logDir, volumeName } from '../model/names.ts';
 import { jvmOf, resourcesOf, templatesOf } from './templates.ts';
 
+const NEXT_IDS = 'strimzi.io/next-node-ids';
+const REMOVE_IDS = 'strimzi.io/remove-node-ids';
+/** Ids in one message. */
+const MAX_NAMED = 10;
+
 /** Each once, however often it is written. */
 const rolesOf = ({ spec }: KafkaNodePool): Role[] => [...new Set(spec.roles)];
 
@@ -20,11 +25,8 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
     const text = metadata.annotations[annotation];
     return text === undefined ? [] : parseIds(text);
   };
-  const [nextIds, removeIds] = [ids('strimzi.io/next-node-ids'), ids('strimzi.io/remove-node-ids')];
-  const unread = [
-    ...(nextIds ? [] : ['strimzi.io/next-node-ids']),
-    ...(removeIds ? [] : ['strimzi.io/remove-node-ids']),
-  ];
+  const [nextIds, removeIds] = [ids(NEXT_IDS), ids(REMOVE_IDS)];
+  const unread = [...(nextIds ? [] : [NEXT_IDS]), ...(removeIds ? [] : [REMOVE_IDS])];
   const wish: PoolWish = {
     name: metadata.name,
     target: spec.cluster ?? LOCAL,
@@ -39,6 +41,16 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
     message: `KafkaNodePool "${metadata.name}": write ${annotation} as a list of ids and ranges, e.g. [0-2,7]`,
   }));
   return { wish, faults };
+}
+
+/** Ids that a pool would have next, and that are another's: it is given others. */
+export function takenIdFaults({ name, nextIds }: PoolWish, nodes: readonly CharterNode[]): Fault[] {
+  const others = nodes.filter(({ id, pool }) => pool !== name && nextIds.includes(id));
+  if (others.length === 0) return [];
+  const named = others.slice(0, MAX_NAMED).map(({ id, pool }) => `${id} (of "${pool}")`);
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const message = `KafkaNodePool "${name}": ${NEXT_IDS} has ids of other pools: ${named.join(', ')}${more}; choose others`;
+  return [{ reason: 'ConfigIgnored', path: ['metadata', 'annotations', NEXT_IDS], message }];
 }
 
 /** The pool with its nodes. What it does not say itself, the Kafka says for all of its pools. */
