@@ -15,13 +15,15 @@ import { connectTo, identityOf } from './look/connect.ts';
 import type { Identity } from './look/connect.ts';
 import { NO_FACTS, askBrokers, askControllers } from './look/facts.ts';
 import type { KafkaFacts } from './look/facts.ts';
+import { forget, strandedBrokers } from './look/gone-brokers.ts';
 import { cordonedAmong, isThrottled, moveOn, uncordon, wantsMoves } from './look/move.ts';
-import type { MoveProgress } from './look/move.ts';
+import type { MoveProgress, MoveWish } from './look/move.ts';
 import { reloadCertificates } from './look/reload.ts';
 import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { patchUnchanged } from './entities/mark.ts';
+import type { LayoutWarning } from './moves/layout-warnings.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
 import { podName } from './model/names.ts';
 import { asksForNewDisks, claimsOfNode } from './requests.ts';
@@ -58,6 +60,8 @@ export interface Acted {
   reloads: Reloads;
   /** How far brokers that are to go are empty, and when that was so. */
   moved: (MoveProgress & { at: number }) | undefined;
+  /** What partitions would not survive, as was seen last: what cannot be asked for a moment is not over. */
+  layout?: readonly LayoutWarning[] | undefined;
 }
 
 export interface ActContext {
@@ -88,6 +92,7 @@ export async function act(
     refused: before?.refused ?? new Map(),
     reloads: before?.reloads ?? new Map(),
     moved: undefined,
+    layout: before?.layout,
   };
   try {
     for (const action of actions)
@@ -130,7 +135,7 @@ async function look(
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
     const decision = await admitted(nextRoll(input), wanted, pods, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
-    Object.assign(acted, { facts, decision, toRestart });
+    Object.assign(acted, { facts, decision, toRestart, layout: facts?.layout ?? acted.layout });
     const emptied = emptiedBy(decision, pods);
     const isWritten =
       isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);
@@ -147,14 +152,21 @@ async function look(
         signal,
       );
     if (decision.do !== 'done' || brokers === undefined) return;
-    await forget(brokers, wanted, facts, context);
-    if (facts) await uncordon(brokers, cordonedAmong(facts.configs, wanted.move.leaving));
-    if (wantsMoves(wanted.move) || (facts && isThrottled(facts.configs)))
-      acted.moved = { ...(await moveOn(brokers, wanted.move)), at: clock() };
+    const move = facts ? withStranded(wanted, facts) : wanted.move;
+    if (facts) await forget(brokers, wanted.charter, facts, context);
+    if (facts) await uncordon(brokers, cordonedAmong(facts.configs, move.leaving));
+    if (wantsMoves(move) || (facts && isThrottled(facts.configs)))
+      acted.moved = { ...(await moveOn(brokers, move)), at: clock() };
   } finally {
     brokers?.close();
   }
 }
+
+/** Where cordoning cannot keep replicas off a broker, one may come just before it goes. */
+const withStranded = ({ move, charter }: WantedNodes, facts: KafkaFacts): MoveWish => ({
+  ...move,
+  leaving: [...move.leaving, ...strandedBrokers(charter, facts)],
+});
 
 function reload(
   decision: RollDecision,
@@ -199,25 +211,6 @@ async function deleteClaims(
     log.info({ claim: metadata.name }, 'claim is deleted');
     await client().delete(CLAIM, metadata, { uid: metadata.uid ?? '', signal });
     tell('ClaimDeleted', `deleted PersistentVolumeClaim "${metadata.name}", as was asked for`);
-  }
-}
-
-/** Takes brokers off Kafka's books that are gone for good. */
-async function forget(
-  brokers: Admin,
-  { charter }: WantedNodes,
-  facts: KafkaFacts | undefined,
-  { log, tell }: Pick<ActContext, 'log' | 'tell'>,
-): Promise<void> {
-  const known = new Set(charter.nodes.map(({ id }) => id));
-  for (const [id, { fenced }] of facts?.brokers?.registered ?? []) {
-    if (known.has(id) || !fenced) continue;
-    const { error } = await brokers.unregisterBroker(id);
-    if (error) log.warn({ node: id, problem: error.message }, 'broker could not be unregistered');
-    else {
-      log.info({ node: id }, 'broker was unregistered');
-      tell('BrokerUnregistered', `Kafka has forgotten broker ${id}, which is gone`);
-    }
   }
 }
 

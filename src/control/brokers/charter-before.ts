@@ -1,18 +1,10 @@
 /** The charter that a decision begins with: what was written down, and what has become of its nodes since. Pure. */
-import { z } from 'zod';
 import { isBeingDeleted } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { adopt, charterOf } from './anchor.ts';
 import type { Adoption } from './anchor.ts';
 import type { Charter } from './model/charter.ts';
-import type { Volume } from './model/cluster.ts';
-import {
-  CLUSTER_ID_ANNOTATION,
-  STORAGE_ANNOTATION,
-  VOLUMES_ANNOTATION,
-  podName,
-  podSetName,
-} from './model/names.ts';
+import { CLUSTER_ID_ANNOTATION, VOLUMES_ANNOTATION, podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
 import { asksForNewDisks } from './requests.ts';
 import { isPodReady } from './status.ts';
@@ -72,37 +64,4 @@ function withoutDrained(charter: Charter, { acted, now }: Observed): Charter {
   const moved = acted?.moved;
   const drained = new Set(moved && now - moved.at < DRAINED_FOR_MS ? moved.drained : []);
   return { ...charter, nodes: charter.nodes.filter(({ id, leaving }) => !leaving || !drained.has(id)) };
-}
-
-const storedVolume = z.object({
-  id: z.int().optional(),
-  persistent: z.boolean(),
-  size: z.string().optional(),
-  storageClass: z.string().optional(),
-  deleteClaim: z.boolean(),
-  metadata: z.boolean(),
-});
-
-/** The volumes that each pool was made with, as its pod set says; undefined where that cannot be read. */
-export function storageBefore({
-  podSets,
-  pools,
-  name,
-}: Pick<Observed, 'podSets' | 'pools' | 'name'>): Map<string, readonly Volume[] | undefined> {
-  return new Map(
-    pools.flatMap((pool) => {
-      const set = podSets.find(({ metadata }) => metadata.name === podSetName(name, pool.metadata.name));
-      const text = set?.metadata.annotations?.[STORAGE_ANNOTATION];
-      return text === undefined ? [] : [[pool.metadata.name, volumesIn(text)] as const];
-    }),
-  );
-}
-
-function volumesIn(text: string): Volume[] | undefined {
-  try {
-    const volumes = z.array(storedVolume).parse(JSON.parse(text));
-    return volumes.map(({ id, size, storageClass, ...rest }) => ({ id, size, storageClass, ...rest }));
-  } catch {
-    return undefined;
-  }
 }

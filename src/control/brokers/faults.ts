@@ -45,7 +45,6 @@ const CONDITION_OF = {
   Paused: 'Ready',
   /** Works, but not as its owner may think. */
   ConfigIgnored: 'Ready',
-  Layout: 'Ready',
 } as const satisfies Record<string, ConditionType>;
 
 export type ConditionType = 'Accepted' | 'Ready';
@@ -57,7 +56,6 @@ const WARNINGS: ReadonlySet<Reason> = new Set([
   'HostPortShared',
   'NoDNSEndpoints',
   'ConfigIgnored',
-  'Layout',
   'Rolling',
   'Draining',
   'ScaleDownPrevented',
@@ -89,7 +87,6 @@ export const KAFKA_EVENTS: EventRules = {
     HostPortShared: '',
     NoDNSEndpoints: '',
     ConfigIgnored: '',
-    Layout: '',
     ScaleDownPrevented: '',
     CertificatesEnding: '',
   },

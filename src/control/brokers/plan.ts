@@ -11,7 +11,7 @@ import type { Certificates } from './certificates/authorities.ts';
 import type { CertificateEnds } from './certificates/metrics.ts';
 import { policiesOf } from './certificates/policy.ts';
 import type { AuthorityPolicies } from './certificates/seen.ts';
-import { charterBefore, storageBefore } from './charter-before.ts';
+import { charterBefore } from './charter-before.ts';
 import { propertiesOf } from './config/properties.ts';
 import { HOST_PORTS, portsOfNode } from './expose/ports.ts';
 import { toldListeners } from './expose/told.ts';
@@ -34,7 +34,9 @@ import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 import type { OperatorPods } from './objects/services.ts';
 import { abandonedClaims, manualPatches, manualUids } from './requests.ts';
+import { cordons } from './roll/versions.ts';
 import { isPaused, statusesOf } from './status.ts';
+import { storageBefore } from './storage-before.ts';
 import { podSetsOf, targetOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
@@ -174,7 +176,7 @@ function clusterPlan(
     properties: propertiesByPod(cluster),
     policy: policies.cluster,
     refused: acted?.refused ?? new Map(),
-    move: moveWishOf(kafka, charter),
+    move: moveWishOf(kafka, charter, cluster.metadataVersion),
     finalize,
     paused,
     manualUids: manualUids(observed.podSets),
@@ -237,7 +239,11 @@ const THROTTLE_ANNOTATION = 'isthmus.dev/move-bytes-per-second';
 const MOVE_BYTES_PER_SECOND = 50_000_000;
 const MOVES_AT_ONCE = 20;
 
-function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): MoveWish {
+function moveWishOf(
+  { metadata: { annotations } }: Kafka,
+  { nodes }: Charter,
+  metadataVersion: string,
+): MoveWish {
   // One that was found by its disk, and that no pool has, may have been anything.
   const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
     goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
@@ -246,6 +252,7 @@ function moveWishOf({ metadata: { annotations } }: Kafka, { nodes }: Charter): M
   const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
   return {
     leaving,
+    cordons: cordons(metadataVersion),
     rebalance,
     bytesPerSecond: Number.isFinite(rate) && rate > 0 ? rate : undefined,
     maxInFlight: MOVES_AT_ONCE,

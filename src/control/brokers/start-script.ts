@@ -143,7 +143,7 @@ look_at() {
   elif has_line "$config/format" "$1"; then
     to_format=$to_format$1$newline
   else
-    refuse "DiskLost: $1 has no data and may not be formatted; give this node its volume back, or permit formatting it if its data is lost for good"
+    refuse "DiskLost: $1 has no data and may not be formatted; give this node its volume back, or, if its data is lost for good, annotate this pod with strimzi.io/delete-pod-and-pvc=true"
   fi
 }
 

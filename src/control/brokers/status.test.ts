@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kafkaObject } from '../../../test/support/brokers/kafka-objects.ts';
+import { conditionOf, kafkaObject, settledKafka } from '../../../test/support/brokers/kafka-objects.ts';
 import { clusterWith } from '../../../test/support/brokers/models.ts';
 import { NOTHING_LEARNED } from '../kernel/reconcile.ts';
 import type { RollDecision } from './roll/facts.ts';
@@ -37,4 +37,19 @@ test('a Kafka is ready without a reservation only when nothing is left to do', (
   );
   assert.equal(reasonWith({ do: 'wait', why: 'w', inFlight }), 'Rolling');
   assert.equal(reasonWith({ do: 'blocked', why: 'w', lookAgainInMs: 1, inFlight }), 'RollBlocked');
+});
+
+const warningOf = async (broker: object, spec: object) =>
+  conditionOf(await settledKafka(broker, spec), 'Warning');
+
+test('what would not survive much is a condition of its own, which is there only then, and takes nothing from Ready', async () => {
+  assert.equal(await warningOf({}, {}), undefined);
+  const memory = await settledKafka({ config: { 'min.insync.replicas': 3 } }, { replicas: 2, storage: { type: 'ephemeral' } }); // prettier-ignore
+  const { status, reason, message = '' } = conditionOf(memory, 'Warning') ?? {};
+  assert.deepEqual([status, reason], ['True', 'EvenControllers']);
+  assert.match(
+    message,
+    /Run 1 or 3\..*ephemeral storage.*min\.insync\.replicas is 3, and there are 2 brokers/,
+  );
+  assert.deepEqual([conditionOf(memory, 'Ready')?.status, conditionOf(memory, 'Ready')?.reason], ['True', 'Ready']); // prettier-ignore
 });

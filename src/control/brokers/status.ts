@@ -4,6 +4,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
+import { MAX_MESSAGE } from '../kernel/faults.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Acted } from './act.ts';
@@ -11,12 +12,13 @@ import type { Certificates } from './certificates/authorities.ts';
 import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import type { Charter } from './model/charter.ts';
-import { nodesOf } from './model/cluster.ts';
+import { hasRole, nodesOf } from './model/cluster.ts';
 import type { BrokerCluster, Exposure, Listener } from './model/cluster.ts';
 import { placesOf } from './expose/endpoints.ts';
 import { exposureFaults, placementFaults } from './expose/faults.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
+import { nodeWarnings } from './moves/layout-warnings.ts';
 import type { Observed } from './observe.ts';
 import { OUTSIDE_CONDITIONS } from './probe/verdict.ts';
 import { podFacts } from './roll/pod-facts.ts';
@@ -50,6 +52,7 @@ export function statusesOf(
     // Without a generation: Strimzi's CRDs would drop it, and the status would be written for ever.
     conditions: [
       ...conditionsOf(all, ['Accepted', 'Ready'], undefined),
+      ...(running ? warningConditions(running) : []),
       ...outsideConditionsIn(observed.anchor),
     ],
   };
@@ -65,6 +68,29 @@ export function statusesOf(
       keepsRest: true,
     })),
   ];
+}
+
+/** What works, and would not survive much; as Strimzi has it, a condition that is there only where there is something to say. */
+function warningConditions({ cluster, charter, acted }: Running): PlannedCondition[] {
+  const staying = charter.nodes.filter(({ leaving }) => !leaving);
+  const controllers = cluster.pools.filter((pool) => hasRole(pool, 'controller'));
+  const forgetful = controllers.filter(
+    ({ volumes }) => !volumes.some((one) => one.metadata && one.persistent),
+  );
+  const layout = {
+    controllers: staying.filter(({ roles }) => roles.includes('controller')).length,
+    forgetful: nodesOf({ pools: forgetful }).length,
+    brokers: staying.filter(({ roles }) => roles.includes('broker')).length,
+    minIsr: Number(cluster.config['min.insync.replicas'] ?? 1),
+  };
+  const warnings = [...nodeWarnings(layout), ...(acted?.layout ?? [])];
+  const [first] = warnings;
+  if (!first) return [];
+  const message = warnings
+    .map((one) => one.message)
+    .join(' ')
+    .slice(0, MAX_MESSAGE);
+  return [{ type: 'Warning', status: 'True', reason: first.reason, message }];
 }
 
 /** What the probe has found out, which readiness does not wait for. */
@@ -200,15 +226,19 @@ function rollFaults({ kafka }: Observed, { acted }: Running): Fault[] {
 function moveFaults({ acted }: Running): Fault[] {
   const moved = acted?.moved;
   if (!moved) return [];
-  const { noPlace, toDrain, underWay } = moved;
+  const { noPlace, toDrain, underWay, open } = moved;
   if (noPlace) {
     const names = noPlace.first.map(({ topic, partition }) => `${topic}-${partition}`).join(', ');
     const message = `${noPlace.count} partitions have more replicas than brokers would be left (${names}); lower their replication factor, or keep the brokers`;
     return [{ reason: 'ScaleDownPrevented', path: [], message }];
   }
-  if (toDrain === 0) return [];
+  const stillOpen = open.map(({ id, problem }): Fault => {
+    const message = `broker ${id} is to go and cannot be kept from being given partitions: ${problem}`;
+    return { reason: 'Draining', path: [], message };
+  });
+  if (toDrain === 0) return stillOpen;
   const message = `${toDrain} partitions are still on brokers that are to go, ${underWay} are under way`;
-  return [{ reason: 'Draining', path: [], message }];
+  return [{ reason: 'Draining', path: [], message }, ...stillOpen];
 }
 
 /** Nodes whose pool was deleted run on until they are empty. */

@@ -21,7 +21,7 @@ const KAFKA = {
   DiskLost: {
     means: 'A node found an empty disk where it had data, and does not start.',
     why: 'Its volume was lost or replaced. Formatting it silently could lose what other nodes still need.',
-    cure: 'Restore the volume; or remove the node and let Kafka copy from the other replicas.',
+    cure: 'Give the node its volume back; or, if the data is lost for good, annotate its pod with `strimzi.io/delete-pod-and-pvc=true`: it gets new disks, and copies from the others, as soon as nothing is lost by that.',
   },
   RollBlocked: {
     means: 'A node has to be restarted, and may not be now.',
@@ -149,10 +149,15 @@ const KAFKA = {
     why: 'Without it no leader is elected and nothing can be changed.',
     cure: 'Run 3 controllers.',
   },
+  ForgetfulControllers: {
+    means: 'Controllers keep their votes on storage that goes with their pod.',
+    why: 'A controller that comes back empty may vote again, and a second leader be elected with less than all records.',
+    cure: 'Give pools of controllers `persistent-claim` volumes; keep `ephemeral` for what may be lost.',
+  },
   TooFewBrokers: {
-    means: 'There are fewer brokers than replicas asked for.',
-    why: 'Topics with that many replicas cannot be made.',
-    cure: 'Add brokers, or ask for fewer replicas.',
+    means: 'There are fewer brokers than `min.insync.replicas` demands.',
+    why: 'No partition can have that many replicas in sync, so producers with acks=all are refused.',
+    cure: 'Add brokers, or lower it.',
   },
   NoSpareReplica: {
     means: 'Partitions cannot lose a single replica without refusing writes.',

@@ -91,7 +91,7 @@ export const kafka = defineKind({
   singular: 'kafka',
   shortNames: ['k'],
   description:
-    'A Kafka cluster. The operator takes care of those that are stretched or have a `hostport` listener.',
+    'A Kafka cluster. The operator runs those with the annotation `isthmus.dev/managed: "true"`, `strimzi.io/enable-stretch-cluster: "true"` or `strimzi.io/cross-cluster-type`, and no others.',
   columns: [
     readyColumn,
     {

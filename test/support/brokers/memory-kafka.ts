@@ -166,6 +166,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     plan(learned = {}) {
       const moved = {
         drained: memory.drained,
+        open: [],
         at: memory.now - memory.drainedForMs,
         toDrain: 0,
         underWay: 0,

@@ -20,6 +20,7 @@ suite('node configuration', () => {
         tls: false,
         authentication: 'none',
         networkPolicyPeers: undefined,
+        alternativeNames: [],
         exposure: undefined,
       },
       {
@@ -28,6 +29,7 @@ suite('node configuration', () => {
         tls: true,
         authentication: 'tls',
         networkPolicyPeers: undefined,
+        alternativeNames: [],
         exposure: undefined,
       },
       {
@@ -36,6 +38,7 @@ suite('node configuration', () => {
         tls: true,
         authentication: 'scram-sha-512',
         networkPolicyPeers: undefined,
+        alternativeNames: [],
         exposure: undefined,
       },
     ],

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { clusterWith, exposed, namesIn } from '../../../../test/support/brokers/exposed-kafka.ts';
 import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import { clusterWith as modelWith, poolWith } from '../../../../test/support/brokers/models.ts';
+import { exposedNames } from './certificate-names.ts';
 
 const POD = 'events-dual-1';
 const versionOf = (memory: MemoryKafka) => memory.get('Secret', POD)!.metadata.resourceVersion;
@@ -44,4 +46,19 @@ suite('certificates with the address of a node', () => {
     assert.doesNotMatch(namesIn(memory, POD), /192\.0\.2\.1(,|$)/);
     assert.equal(seen.size, 2, 'signed once');
   });
+});
+
+test('names that clients use are in the certificates of brokers, and only for listeners with TLS', () => {
+  const listener = (name: string, tls: boolean, alternativeNames: string[]) => ({
+    ...modelWith({}).listeners[0]!,
+    name,
+    tls,
+    alternativeNames,
+  });
+  const cluster = modelWith({
+    pools: [poolWith('b', [0], ['broker']), poolWith('c', [1], ['controller'])],
+    listeners: [listener('tls', true, ['kafka.example.com', '192.0.2.1']), listener('plain', false, ['no'])],
+  });
+  assert.deepEqual(exposedNames(cluster, 'events-b-0', {}, []), ['kafka.example.com', '192.0.2.1']);
+  assert.deepEqual(exposedNames(cluster, 'events-c-1', {}, []), []);
 });

@@ -214,8 +214,19 @@ suite('a cluster from Kafka and KafkaNodePool', () => {
     assert.deepEqual(reading.faults.map(({ reason }) => reason).toSorted(), [
       'ConfigIgnored',
       'ConfigIgnored',
-      'Layout',
     ]);
+  });
+
+  test('ids to take next that another pool has are named, with the annotation', () => {
+    const brokers = { replicas: 2, roles: ['broker'] };
+    const { cluster, faults } = readWith(kafkaWith(), [
+      poolWith('d'),
+      poolWith('e', brokers, { 'strimzi.io/next-node-ids': '[1-2,7]' }),
+    ]);
+    assert.deepEqual(cluster?.pools[1]?.nodes.map(({ id }) => id), [3, 7]); // prettier-ignore
+    assert.deepEqual(faults.map(({ reason }) => reason), ['ConfigIgnored']); // prettier-ignore
+    assert.equal(faults[0]?.path.at(-1), 'strimzi.io/next-node-ids');
+    assert.match(faults[0]?.message ?? '', /"e": .* has ids of other pools: 1 \(of "d"\), 2 \(of "d"\)/);
   });
 
   test('only those that ask for it are ours', () => {

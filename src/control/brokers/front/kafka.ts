@@ -4,25 +4,33 @@ import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.t
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { SeenPorts } from '../expose/ports.ts';
-import { userConfigOf } from '../config/user-config.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
+import {
+  authorizationFaults,
+  authorizationOf,
+  configOf,
+  pullSecretsOf,
+  rackFaults,
+  rackOf,
+} from './broker-fields.ts';
 import { exposedListeners } from './exposed-listeners.ts';
 import type { Reservation } from './exposed-listeners.ts';
+import { ignoredFaults } from './ignored.ts';
 import { loggingOf } from './logging.ts';
 import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
-import { poolOf, wishOf } from './node-pool.ts';
+import { poolOf, takenIdFaults, wishOf } from './node-pool.ts';
 import type { BrokerSettings } from './settings.ts';
 import { storageChangeFaults, storageOf } from './storage.ts';
-import { jvmOf, templateFaults, templatesOf } from './templates.ts';
+import { jvmOf, probeOf, templateFaults, templatesOf } from './templates.ts';
 
 /** Whether a Kafka asks to be run by this operator. */
 export function isManaged({ metadata: { annotations = {} } }: Pick<KubeObject, 'metadata'>): boolean {
@@ -90,7 +98,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...releaseFaults,
     ...listenerFaults,
     ...configFaults,
-    ...wishes.flatMap((one) => one.faults),
+    ...wishes.flatMap((one) => [...one.faults, ...takenIdFaults(one.wish, nodes)]),
     ...pools.flatMap((pool) => storageFaults(pool, written, storages.get(pool.metadata.name)!)),
     ...pools.flatMap((pool) => poolFaults(kafka, pool)),
     ...nodeFaults(charter, nodes, config),
@@ -99,6 +107,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...templateFaults(kafka, pools),
     ...loggingFaults,
     ...metricsFaults,
+    ...ignoredFaults(kafka, pools),
   ];
   const refused = faults.some((fault) => !isWarning(fault));
   if (refused) return { cluster: undefined, charter, finalize: undefined, reservations: [], faults };
@@ -110,13 +119,14 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     clusterId: charter.clusterId,
     ...run,
     imagePullSecrets: pullSecretsOf(kafka),
-    pools: pools.map((pool) => poolOf(pool, nodes, storages.get(pool.metadata.name)!.volumes)),
+    pools: pools.map((pool) => poolOf(kafka, pool, nodes, storages.get(pool.metadata.name)!.volumes)),
     listeners,
     config,
     rack: rackOf(kafka),
     authorization: authorizationOf(kafka),
     template: templatesOf(kafka.spec.kafka.template),
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
+    readiness: probeOf(kafka.spec.kafka['readinessProbe']),
     logging,
     metrics,
   };
@@ -157,69 +167,4 @@ function releaseOf(
   // An image of the user's own is of the version that they name.
   const chosen = image !== undefined && now === version ? image : imageOf(now, images);
   return { release: { version: now, metadataVersion: level, image: chosen, finalize }, faults: [] };
-}
-
-function configOf({ spec }: Kafka): { config: Record<string, string>; faults: Fault[] } {
-  const { config, ignored, broken } = userConfigOf(spec.kafka.config ?? {});
-  const path = ['spec', 'kafka', 'config'];
-  return {
-    config,
-    faults: [
-      ...ignored.map((key): Fault => ({
-        reason: 'ConfigIgnored',
-        path: [...path, key],
-        message: `${key} is set by the operator; remove it`,
-      })),
-      ...broken.map((key) =>
-        refusal(
-          'Invalid',
-          [...path, key],
-          `${key} is not a name and a value on one line of at most 32767 bytes; correct it`,
-        ),
-      ),
-    ],
-  };
-}
-
-function rackOf({ spec }: Kafka): Rack | undefined {
-  const { rack } = spec.kafka;
-  if (!rack) return undefined;
-  if (rack.type === 'environment-variable')
-    return { by: 'environment-variable', variable: rack.envVarName ?? '' };
-  return { by: 'topology-label', label: rack.topologyKey ?? '' };
-}
-
-function rackFaults(kafka: Kafka): Fault[] {
-  const rack = rackOf(kafka);
-  if (!rack) return [];
-  const isNamed =
-    rack.by === 'topology-label' ? rack.label !== '' : /^[A-Za-z_][A-Za-z0-9_]*$/.test(rack.variable);
-  if (isNamed) return [];
-  const field = rack.by === 'topology-label' ? 'topologyKey' : 'envVarName';
-  return [refusal('Invalid', ['spec', 'kafka', 'rack', field], `rack needs a ${field}`)];
-}
-
-/** A line break, or the separator of a list, would make something else of the configuration. */
-function authorizationFaults({ spec }: Kafka): Fault[] {
-  const { type, superUsers = [] } = spec.kafka.authorization ?? { type: 'simple' };
-  const path = ['spec', 'kafka', 'authorization'];
-  return [
-    ...(type === 'simple'
-      ? []
-      : [refusal('NotSupported', [...path, 'type'], `authorization ${type ?? 'without a type'} is not supported; use simple`)]), // prettier-ignore
-    ...(superUsers.every((user) => /^[^\p{Cc};]+$/u.test(user))
-      ? []
-      : [refusal('Invalid', [...path, 'superUsers'], 'a super user has a line break or a semicolon in its name, or none')]), // prettier-ignore
-  ];
-}
-
-function authorizationOf({ spec }: Kafka): BrokerCluster['authorization'] {
-  const { authorization } = spec.kafka;
-  return authorization && { superUsers: authorization.superUsers ?? [] };
-}
-
-function pullSecretsOf({ spec }: Kafka): { name: string }[] {
-  const { pod } = templatesOf(spec.kafka.template);
-  const secrets = pod?.['imagePullSecrets'];
-  return Array.isArray(secrets) ? (secrets as { name: string }[]) : [];
 }

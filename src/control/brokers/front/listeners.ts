@@ -1,4 +1,5 @@
 /** The listeners of a Kafka resource, checked. Pure. */
+import { canonicalName } from '../../../pki/alternative-names.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { exposureWish } from '../expose/wish.ts';
 import type { ExposureWish } from '../expose/wish.ts';
@@ -52,9 +53,12 @@ function listenerOf(kafka: Kafka, one: Written): ReadListener {
     tls: one.tls,
     authentication: AUTHENTICATIONS.find((known) => known === type) ?? 'none',
     networkPolicyPeers: peers.length > 0 ? peers : one.networkPolicyPeers,
+    alternativeNames: namesOf(one),
     wish,
   };
 }
+
+const namesOf = ({ configuration }: Written) => configuration?.bootstrap?.alternativeNames ?? [];
 
 function exposureFaults(kafka: Kafka, one: Written, index: number): Fault[] {
   return (exposureWish(kafka, one)?.problems ?? []).map(({ field, message }) => ({
@@ -105,6 +109,12 @@ function faultsOf(one: Written, index: number, all: readonly Written[]): Fault[]
     ...(type === undefined || AUTHENTICATIONS.some((known) => known === type)
       ? []
       : [at('NotSupported', 'authentication', `authentication ${type} is not supported; use tls or scram-sha-512`)]), // prettier-ignore
+    ...namesOf(one)
+      .filter((name) => canonicalName(name) === undefined)
+      .map((name) => at('Invalid', 'configuration', `alternativeNames has ${name}, which is not a host name or an address`)), // prettier-ignore
+    ...(one.configuration?.brokerCertChainAndKey === undefined
+      ? []
+      : [at('NotSupported', 'configuration', 'brokerCertChainAndKey is not supported: brokers have certificates of the cluster CA, which can be yours; leave it out')]), // prettier-ignore
     ...(type === 'tls' && !one.tls
       ? [at('Invalid', 'tls', 'authentication by certificate needs TLS; set tls: true')]
       : []),

@@ -54,7 +54,6 @@ export function nodeFaults(
     ...voterFaults(charter, nodes),
     ...brokerFaults(charter, nodes),
     ...replicationFaults(config, nodes),
-    ...layoutFaults(nodes),
   ];
 }
 
@@ -110,6 +109,8 @@ const REPLICATION_KEYS = [
   'offsets.topic.replication.factor',
   'transaction.state.log.replication.factor',
   'transaction.state.log.min.isr',
+  'share.coordinator.state.topic.replication.factor',
+  'share.coordinator.state.topic.min.isr',
 ];
 
 function replicationFaults(config: Readonly<Record<string, string>>, nodes: readonly CharterNode[]): Fault[] {
@@ -120,11 +121,4 @@ function replicationFaults(config: Readonly<Record<string, string>>, nodes: read
     const message = `${key} is ${value}, but there are only ${brokers} brokers; lower it or add brokers`;
     return [refusal('Invalid', ['spec', 'kafka', 'config', key], message)];
   });
-}
-
-function layoutFaults(nodes: readonly CharterNode[]): Fault[] {
-  const voters = votersOf(nodes).length;
-  if (voters % 2 === 1 || voters === 0) return [];
-  const message = `${voters} controllers survive the loss of no more nodes than ${voters - 1} do; use an odd number`;
-  return [{ reason: 'Layout', path: ['spec'], message }];
 }

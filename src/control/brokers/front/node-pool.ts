@@ -1,5 +1,6 @@
 /** What a KafkaNodePool asks for. Pure. */
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
+import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { LOCAL } from '../../kernel/plan.ts';
 import type { Fault } from '../faults.ts';
 import type { CharterNode } from '../model/charter.ts';
@@ -7,7 +8,12 @@ import type { Pool, Role, Volume } from '../model/cluster.ts';
 import { parseIds } from '../model/ids.ts';
 import type { PoolWish } from '../model/ids.ts';
 import { logDir, volumeName } from '../model/names.ts';
-import { jvmOf, templatesOf } from './templates.ts';
+import { jvmOf, resourcesOf, templatesOf } from './templates.ts';
+
+const NEXT_IDS = 'strimzi.io/next-node-ids';
+const REMOVE_IDS = 'strimzi.io/remove-node-ids';
+/** Ids in one message. */
+const MAX_NAMED = 10;
 
 /** Each once, however often it is written. */
 const rolesOf = ({ spec }: KafkaNodePool): Role[] => [...new Set(spec.roles)];
@@ -19,11 +25,8 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
     const text = metadata.annotations[annotation];
     return text === undefined ? [] : parseIds(text);
   };
-  const [nextIds, removeIds] = [ids('strimzi.io/next-node-ids'), ids('strimzi.io/remove-node-ids')];
-  const unread = [
-    ...(nextIds ? [] : ['strimzi.io/next-node-ids']),
-    ...(removeIds ? [] : ['strimzi.io/remove-node-ids']),
-  ];
+  const [nextIds, removeIds] = [ids(NEXT_IDS), ids(REMOVE_IDS)];
+  const unread = [...(nextIds ? [] : [NEXT_IDS]), ...(removeIds ? [] : [REMOVE_IDS])];
   const wish: PoolWish = {
     name: metadata.name,
     target: spec.cluster ?? LOCAL,
@@ -40,8 +43,23 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
   return { wish, faults };
 }
 
-/** The pool with its nodes. */
-export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volumes: readonly Volume[]): Pool {
+/** Ids that a pool would have next, and that are another's: it is given others. */
+export function takenIdFaults({ name, nextIds }: PoolWish, nodes: readonly CharterNode[]): Fault[] {
+  const others = nodes.filter(({ id, pool }) => pool !== name && nextIds.includes(id));
+  if (others.length === 0) return [];
+  const named = others.slice(0, MAX_NAMED).map(({ id, pool }) => `${id} (of "${pool}")`);
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const message = `KafkaNodePool "${name}": ${NEXT_IDS} has ids of other pools: ${named.join(', ')}${more}; choose others`;
+  return [{ reason: 'ConfigIgnored', path: ['metadata', 'annotations', NEXT_IDS], message }];
+}
+
+/** The pool with its nodes. What it does not say itself, the Kafka says for all of its pools. */
+export function poolOf(
+  kafka: Kafka,
+  pool: KafkaNodePool,
+  nodes: readonly CharterNode[],
+  volumes: readonly Volume[],
+): Pool {
   const { metadata, spec } = pool;
   const own = nodes.filter((node) => node.pool === metadata.name);
   return {
@@ -57,7 +75,7 @@ export function poolOf(pool: KafkaNodePool, nodes: readonly CharterNode[], volum
       ),
     })),
     volumes,
-    resources: spec.resources,
+    resources: spec.resources ?? resourcesOf(kafka.spec.kafka['resources']),
     jvm: jvmOf(spec.jvmOptions),
     template: templatesOf(spec.template),
   };

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
-import type { JvmOptions, Templates } from '../model/cluster.ts';
+import { PROBE_TIMES } from '../model/cluster.ts';
+import type { JvmOptions, ProbeTimes, Templates } from '../model/cluster.ts';
 
 const objects = z.array(z.looseObject({})).optional();
 const texts = z.record(z.string(), z.string()).optional();
@@ -41,6 +42,19 @@ const jvm = z.looseObject({
     .optional(),
 });
 
+const count = z.int().min(1).optional();
+
+/** The times of a probe; what is probed is not the user's to say. */
+const probe = z.looseObject({
+  initialDelaySeconds: z.int().min(0).optional(),
+  timeoutSeconds: count,
+  periodSeconds: count,
+  successThreshold: count,
+  failureThreshold: count,
+});
+
+const resources = z.looseObject({});
+
 const templates = z.record(z.string(), template);
 
 /** A field that was left empty (null) is as good as none. */
@@ -52,6 +66,8 @@ export function templateFaults({ spec }: Kafka, pools: readonly KafkaNodePool[])
   return [
     ...faultsIn(templates, spec.kafka.template, ['spec', 'kafka', 'template'], ''),
     ...faultsIn(jvm, spec.kafka['jvmOptions'], ['spec', 'kafka', 'jvmOptions'], ''),
+    ...faultsIn(probe, spec.kafka['readinessProbe'], ['spec', 'kafka', 'readinessProbe'], ''),
+    ...faultsIn(resources, spec.kafka['resources'], ['spec', 'kafka', 'resources'], ''),
     ...pools.flatMap((pool) => {
       const who = `KafkaNodePool "${pool.metadata.name}": `;
       return [
@@ -85,3 +101,17 @@ export function jvmOf(written: unknown): JvmOptions {
   );
   return { xms: options['-Xms'], xmx: options['-Xmx'], options: [...xx, ...properties] };
 }
+
+/** The times of a probe that a user wants to be others than the usual ones. */
+export function probeOf(written: unknown): ProbeTimes {
+  const { data = {} } = probe.safeParse(withoutNulls(written));
+  const times = PROBE_TIMES.flatMap((name) => {
+    const value = data[name];
+    return typeof value === 'number' ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(times);
+}
+
+/** CPU and memory, as written. */
+export const resourcesOf = (written: unknown): Readonly<Record<string, unknown>> | undefined =>
+  written === undefined || written === null ? undefined : resources.safeParse(written).data;

@@ -11,7 +11,9 @@ function adminWith(minIsr: Record<string, string>): Admin {
   }));
   return {
     quorum: async () => ({ error: { message: 'x' } }),
-    cluster: async () => ({ value: { nodes: [] } }),
+    cluster: async () => ({
+      value: { nodes: [1, 2, 3].map((id) => ({ id, rack: `r${id}`, fenced: false })) },
+    }),
     features: async () => ({ value: { finalized: { 'metadata.version': 30 } } }),
     async *topics() {
       yield { value: topics };
@@ -32,6 +34,13 @@ suite('what Kafka says before a restart', () => {
     const { partitions, health } = await ask({ a: '2', b: '1' });
     assert.deepEqual(partitions?.byNode.get(1)?.needed.names, ['a-0']);
     assert.deepEqual(health, { underReplicated: 2, offline: 0 });
+  });
+
+  test('which topics would not survive the loss of a broker; nothing where that is not known', async () => {
+    const { layout } = await ask({ a: '3', b: '2' });
+    assert.deepEqual(layout?.map(({ reason }) => reason), ['NoSpareReplica']); // prettier-ignore
+    assert.match(layout?.[0]?.message ?? '', /: a\./);
+    assert.equal((await ask({ a: '3' })).layout, undefined);
   });
 
   test('where one topic’s min.insync.replicas cannot be read, nothing is known of partitions', async () => {

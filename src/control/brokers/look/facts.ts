@@ -2,6 +2,8 @@
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
 import { messageOf } from '../../../ops/errors.ts';
+import { topicWarnings } from '../moves/layout-warnings.ts';
+import type { LayoutWarning } from '../moves/layout-warnings.ts';
 import type { BrokerFacts, PartitionFacts, QuorumFacts } from '../roll/facts.ts';
 import { partitionsByNode } from '../roll/partitions.ts';
 import type { Partition } from '../roll/partitions.ts';
@@ -13,6 +15,8 @@ export interface KafkaFacts {
   brokers: BrokerFacts | undefined;
   partitions: PartitionFacts | undefined;
   health: { underReplicated: number; offline: number } | undefined;
+  /** What partitions would not survive. */
+  layout: readonly LayoutWarning[] | undefined;
   /** By broker: its configuration. */
   configs: ReadonlyMap<number, readonly ConfigEntry[]>;
   /** The level of `metadata.version`. */
@@ -26,6 +30,7 @@ export const NO_FACTS: Omit<KafkaFacts, 'at'> = {
   brokers: undefined,
   partitions: undefined,
   health: undefined,
+  layout: undefined,
   configs: new Map(),
   metadataLevel: undefined,
   problems: [],
@@ -57,7 +62,7 @@ export async function askBrokers(
   const at = clock();
   const quorum = await attempt('the quorum', () => askQuorum(admin, clock));
   const brokers = await attempt('the brokers', () => askRegistered(admin, clock));
-  const seen = await attempt('the partitions', () => askPartitions(admin, unready, clock));
+  const seen = await attempt('the partitions', () => askPartitions(admin, unready, placesOf(brokers), clock));
   const metadataLevel = await attempt('the metadata version', () => askMetadataLevel(admin));
   const configs = new Map<number, readonly ConfigEntry[]>();
   for (const id of ids) {
@@ -71,6 +76,7 @@ export async function askBrokers(
     brokers,
     partitions: seen?.facts,
     health: seen?.health,
+    layout: seen?.layout,
     configs,
     metadataLevel,
     problems,
@@ -103,7 +109,9 @@ async function askQuorum(admin: Admin, clock: () => number): Promise<QuorumFacts
 async function askRegistered(admin: Admin, clock: () => number): Promise<BrokerFacts | undefined> {
   const at = clock();
   const { value } = await admin.cluster();
-  return value && { at, registered: new Map(value.nodes.map(({ id, fenced }) => [id, { fenced }])) };
+  return (
+    value && { at, registered: new Map(value.nodes.map(({ id, fenced, rack }) => [id, { fenced, rack }])) }
+  );
 }
 
 async function askMetadataLevel(admin: Admin): Promise<number | undefined> {
@@ -124,12 +132,17 @@ const MIN_ISR = 'min.insync.replicas';
 interface SeenPartitions {
   facts: PartitionFacts;
   health: { underReplicated: number; offline: number };
+  layout: LayoutWarning[];
 }
+
+const placesOf = (brokers: BrokerFacts | undefined) =>
+  [...(brokers?.registered ?? [])].map(([id, { rack }]) => ({ id, rack }));
 
 /** Undefined where one topic's share is not known: restarts are decided by this, and what is not known forbids them. */
 async function askPartitions(
   admin: Admin,
   unready: ReadonlySet<number>,
+  brokers: readonly { id: number; rack: string | undefined }[],
   clock: () => number,
 ): Promise<SeenPartitions | undefined> {
   const at = clock();
@@ -153,5 +166,6 @@ async function askPartitions(
         if (leader < 0) health.offline++;
       }
   }
-  return { facts: { at, unready, byNode: partitionsByNode(partitions, unready) }, health };
+  const layout = topicWarnings(partitions, brokers);
+  return { facts: { at, unready, byNode: partitionsByNode(partitions, unready) }, health, layout };
 }

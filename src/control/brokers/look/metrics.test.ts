@@ -27,7 +27,16 @@ const SEEN = {
       voters: [{ id: 0, lastCaughtUpMs: 9_500 }, { id: 1, lastCaughtUpMs: 1 }, { id: 2, lastCaughtUpMs: 10_000 }], // prettier-ignore
     },
   },
-  moved: { drained: [], toDrain: 7, underWay: 4, noPlace: undefined, waiting: undefined, done: false, at: 1 },
+  moved: {
+    drained: [],
+    open: [],
+    toDrain: 7,
+    underWay: 4,
+    noPlace: undefined,
+    waiting: undefined,
+    done: false,
+    at: 1,
+  },
 } satisfies Acted;
 
 test('what a look has shown is reported, and what is no longer known is not', async () => {

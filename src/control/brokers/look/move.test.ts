@@ -54,7 +54,13 @@ function movedCluster() {
 
 test('a broker is drained, and all is done, only when nothing of the throttle is left', async () => {
   const { admin, configs } = movedCluster();
-  const wish = { leaving: [1], rebalance: false, bytesPerSecond: 50_000_000, maxInFlight: 20 };
+  const wish = {
+    leaving: [1],
+    cordons: false,
+    rebalance: false,
+    bytesPerSecond: 50_000_000,
+    maxInFlight: 20,
+  };
   const looks = [];
   for (let n = 0; n < 3; n++) looks.push(await moveOn(admin, wish));
   assert.deepEqual(looks.map(({ drained }) => drained), [[], [], [1]]); // prettier-ignore
@@ -62,8 +68,67 @@ test('a broker is drained, and all is done, only when nothing of the throttle is
   assert.deepEqual([...configs.values()].flatMap((values) => [...values]), []); // prettier-ignore
 });
 
+/** A cluster that gives a new topic to broker 1 while its partitions are read, unless that one is closed by then. */
+function growingCluster({ refuses = false } = {}) {
+  const closed = new Set<string>();
+  const topics = [{ name: 'old', partitions: [{ index: 0, replicas: [0], isr: [0] }] }];
+  const grow = (name: string) => topics.push({ name, partitions: [{ index: 0, replicas: [1], isr: [1] }] });
+  const admin = {
+    cluster: async () => ({ value: { nodes: [0, 1].map((id) => ({ id, rack: null, fenced: false })) } }),
+    async *topics() {
+      yield { value: structuredClone(topics) };
+      if (!closed.has('1')) grow(`new-${topics.length}`);
+    },
+    reassignments: async () => ({ value: [] }),
+    reassign: async () => [],
+    configs: async (resources: { type: string; name: string }[]) =>
+      resources.map((resource) => {
+        const isClosed = resource.type === 'broker' && closed.has(resource.name);
+        return {
+          resource,
+          configs: isClosed ? { 'cordoned.log.dirs': { value: '*', source: 'broker' } } : {},
+        };
+      }),
+    // The controller hears of it a moment later.
+    alterConfigs: async ([{ resource }]: [ConfigChanges]) => {
+      if (refuses) return [{ resource, error: { message: 'no such setting' } }];
+      if (closed.size === 0) grow('last');
+      closed.add(resource.name);
+      return [{ resource }];
+    },
+  };
+  return { admin: admin as unknown as Admin, empty: () => void (topics.length = 1) };
+}
+
+const DRAIN = { leaving: [1], cordons: true, rebalance: false, bytesPerSecond: undefined, maxInFlight: 20 };
+
+test('a broker is drained only if it was closed to new replicas before its partitions were read', async () => {
+  const { admin, empty } = growingCluster();
+  const first = await moveOn(admin, DRAIN);
+  assert.deepEqual([first.drained, first.toDrain, first.done], [[], 1, false]);
+  empty();
+  const second = await moveOn(admin, DRAIN);
+  assert.deepEqual([second.drained, second.toDrain, second.done], [[1], 0, true]);
+});
+
+test('a broker that was empty when it was closed is looked at once more', async () => {
+  const { admin, empty } = growingCluster();
+  const close = admin.alterConfigs.bind(admin);
+  admin.alterConfigs = async (...given) => close(...given).finally(empty);
+  assert.deepEqual((await moveOn(admin, DRAIN)).drained, []);
+  assert.deepEqual((await moveOn(admin, DRAIN)).drained, [1]);
+});
+
+test('a broker that cannot be closed is not drained, and says why; where Kafka cannot close any, being empty is enough', async () => {
+  const refusing = growingCluster({ refuses: true });
+  const { drained, open } = await moveOn(refusing.admin, DRAIN);
+  assert.deepEqual([drained, open], [[], [{ id: 1, problem: 'no such setting' }]]);
+  const older = await moveOn(growingCluster().admin, { ...DRAIN, cordons: false });
+  assert.deepEqual([older.drained, older.open], [[1], []]);
+});
+
 test('a throttle of ours is found also when nothing is to be moved any more, and nobody else’s is', () => {
-  const idle = { leaving: [], rebalance: false, bytesPerSecond: undefined, maxInFlight: 20 };
+  const idle = { leaving: [], cordons: true, rebalance: false, bytesPerSecond: undefined, maxInFlight: 20 };
   assert.equal(wantsMoves(idle), false);
   const throttledBy = (name: string, value: string) =>
     isThrottled(new Map([[1, [{ name, value }]]]) as unknown as KafkaFacts['configs']);

@@ -12,6 +12,8 @@ import type { ObservedThrottles, Throttle } from '../moves/throttle.ts';
 export interface MoveWish {
   /** Brokers that have to be empty. */
   leaving: readonly number[];
+  /** Whether Kafka knows how to keep new replicas off brokers that go. */
+  cordons: boolean;
   /** Whether replicas are kept even over those that stay. */
   rebalance: boolean;
   /** What moving may take from the network, a broker; undefined for all of it. */
@@ -23,6 +25,8 @@ export interface MoveWish {
 export interface MoveProgress extends Pick<Moves, 'toDrain' | 'underWay' | 'noPlace' | 'waiting' | 'done'> {
   /** Brokers that have to be empty, and are. */
   drained: readonly number[];
+  /** Brokers that cannot be kept from being given replicas, and why. */
+  open: readonly { id: number; problem: string }[];
 }
 
 /** Whether anything is asked for. */
@@ -35,6 +39,9 @@ export const isThrottled = (configs: KafkaFacts['configs']): boolean =>
 export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress> {
   const leaving = new Set(wish.leaving);
   const { nodes } = required(await admin.cluster());
+  const toClose = nodes.filter(({ id, fenced }) => leaving.has(id) && !fenced).map(({ id }) => id);
+  const closing = wish.cordons ? await cordon(admin, toClose) : [];
+  // Only now: what was there before a broker was closed says nothing of what it was given until then.
   const partitions = await placedPartitions(admin);
   const brokers = nodes.map(({ id, rack, fenced }): BrokerPlace => ({
     id,
@@ -42,10 +49,6 @@ export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress
     state: leaving.has(id) ? 'drain' : 'stays',
     available: !fenced,
   }));
-  await cordon(
-    admin,
-    nodes.filter(({ id, fenced }) => leaving.has(id) && !fenced).map(({ id }) => id),
-  );
   const ongoing = required(await admin.reassignments());
   const next = moves(partitions, brokers, ongoing, wish);
   const throttles = await observedThrottles(admin, brokers, partitions);
@@ -57,8 +60,11 @@ export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress
   const { toDrain, underWay, noPlace, waiting } = next;
   // A broker that goes must not leave entries behind of which nobody knows whose they were.
   const isTidy = changes.clear.length === 0;
-  const drained = wish.leaving.filter((id) => isTidy && !busy.has(id));
-  return { drained, toDrain, underWay, noPlace, waiting, done: next.done && isTidy };
+  const isClosed = (id: number) => !closing.some((one) => one.id === id);
+  const drained = wish.leaving.filter((id) => isTidy && isClosed(id) && !busy.has(id));
+  const open = closing.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
+  const done = next.done && isTidy && closing.length === 0;
+  return { drained, open, toDrain, underWay, noPlace, waiting, done };
 }
 
 function requireAll(results: readonly { error?: { message: string } | undefined }[]): void {
@@ -85,15 +91,33 @@ export const cordonedAmong = (configs: KafkaFacts['configs'], leaving: readonly 
     return isCordoned && !leaving.includes(id) ? [id] : [];
   });
 
-/** Keeps new replicas off brokers that go, where Kafka knows how (4.3, KIP-1066); elsewhere what comes is moved on as well. */
-async function cordon(admin: Admin, ids: readonly number[]): Promise<void> {
-  for (const id of ids)
-    await admin.alterConfigs([
-      {
-        resource: { type: 'broker', name: String(id) },
-        changes: [{ name: CORDON, change: 'set', value: EVERYTHING }],
-      },
-    ]);
+/** A broker that goes, and may still be given replicas. */
+interface Closing {
+  id: number;
+  /** Why it stays so; undefined if it was told to take no more. */
+  problem: string | undefined;
+}
+
+/**
+ * Keeps new replicas off brokers that go; returns those that did not say so before. A broker takes the setting first and tells the
+ * controller, which places replicas, right after that: such a broker is closed by the next look.
+ */
+async function cordon(admin: Admin, ids: readonly number[]): Promise<Closing[]> {
+  if (ids.length === 0) return [];
+  const resources = ids.map((id) => ({ type: 'broker' as const, name: String(id) }));
+  const described = await admin.configs(resources, [CORDON]);
+  const isClosed = (name: string) =>
+    described.some(
+      ({ resource, configs }) => resource.name === name && configs[CORDON]?.value === EVERYTHING,
+    );
+  const changes = [{ name: CORDON, change: 'set' as const, value: EVERYTHING }];
+  const closing: Closing[] = [];
+  for (const resource of resources.filter(({ name }) => !isClosed(name))) {
+    const results = await admin.alterConfigs([{ resource, changes }]);
+    const problem = results.find(({ error }) => error)?.error?.message;
+    closing.push({ id: Number(resource.name), problem });
+  }
+  return closing;
 }
 
 /**

@@ -24,6 +24,8 @@ export interface BrokerCluster {
   authorization: Authorization | undefined;
   template: Templates;
   jvm: JvmOptions;
+  /** Other times than the usual ones of the probe that says whether a node is ready. */
+  readiness: ProbeTimes;
   logging: Logging;
   /** What nodes tell Prometheus; undefined: nothing. */
   metrics: Metrics | undefined;
@@ -86,6 +88,8 @@ export interface Listener {
   tls: boolean;
   authentication: 'none' | 'tls' | 'scram-sha-512';
   networkPolicyPeers: readonly object[] | undefined;
+  /** More names for the certificates of brokers, because clients use them. */
+  alternativeNames: readonly string[];
   /** How clients outside of Kubernetes get to each broker; undefined for a listener within. */
   exposure: Exposure | undefined;
 }
@@ -129,6 +133,16 @@ export interface JvmOptions {
   /** As given to the command line. */
   options: readonly string[];
 }
+
+export const PROBE_TIMES = [
+  'initialDelaySeconds',
+  'timeoutSeconds',
+  'periodSeconds',
+  'successThreshold',
+  'failureThreshold',
+] as const;
+
+export type ProbeTimes = Readonly<Partial<Record<(typeof PROBE_TIMES)[number], number>>>;
 
 /** What users want on the objects that are made, by object, as Strimzi names them: `pod`, `kafkaContainer`, `persistentVolumeClaim` … */
 export type Templates = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

@@ -1,11 +1,12 @@
 import { rackCount, racksOf } from './layout.ts';
 import type { BrokerPlace, PlacedPartition } from './layout.ts';
 
-/** What works today and will not survive much: for a condition of type Warning, or `check`. */
+/** What works today and will not survive much: for the condition of type Warning. Pure. */
 
 export type WarningReason =
   | 'EvenControllers'
   | 'SingleController'
+  | 'ForgetfulControllers'
   | 'TooFewBrokers'
   | 'NoSpareReplica'
   | 'RackLossStopsWrites';
@@ -16,10 +17,13 @@ export interface LayoutWarning {
   message: string;
 }
 
-/** The settings that say how many replicas there are to be; undefined for what is not set. */
-export interface ReplicationSettings {
-  /** By the name of the setting, as in `offsets.topic.replication.factor`. */
-  replicationFactors: Readonly<Record<string, number | undefined>>;
+/** As much of a cluster as is known before it runs. */
+export interface WantedLayout {
+  controllers: number;
+  /** Controllers whose vote goes with their pod. */
+  forgetful: number;
+  /** Without those that are to go. */
+  brokers: number;
   /** The brokers' `min.insync.replicas`. */
   minIsr: number;
 }
@@ -29,14 +33,25 @@ export interface WatchedPartition extends Pick<PlacedPartition, 'topic' | 'parti
   minIsr: number;
 }
 
-export interface Layout {
-  controllers: number;
-  brokers: readonly BrokerPlace[];
-  settings: ReplicationSettings;
-  partitions: Iterable<WatchedPartition>;
-}
-
 const NAMED = 10;
+
+/** What can be told from what is asked for. */
+export function nodeWarnings({ controllers, forgetful, brokers, minIsr }: WantedLayout): LayoutWarning[] {
+  const warnings: LayoutWarning[] = controllerWarnings(controllers);
+  if (forgetful > 0) {
+    const message =
+      'Controllers on ephemeral storage forget their vote with their pod: two leaders may be elected, and records lost. ' +
+      'Give the pools of controllers persistent volumes.';
+    warnings.push({ reason: 'ForgetfulControllers', message });
+  }
+  if (minIsr > brokers) {
+    const message =
+      `min.insync.replicas is ${minIsr}, and there are ${brokers} brokers: producers with acks=all are refused. ` +
+      'Add brokers, or lower it.';
+    warnings.push({ reason: 'TooFewBrokers', message });
+  }
+  return warnings;
+}
 
 function controllerWarnings(count: number): LayoutWarning[] {
   if (count === 1) {
@@ -49,22 +64,6 @@ function controllerWarnings(count: number): LayoutWarning[] {
     `There are ${count} controllers, which survive the loss of ${survives}, as ${count - 1} would. ` +
     `Run ${count - 1} or ${count + 1}.`;
   return [{ reason: 'EvenControllers', message }];
-}
-
-function settingWarnings(
-  { replicationFactors, minIsr }: ReplicationSettings,
-  brokers: number,
-): LayoutWarning[] {
-  const factors = Object.entries(replicationFactors).filter(
-    (each): each is [string, number] => each[1] !== undefined,
-  );
-  const tooMany = [...factors, ['min.insync.replicas', minIsr] as const].filter(
-    ([, count]) => count > brokers,
-  );
-  return tooMany.map(([name, count]) => ({
-    reason: 'TooFewBrokers',
-    message: `${name} is ${count}, and there are ${brokers} brokers. Add brokers, or lower it.`,
-  }));
 }
 
 /** Up to some names of topics, each once, and how many there are in all. */
@@ -80,18 +79,21 @@ function losesWritesWithRack(partition: WatchedPartition, rackOf: (id: number) =
   return partition.replicas.length - largest < partition.minIsr;
 }
 
-function topicWarnings({ partitions, brokers }: Layout): LayoutWarning[] {
+/** What Kafka's own partitions tell. Of a single broker everybody knows. */
+export function topicWarnings(
+  partitions: Iterable<WatchedPartition>,
+  brokers: readonly Pick<BrokerPlace, 'id' | 'rack'>[],
+): LayoutWarning[] {
+  if (brokers.length < 2) return [];
   const rackOf = racksOf(brokers);
-  const racks = rackCount(
-    brokers.map(({ id }) => id),
-    rackOf,
-  );
-  const areNamed = brokers.length > 0 && brokers.every(({ rack }) => rack !== undefined);
+  const ids = brokers.map(({ id }) => id);
+  const areNamed = brokers.every(({ rack }) => rack !== undefined);
+  const hasRacks = areNamed && rackCount(ids, rackOf) > 1;
   const noSpare = new Set<string>();
   const byRack = new Set<string>();
   for (const partition of partitions) {
     if (partition.replicas.length <= partition.minIsr) noSpare.add(partition.topic);
-    else if (areNamed && racks > 1 && losesWritesWithRack(partition, rackOf)) byRack.add(partition.topic);
+    else if (hasRacks && losesWritesWithRack(partition, rackOf)) byRack.add(partition.topic);
   }
   const warnings: LayoutWarning[] = [];
   if (noSpare.size > 0) {
@@ -107,14 +109,4 @@ function topicWarnings({ partitions, brokers }: Layout): LayoutWarning[] {
     warnings.push({ reason: 'RackLossStopsWrites', message });
   }
   return warnings;
-}
-
-/** Everything about a cluster's layout that its owner should know. Pure. */
-export function layoutWarnings(layout: Layout): LayoutWarning[] {
-  const staying = layout.brokers.filter(({ state }) => state === 'stays');
-  return [
-    ...controllerWarnings(layout.controllers),
-    ...settingWarnings(layout.settings, staying.length),
-    ...topicWarnings(layout),
-  ];
 }

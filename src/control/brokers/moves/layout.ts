@@ -62,7 +62,7 @@ export function addLoad(
 }
 
 /** The rack of each broker; a broker that is not listed, or says nothing, is a rack by itself. */
-export function racksOf(brokers: readonly BrokerPlace[]): (id: number) => string {
+export function racksOf(brokers: readonly Pick<BrokerPlace, 'id' | 'rack'>[]): (id: number) => string {
   const racks = new Map(
     brokers.map(({ id, rack }) => [id, rack === undefined ? `broker ${id}` : `rack ${rack}`]),
   );

@@ -44,6 +44,7 @@ import { podVolume, volumeMount } from './volumes.ts';
 /** In the official image. */
 const KAFKA_USER = 1000;
 const GRACE_SECONDS = 60;
+const READINESS = { periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 };
 
 /** By pod: what it is told about the certificates that it loads. */
 export type CertificateAnnotations = ReadonlyMap<string, Readonly<Record<string, string>>>;
@@ -122,6 +123,7 @@ interface PodWishes {
   terminationGracePeriodSeconds: number;
   tmpDirSizeLimit: string;
   volumes: object[];
+  imagePullSecrets: object[];
 }
 
 function podOf(
@@ -188,6 +190,7 @@ const POD_FIELDS = [
 
 function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial<PodWishes>): object {
   const name = podName(cluster.name, pool.name, node.id);
+  const { imagePullSecrets = cluster.imagePullSecrets } = wishes;
   const metrics = metricsParts(cluster);
   const fields = POD_FIELDS.flatMap((field) =>
     wishes[field] === undefined ? [] : [[field, wishes[field]] as const],
@@ -206,7 +209,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
       fsGroup: KAFKA_USER,
       ...wishes.securityContext,
     },
-    ...(cluster.imagePullSecrets.length > 0 && { imagePullSecrets: cluster.imagePullSecrets }),
+    ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
     ...Object.fromEntries(fields),
     ...(metrics.initContainers.length > 0 && { initContainers: metrics.initContainers }),
     containers: [container(cluster, pool)],
@@ -244,7 +247,7 @@ function container(cluster: BrokerCluster, pool: Pool): object {
     env: [...environmentOf(cluster, pool), ...metrics.env, ...(wishes.env ?? [])],
     ports: [...portsOf(cluster, pool), ...metrics.ports],
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
-    readinessProbe: { tcpSocket: { port: probed }, periodSeconds: 5, timeoutSeconds: 5, failureThreshold: 3 },
+    readinessProbe: { tcpSocket: { port: probed }, ...READINESS, ...cluster.readiness },
     ...(pool.resources && { resources: pool.resources }),
     securityContext: { ...CONFINED.securityContext, ...wishes.securityContext },
     volumeMounts: [

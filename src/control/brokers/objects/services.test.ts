@@ -27,6 +27,7 @@ function sourcesOf(
     tls,
     authentication: 'none',
     networkPolicyPeers,
+    alternativeNames: [],
     exposure,
   } as const;
   const { spec } = networkPolicy(clusterWith({ listeners: [listener] }), OPERATOR) as unknown as {

@@ -40,7 +40,7 @@ export interface QuorumFacts extends Dated {
 
 /** The registered brokers (DescribeCluster with fenced ones). */
 export interface BrokerFacts extends Dated {
-  registered: ReadonlyMap<number, { fenced: boolean }>;
+  registered: ReadonlyMap<number, { fenced: boolean; rack?: string | undefined }>;
 }
 
 /** What each node has to do with partitions, from `partitionsByNode`. A node that is not in the map has no replica. */

@@ -70,6 +70,13 @@ export function kafkaVersionOf(version: string): KafkaVersion | undefined {
   return { version, release, latest: metadataVersionOf(release)! };
 }
 
+/** The first level at which brokers can be closed to new replicas (KIP-1066). */
+const CORDONS_SINCE = '4.3-IV0';
+
+/** Whether they can at a level; below it a broker takes the setting, and nobody heeds it. */
+export const cordons = (metadataVersion: string): boolean =>
+  (metadataVersionOf(metadataVersion)?.level ?? 0) >= metadataVersionOf(CORDONS_SINCE)!.level;
+
 /** The image of a version: the user's, or the official one. */
 export function imageOf(version: string, images: Readonly<Record<string, string>>): string {
   return images[version] ?? `apache/kafka:${version}`;
