@@ -29,7 +29,12 @@ export async function admitted(
   return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
 }
 
-async function refusalOf(pod: AnyObject, client: Client, signal: AbortSignal): Promise<string | undefined> {
+/** Why the API server would not make a pod; undefined if it would. */
+export async function refusalOf(
+  pod: AnyObject,
+  client: Client,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     await client.create(pod, { dryRun: true, signal });
     return undefined;
