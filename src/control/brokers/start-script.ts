@@ -17,24 +17,8 @@ export const NODE_PATHS = {
 /** Exit code of a node that refuses its disks or its configuration (EX_CONFIG): starting it again changes nothing by itself. */
 export const REFUSED = 78;
 
-/** `start.sh` in the ConfigMap of every node. */
-export const START_SCRIPT = `#!/bin/sh
-# Starts one node of a Kafka cluster: completes its configuration, looks at its disks, formats what may be formatted,
-# and becomes Kafka.
-set -u
-set -f
-umask 077
-export LC_ALL=C
-# The first process of a container ignores signals that it has not asked for.
-trap 'exit 143' TERM INT
-
-config=${NODE_PATHS.config}
-annotations=${NODE_PATHS.pod}/annotations
-properties=${NODE_PATHS.properties}
-newline='
-'
-
-say() {
+/** How scripts of ours talk to people. */
+const SAY = `say() {
   printf '%s\\n' "$1" >&2
 }
 
@@ -45,7 +29,9 @@ refuse() {
   exit ${REFUSED}
 }
 
-# Sets value to what the file $1 says of the key $2 (the last time), or to nothing; found tells the two apart.
+`;
+
+const READ_KEY = `# Sets value to what the file $1 says of the key $2 (the last time), or to nothing; found tells the two apart.
 read_key() {
   found=no
   value=
@@ -56,15 +42,10 @@ read_key() {
   done < "$1"
 }
 
-# Whether the line $2 is in the file $1.
-has_line() {
-  while IFS= read -r line || [ -n "$line" ]; do
-    if [ "$line" = "$2" ]; then return 0; fi
-  done < "$1"
-  return 1
-}
+`;
 
-# Sets value to the pod annotation $1, as soon as there is one. $2 lists the characters it may have besides letters and digits.
+/** Needs `annotations`, the file of the downward API. */
+const WAIT_FOR_ANNOTATION = `# Sets value to the pod annotation $1, as soon as there is one. $2 lists the characters it may have besides letters and digits.
 wait_for_annotation() {
   waiting=no
   while :; do
@@ -83,7 +64,37 @@ wait_for_annotation() {
   esac
 }
 
-rack=
+`;
+
+/** For other scripts that wait for what their pod is told. */
+export const TOLD_POD = `${SAY}${READ_KEY}${WAIT_FOR_ANNOTATION}`;
+
+/** `start.sh` in the ConfigMap of every node. */
+export const START_SCRIPT = `#!/bin/sh
+# Starts one node of a Kafka cluster: completes its configuration, looks at its disks, formats what may be formatted,
+# and becomes Kafka.
+set -u
+set -f
+umask 077
+export LC_ALL=C
+# The first process of a container ignores signals that it has not asked for.
+trap 'exit 143' TERM INT
+
+config=${NODE_PATHS.config}
+annotations=${NODE_PATHS.pod}/annotations
+properties=${NODE_PATHS.properties}
+newline='
+'
+
+${SAY}${READ_KEY}# Whether the line $2 is in the file $1.
+has_line() {
+  while IFS= read -r line || [ -n "$line" ]; do
+    if [ "$line" = "$2" ]; then return 0; fi
+  done < "$1"
+  return 1
+}
+
+${WAIT_FOR_ANNOTATION}rack=
 if [ -n "\${ISTHMUS_RACK_ANNOTATION-}" ]; then
   wait_for_annotation "$ISTHMUS_RACK_ANNOTATION" '._-'
   rack=$value

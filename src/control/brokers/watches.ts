@@ -1,5 +1,4 @@
 /** The kinds that the road of Kafka clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
-import { trimManagedFields } from '../../kube/cache/cache.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
@@ -11,6 +10,7 @@ import { kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { trimPod } from '../shared/trim-pod.ts';
 import { isNews, keysOfKafka } from './entities/home.ts';
 import { CLUSTER_LABEL, PART_LABEL, USER_PART, kafkaOf } from './model/names.ts';
 
@@ -136,39 +136,3 @@ export const everyLabelled =
 
 /** Whether a Secret is that of a user, and of no concern to the cluster. */
 export const isOfUser = ({ metadata }: AnyObject): boolean => metadata.labels?.[PART_LABEL] === USER_PART;
-
-const trimAll = trimManagedFields<AnyObject>();
-
-/** As much of a pod as decisions look at: where it is, which ports of the node it has, and what it counts in quotas. */
-function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
-  const { nodeName, containers, initContainers, overhead } = (spec ?? {}) as Spec;
-  const trimmed = {
-    nodeName,
-    ...(containers && { containers: containers.map(trimContainer) }),
-    ...(initContainers && { initContainers: initContainers.map(trimContainer) }),
-    ...(overhead && { overhead }),
-  };
-  return trimAll({ apiVersion, kind, metadata, spec: trimmed, status });
-}
-
-interface Spec {
-  nodeName?: string;
-  containers?: Container[];
-  initContainers?: Container[];
-  overhead?: object;
-}
-
-interface Container {
-  ports?: { hostPort?: number }[];
-  resources?: object;
-  restartPolicy?: string;
-}
-
-function trimContainer({ ports = [], resources, restartPolicy }: Container): Container {
-  const onNode = ports.flatMap(({ hostPort }) => (hostPort ? [{ hostPort }] : []));
-  return {
-    ...(onNode.length > 0 && { ports: onNode }),
-    ...(resources && { resources }),
-    ...(restartPolicy !== undefined && { restartPolicy }),
-  };
-}

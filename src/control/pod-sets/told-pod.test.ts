@@ -31,6 +31,19 @@ suite('a pod of no set that is to be told about its node', () => {
     ]);
   });
 
+  test('is told the address that it prefers, and no labels of its node', () => {
+    const external = { type: 'ExternalIP', address: '192.0.2.1' };
+    const node = { ...NODE, labels: { a: 'b' }, addresses: [...NODE.addresses, external] };
+    const told = (annotations: Record<string, string>) => {
+      const [action] = planToldPod({ pod: pod(annotations), node }).actions;
+      return (action as { annotations: Record<string, string> }).annotations;
+    };
+    assert.equal(told({})['isthmus.dev/node-address'], '192.0.2.1');
+    const asked = { 'isthmus.dev/preferred-address-type': 'InternalIP', 'isthmus.dev/node-labels': 'a' };
+    assert.equal(told(asked)['isthmus.dev/node-address'], '10.0.0.1');
+    assert.ok(!JSON.stringify(told(asked)).includes('node-label.a'));
+  });
+
   test('is left alone without a node, and when it goes', () => {
     assert.deepEqual(planToldPod({ pod: pod(), node: undefined }).actions, []);
     const going = pod({}, { deletionTimestamp: '2026-01-01T00:00:00Z' });

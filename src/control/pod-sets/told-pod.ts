@@ -24,6 +24,8 @@ export function planToldPod({ pod, node }: ObservedPod): PodSetPlan {
   const nothing = { persist: [], targets: [], actions: [], statuses: [], lookAgainInMs: undefined, set: pod };
   if (!pod || !node || isBeingDeleted(pod)) return nothing;
   const { name, uid = '', annotations } = pod.metadata;
-  const changes = annotationChanges(annotations, nodeAnnotations(node, nodeWishesIn()));
+  // It may choose among its node's addresses, all of which it is told; labels of nodes are not for everybody to ask for.
+  const wishes = { ...nodeWishesIn(annotations), labels: [] };
+  const changes = annotationChanges(annotations, nodeAnnotations(node, wishes));
   return changes ? { ...nothing, actions: [{ do: 'annotate', name, uid, annotations: changes }] } : nothing;
 }

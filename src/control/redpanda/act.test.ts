@@ -34,10 +34,16 @@ suite('a step of a roll', () => {
   before(() => new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve)));
   after(() => void server.close());
 
-  /** What was written, in order; `refuse` is thrown at the first patch. */
-  async function look(pods: AnyObject[], memory: RollMemory, refuse?: Error) {
+  /** What was written, in order; `refuse` is thrown at the first patch, `forbid` where a pod is tried. */
+  async function look(pods: AnyObject[], memory: RollMemory, refuse?: Error, forbid?: Error) {
     const written: string[] = [];
+    const tried: AnyObject[] = [];
     const client = {
+      create: async (object: AnyObject, { dryRun }: { dryRun?: boolean }) => {
+        assert.equal(dryRun, true);
+        tried.push(object);
+        if (forbid) throw forbid;
+      },
       mergePatch: async (_type: object, _name: object, patch: { metadata: { resourceVersion: string } }) => {
         if (refuse) throw refuse;
         written.push(`patch ${patch.metadata.resourceVersion} ${JSON.stringify(patch)}`);
@@ -53,12 +59,13 @@ suite('a step of a roll', () => {
       do: 'look',
       cluster: OBJECT,
       statefulSet: OBJECT,
+      planned: { ...OBJECT, spec: { template: { metadata: {}, spec: { volumes: [] } } } },
       wanted: { model, revision: 'new', memory },
     };
     const events = { record: () => {}, flush: async () => {}, stop: async () => {} };
     const context = { client: () => client, podsOf: () => pods, events, log: createLog('silent'), clock: Date.now }; // prettier-ignore
     const result = await act([action], context, new AbortController().signal);
-    return { written, decision: result.acted?.decision.do };
+    return { written, tried, decision: result.acted?.decision.do, problem: result.acted?.decision };
   }
 
   const RAN = { hasRun: true, inFlight: undefined };
@@ -70,6 +77,20 @@ suite('a step of a roll', () => {
     assert.equal(written[1], 'delete panda-0 uid-0');
   });
 
+  test('is not taken where the API server would refuse the new pod, unless it was begun already', async () => {
+    const pods = [pod(0, 'old'), pod(1, 'new')];
+    const forbid = new ApiError(403, 'Forbidden', 'violates PodSecurity: hostPort');
+    const { written, tried, decision, problem } = await look(pods, RAN, undefined, forbid);
+    assert.deepEqual({ written, decision }, { written: [], decision: 'blocked' });
+    assert.match(JSON.stringify(problem), /broker 0 is not restarted.*violates PodSecurity/);
+    const { metadata, spec } = tried[0] as unknown as { metadata: object; spec: object };
+    const claim = { name: 'datadir', persistentVolumeClaim: { claimName: 'datadir-panda-0' } };
+    assert.deepEqual([metadata, spec], [{ name: 'panda-0', namespace: 'n' }, { volumes: [claim] }]);
+    const inFlight = { node: 0, podUid: 'uid-0', since: Date.now(), why: 'x' };
+    const begun = await look(pods, { hasRun: true, inFlight }, undefined, forbid);
+    assert.equal(begun.decision, 'restart');
+  });
+
   test('is not taken where it cannot be written down', async () => {
     const changed = new ApiError(409, 'Conflict', 'changed');
     const pods = [pod(0, 'old'), pod(1, 'new')];
@@ -79,7 +100,8 @@ suite('a step of a roll', () => {
 
   test('leaves nothing to be written once all is well', async () => {
     const pods = [pod(0, 'new'), pod(1, 'new')];
-    assert.deepEqual(await look(pods, RAN), { written: [], decision: 'done' });
+    const { written, tried, decision } = await look(pods, RAN);
+    assert.deepEqual({ written, tried, decision }, { written: [], tried: [], decision: 'done' });
     const first = await look(pods, { hasRun: false, inFlight: undefined });
     assert.match(first.written.join(), /hasRun\\":true/);
     const inFlight = { node: 0, podUid: 'before', since: Date.now(), why: 'x' };

@@ -4,12 +4,14 @@ import { hasStatus } from '../../kube/http/errors.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
+import { refusalOf } from '../brokers/look/admission.ts';
 import type { RollDecision } from '../brokers/roll/facts.ts';
 import { nextRoll } from '../brokers/roll/next-roll.ts';
 import type { ActResult } from '../kernel/reconcile.ts';
 import { Stale } from '../kernel/status.ts';
 import { askHealth } from './health.ts';
-import { ROLL_ANNOTATION } from './names.ts';
+import { ROLL_ANNOTATION, podName } from './names.ts';
+import { podOf } from './stateful-set.ts';
 import { brokerFacts, isSameMemory, memoryText, rollInput } from './roll.ts';
 import type { RollMemory, WantedBrokers } from './roll.ts';
 
@@ -18,6 +20,8 @@ export interface Action {
   do: 'look';
   cluster: AnyObject;
   statefulSet: AnyObject;
+  /** The one that pods are made from now. */
+  planned: AnyObject;
   wanted: WantedBrokers;
 }
 
@@ -59,11 +63,31 @@ async function look(action: Action, context: ActContext, signal: AbortSignal): P
   const { health, problem } = await askHealth(addressesOf(pods), wanted.model.admin.port, clock, signal);
   const hasRun = wanted.memory.hasRun || pods.some((pod) => brokerFacts(pod).ready);
   const known = { ...wanted, memory: { ...wanted.memory, hasRun } };
-  const decision = nextRoll(rollInput(known, pods, health, { now: clock(), podsSeenAt }));
+  const next = nextRoll(rollInput(known, pods, health, { now: clock(), podsSeenAt }));
+  const decision = await admitted(next, action, pods, context, signal);
   const memory = { hasRun, inFlight: decision.inFlight };
   if (!isSameMemory(memory, wanted.memory)) await remember(action, memory, context, signal);
   if (decision.do === 'restart') await restart(action, decision, pods, context, signal);
   return { decision, problem };
+}
+
+const LOOK_AGAIN_MS = 30_000;
+
+/** The decision; blocked where nobody would let the new pod in, because of its host port for one. One that was begun already goes on. */
+async function admitted(
+  decision: RollDecision,
+  { planned, wanted }: Action,
+  live: readonly AnyObject[],
+  { client }: ActContext,
+  signal: AbortSignal,
+): Promise<RollDecision> {
+  if (decision.do !== 'restart' || wanted.memory.inFlight?.podUid === decision.podUid) return decision;
+  const { node, podUid } = decision;
+  const former = live.find(({ metadata }) => metadata.uid === podUid);
+  const refusal = await refusalOf(podOf(planned, podName(wanted.model.name, node)), former, client(), signal);
+  if (refusal === undefined) return decision;
+  const why = `broker ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
+  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
 }
 
 /** Those that are ready first: they are most likely to answer. */

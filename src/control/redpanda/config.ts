@@ -1,7 +1,9 @@
 /** The files of a broker: `redpanda.yaml`, which it reads when it starts, and what the cluster is founded with. Pure. */
 import { stringify } from 'yaml';
+import { PLACE_TOKENS } from './configure.ts';
+import { brokerName } from './host-names.ts';
 import { idsOf, isOpen } from './model.ts';
-import type { Listener, RedpandaModel } from './model.ts';
+import type { ExternalListener, Listener, RedpandaModel } from './model.ts';
 import { DATA_DIRECTORY, clientCaDirectory, headlessServiceName, podName, tlsDirectory } from './names.ts';
 
 /** A broker within the cluster. */
@@ -17,17 +19,26 @@ const bound = ({ name, port, authentication }: Listener) => ({
   ...(authentication !== undefined && { authentication_method: authentication }),
 });
 
+/** What clients outside are told; what depends on the broker's place is left for its pod to fill in. */
+const toldOutside = ({ name, hostPort, names }: ExternalListener, id: number) => ({
+  name,
+  address: names ? brokerName(names, id, PLACE_TOKENS.hostIP) : PLACE_TOKENS.nodeAddress,
+  port: hostPort,
+});
+
 /** What a broker reads, but for the servers by which it finds the others: those change with the number of brokers. */
 export function brokerConfig(
   model: RedpandaModel,
   id: number,
   clusterDomain: string,
 ): Record<string, object> {
-  const { kafka, admin, rpcPort, pandaproxy, schemaRegistry, developerMode, settings } = model;
+  const { external, admin, rpcPort, pandaproxy, schemaRegistry, developerMode, settings } = model;
   const address = brokerHost(model, id, clusterDomain);
+  const outside = external ? [external] : [];
+  const kafka = [...model.kafka, ...outside];
   const advertised = ({ name, port }: Listener) => ({ name, address, port });
   // There is one where it is needed.
-  const brokers = kafka.filter(isOpen).map(({ port }) => ({ address, port }));
+  const brokers = model.kafka.filter(isOpen).map(({ port }) => ({ address, port }));
   const sections: Record<string, object | undefined> = {
     redpanda: {
       data_directory: DATA_DIRECTORY,
@@ -35,7 +46,10 @@ export function brokerConfig(
       rpc_server: { address: ANY, port: rpcPort },
       advertised_rpc_api: { address, port: rpcPort },
       kafka_api: kafka.map(bound),
-      advertised_kafka_api: kafka.map(advertised),
+      advertised_kafka_api: [
+        ...model.kafka.map(advertised),
+        ...outside.map((listener) => toldOutside(listener, id)),
+      ],
       kafka_api_tls: kafka.flatMap(tlsOf),
       admin: [bound(admin)],
       developer_mode: developerMode,

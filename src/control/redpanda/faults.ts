@@ -15,6 +15,12 @@ const CONDITION_OF = {
   Denied: 'Ready',
   PodsNotReady: 'Ready',
   RollBlocked: 'Ready',
+  /** The API server has not given a port to the Service that is to keep it. */
+  HostPortPending: 'Ready',
+  /** A broker is where nobody outside has a way to. */
+  NoNodeAddress: 'Ready',
+  /** Nobody takes records. */
+  NoDNSEndpoints: 'Ready',
   Rolling: 'Ready',
   /** Works, but not as its owner may think. */
   FieldIgnored: 'Ready',
@@ -25,7 +31,7 @@ export type Reason = keyof typeof CONDITION_OF;
 export type Fault = AnyFault<Reason>;
 
 /** Reasons that take nothing away. */
-const WARNINGS: ReadonlySet<Reason> = new Set(['FieldIgnored', 'Layout', 'Rolling']);
+const WARNINGS: ReadonlySet<Reason> = new Set(['FieldIgnored', 'Layout', 'Rolling', 'NoDNSEndpoints']);
 
 export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNINGS.has(reason);
 

@@ -14,6 +14,8 @@ export interface RedpandaModel {
   developerMode: boolean;
   /** Inside of the cluster; there is at least one. */
   kafka: readonly Listener[];
+  /** For Kafka clients outside of Kubernetes. */
+  external: ExternalListener | undefined;
   admin: Listener;
   rpcPort: number;
   pandaproxy: Listener | undefined;
@@ -50,6 +52,22 @@ export interface ListenerTls {
   secret: string;
   /** The Secret with the authority of clients, where they must show a certificate. */
   clientCa: string | undefined;
+}
+
+/** Reached by one port of the nodes that brokers run on; `port` is that of the pods. */
+export interface ExternalListener extends Listener {
+  hostPort: number;
+  /** Undefined where clients are told addresses. */
+  names: HostNames | undefined;
+  /** Which address of a node is taken first. */
+  addressType: string | undefined;
+}
+
+export interface HostNames {
+  /** Of each broker: see `brokerName`. */
+  broker: string;
+  /** Of all of them. */
+  bootstrap: string;
 }
 
 /** Whether a listener takes whoever comes, as Redpanda's own parts do. */

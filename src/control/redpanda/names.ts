@@ -41,12 +41,19 @@ export const ROLL_ANNOTATION = 'isthmus.dev/roll';
 /** On the StatefulSet: the settings of the cluster that it was founded with, as a hash. */
 export const BOOTSTRAP_ANNOTATION = 'isthmus.dev/bootstrap';
 
+/** On the StatefulSet: the port of the nodes that is the cluster's. */
+export const HOST_PORT_ANNOTATION = 'isthmus.dev/host-port';
+
 export const statefulSetName = (cluster: string) => cluster;
 export const headlessServiceName = (cluster: string) => cluster;
 export const bootstrapServiceName = (cluster: string) => `${cluster}-cluster`;
 export const configMapName = (cluster: string) => `${cluster}-base`;
 export const serviceAccountName = (cluster: string) => cluster;
 export const disruptionBudgetName = (cluster: string) => cluster;
+/** Of the Service that keeps the port of the nodes, and of the DNSEndpoint. */
+export const externalName = (cluster: string) => `${cluster}-external`;
+/** The listener for clients outside, if its owner has no other name for it. */
+export const EXTERNAL_LISTENER = 'kafka-external';
 export const podName = (cluster: string, ordinal: number) => `${cluster}-${ordinal}`;
 
 /** Of the claims: each is named after it and its pod. */
@@ -57,6 +64,8 @@ export const DATA_DIRECTORY = '/var/lib/redpanda/data';
 export const CONFIG_DIRECTORY = '/etc/redpanda';
 /** Where the files of all brokers are, of which each takes its own. */
 export const SOURCE_DIRECTORY = '/etc/redpanda-source';
+/** Where a pod finds what it is told about its node. */
+export const POD_DIRECTORY = '/etc/redpanda-pod';
 /** Of the certificate of a listener, and of the authority of its clients. */
 export const tlsDirectory = (listener: string) => `/etc/tls/certs/${listener}`;
 export const clientCaDirectory = (listener: string) => `/etc/tls/certs/${listener}-ca`;

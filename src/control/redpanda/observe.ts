@@ -1,5 +1,5 @@
 /** Reads all that decisions about one Redpanda cluster depend on, from caches. */
-import { isBeingDeleted, nameOfKey } from '../../kube/object.ts';
+import { isBeingDeleted, keyOf, nameOfKey } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import type { RedpandaCluster } from '../../resources/redpanda/cluster.ts';
@@ -7,6 +7,7 @@ import { read } from '../kernel/read.ts';
 import type { Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
 import { isManaged } from './front/cluster.ts';
+import { externalName } from './names.ts';
 import type { RedpandaViews } from './watches.ts';
 
 export interface Observed {
@@ -20,16 +21,22 @@ export interface Observed {
   statefulSet: AnyObject | undefined;
   /** By name. */
   pods: readonly AnyObject[];
+  /** The Service that keeps the port of the nodes. */
+  externalService: AnyObject | undefined;
+  dnsEndpoint: AnyObject | undefined;
+  /** Whether there is somebody who publishes names. */
+  dns: 'present' | 'absent' | 'unknown';
   acted: Acted | undefined;
 }
 
 export function observeCluster(
-  { views }: Pick<Watched<RedpandaViews>, 'views'>,
+  { views, undiscovered }: Pick<Watched<RedpandaViews>, 'views' | 'undiscovered'>,
   key: string,
   acted: Acted | undefined,
 ): Observed {
   const { namespace = '', name } = nameOfKey(key);
   const found = views.clusters?.get(key);
+  const external = keyOf({ namespace, name: externalName(name) });
   const isOurs = found !== undefined && isManaged(found) && !isBeingDeleted(found);
   const { resource, problem } = isOurs ? read(redpandaCluster, found) : {};
   return {
@@ -40,6 +47,9 @@ export function observeCluster(
     generation: found?.metadata.generation,
     statefulSet: views.statefulSets.get(key),
     pods: podsOf(views, key),
+    externalService: views.services.get(external),
+    dnsEndpoint: views.dnsEndpoints?.get(external),
+    dns: views.dnsEndpoints ? 'present' : undiscovered.has('dnsEndpoints') ? 'unknown' : 'absent',
     acted,
   };
 }

@@ -1,80 +1,20 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { parse } from 'yaml';
-import type { AnyObject } from '../../kube/object.ts';
-import { parseAs } from '../../resources/parse.ts';
-import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
+import {
+  SETTINGS,
+  conditionsOf,
+  fileOf,
+  find,
+  live,
+  objectsFor,
+  observed,
+  plan,
+  revisionOf,
+  setOf,
+} from '../../../test/support/control/redpanda.ts';
 import { NOTHING_LEARNED } from '../kernel/reconcile.ts';
-import { BOOTSTRAP_ANNOTATION, REVISION_ANNOTATION, ROLL_ANNOTATION } from './names.ts';
-import type { Observed } from './observe.ts';
+import { BOOTSTRAP_ANNOTATION, ROLL_ANNOTATION } from './names.ts';
 import { planRedpanda } from './plan.ts';
-
-const SETTINGS = { clusterDomain: 'cluster.local' };
-
-function observed(spec: object, rest: Partial<Observed> = {}): Observed {
-  const document = {
-    apiVersion: 'redpanda.vectorized.io/v1alpha1',
-    kind: 'Cluster',
-    metadata: { name: 'panda', namespace: 'n', uid: 'u', generation: 3 },
-    spec: { version: 'v25.2.1', replicas: 3, ...spec },
-  };
-  const parsed = parseAs(redpandaCluster, document, { unknownFields: 'ignore' });
-  assert.ok(parsed.ok, JSON.stringify(parsed));
-  return {
-    namespace: 'n',
-    name: 'panda',
-    cluster: parsed.resource,
-    problem: undefined,
-    generation: 3,
-    statefulSet: undefined,
-    pods: [],
-    acted: undefined,
-    ...rest,
-  };
-}
-
-const plan = (seen: Observed) => planRedpanda(seen, SETTINGS, NOTHING_LEARNED);
-const objectsFor = (spec: object, rest?: Partial<Observed>) =>
-  plan(observed(spec, rest)).targets[0]?.objects ?? [];
-const find = (objects: readonly AnyObject[], kind: string, name = 'panda') =>
-  objects.find((object) => object.kind === kind && object.metadata.name === name) as
-    | (AnyObject & { data: Record<string, string>; spec: Record<string, unknown> })
-    | undefined;
-
-const setOf = (spec: object, rest?: Partial<Observed>) => {
-  const set = find(objectsFor(spec, rest), 'StatefulSet');
-  assert.ok(set);
-  return set;
-};
-const revisionOf = (spec: object) => {
-  const { template } = setOf(spec).spec as {
-    template: { metadata: { annotations: Record<string, string> } };
-  };
-  return template.metadata.annotations[REVISION_ANNOTATION];
-};
-
-interface NodeFile {
-  redpanda: Record<string, unknown>;
-  [section: string]: unknown;
-}
-
-const fileOf = (spec: object, ordinal: number) => {
-  const text = find(objectsFor(spec), 'ConfigMap', 'panda-base')?.data[`panda-${ordinal}.yaml`];
-  return parse(text ?? '') as NodeFile;
-};
-
-const conditionsOf = (seen: Observed) => {
-  const { conditions } = plan(seen).statuses[0]!.status as {
-    conditions: { type: string; status: string; reason: string; message: string }[];
-  };
-  return new Map(conditions.map((condition) => [condition.type, condition]));
-};
-
-/** As an API server has it, once brokers were ready. */
-const live = (spec: object, annotations: object = {}): AnyObject => {
-  const set = setOf(spec);
-  return { ...set, metadata: { ...set.metadata, uid: 's', annotations: { ...set.metadata.annotations, [ROLL_ANNOTATION]: '{"hasRun":true}', ...annotations } } }; // prettier-ignore
-};
 
 suite('a plan for a Redpanda cluster', () => {
   test('has the objects of its own operator, by the same names', () => {

@@ -5,6 +5,9 @@ import type { Plan } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { Action } from './act.ts';
 import type { Fault } from './faults.ts';
+import { exposed } from './expose.ts';
+import type { Exposed } from './expose.ts';
+import { formerNodes } from './former-nodes.ts';
 import { fromCluster } from './front/cluster.ts';
 import type { RedpandaModel } from './model.ts';
 import { BOOTSTRAP_ANNOTATION, objectLabels } from './names.ts';
@@ -44,9 +47,10 @@ export function planRedpanda(
   if (!cluster) return NOTHING;
   if (learned.taken.size > 0) return refusedPlan(observed, [takenFault(learned)]);
   const memory: RollMemory = live ? memoryOf(live) : { hasRun: false, inFlight: undefined };
-  const { model, faults } = fromCluster(cluster, live && runningOf(live, memory.hasRun));
+  const { model, external, faults } = fromCluster(cluster, live && runningOf(live, memory.hasRun));
   if (!model) return refusedPlan(observed, faults);
-  return clusterPlan(observed, model, faults, { settings, learned, memory });
+  const outside = exposed(observed, model, external);
+  return clusterPlan(observed, outside, faults, { settings, learned, memory });
 }
 
 /** What runs goes on as it is. */
@@ -68,7 +72,7 @@ interface Given {
 
 function clusterPlan(
   observed: Observed,
-  model: RedpandaModel,
+  { model, hostPort, objects, faults: externalFaults }: Exposed,
   faults: readonly Fault[],
   { settings: { clusterDomain }, learned, memory }: Given,
 ): RedpandaPlan {
@@ -76,6 +80,10 @@ function clusterPlan(
   const revision = revisionOf(model, clusterDomain);
   const founded = foundedWith(model, memory, live);
   const ignored = founded === bootstrapHash(model) ? [] : [bootstrapFault()];
+  // Brokers that run go on without the listener; new ones would be restarted as soon as it has a port.
+  const isEarly = !live && externalFaults.some(({ reason }) => reason === 'HostPortPending');
+  const kept = { founded, hostPort, formerNodes: formerNodes(model, pods, live) };
+  const planned = statefulSet(model, clusterDomain, kept);
   const isSettled = acted?.decision.do === 'done' && pods.length === model.replicas;
   return {
     ...NOTHING,
@@ -84,7 +92,7 @@ function clusterPlan(
         cluster: LOCAL,
         labels: objectLabels(model.name),
         namespaces: [model.namespace],
-        objects: [...objectsOf(model, clusterDomain), statefulSet(model, clusterDomain, founded)],
+        objects: [...objectsOf(model, clusterDomain), ...objects, ...(isEarly ? [] : [planned])],
         prune: true,
       },
     ],
@@ -95,11 +103,18 @@ function clusterPlan(
               do: 'look',
               cluster: cluster as AnyObject,
               statefulSet: live,
+              planned,
               wanted: { model, revision, memory },
             },
           ]
         : [],
-    statuses: [statusOf(observed, { model, revision, clusterDomain, learned }, [...faults, ...ignored])],
+    statuses: [
+      statusOf(observed, { model, revision, clusterDomain, learned }, [
+        ...faults,
+        ...ignored,
+        ...externalFaults,
+      ]),
+    ],
     lookAgainInMs: isSettled ? IDLE_MS : SOON_MS,
   };
 }

@@ -2,8 +2,11 @@
 import { hashOf, isJsonObject } from '../../kube/json.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { CONFINED_POD } from '../shared/pod-template.ts';
-import { NODE_FACTS_LABEL } from '../shared/node-annotations.ts';
+import { NODE_FACTS_LABEL, PREFERRED_ADDRESS_ANNOTATION } from '../shared/node-annotations.ts';
 import { brokerConfig } from './config.ts';
+import { configureScript, placeNeedOf } from './configure.ts';
+import { preferringNodes } from './former-nodes.ts';
+import type { PodSpec } from './former-nodes.ts';
 import type { Running } from './front/cluster.ts';
 import type { RedpandaModel } from './model.ts';
 import {
@@ -12,6 +15,8 @@ import {
   CONTAINER,
   DATA_DIRECTORY,
   DATA_VOLUME,
+  HOST_PORT_ANNOTATION,
+  POD_DIRECTORY,
   REVISION_ANNOTATION,
   SOURCE_DIRECTORY,
   clientCaDirectory,
@@ -29,21 +34,27 @@ import { clientListeners, metadataOf } from './objects.ts';
 const REDPANDA_USER = 101;
 const GRACE_SECONDS = 120;
 
-/** Each broker takes its own file. It is copied, because the program that starts Redpanda may write to it. */
-const CONFIGURE = [
-  `cp ${SOURCE_DIRECTORY}/"$POD_NAME".yaml ${CONFIG_DIRECTORY}/redpanda.yaml`,
-  `cp ${SOURCE_DIRECTORY}/bootstrap.yaml ${CONFIG_DIRECTORY}/.bootstrap.yaml`,
-].join(' && ');
+/** What is written down with the StatefulSet. */
+export interface Kept {
+  /** The settings that the cluster was founded with. */
+  founded: string;
+  hostPort: number | undefined;
+  /** Nodes that brokers are rather put on: see `formerNodes`. */
+  formerNodes: readonly string[];
+}
 
-/** `founded`: what was written down of the settings that the cluster was founded with. */
-export function statefulSet(model: RedpandaModel, clusterDomain: string, founded: string): AnyObject {
-  const { name, replicas, podAnnotations } = model;
+export function statefulSet(model: RedpandaModel, clusterDomain: string, kept: Kept): AnyObject {
+  const { name, replicas } = model;
+  const { founded, hostPort, formerNodes } = kept;
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
     metadata: {
       ...metadataOf(model, statefulSetName(name)),
-      annotations: { [BOOTSTRAP_ANNOTATION]: founded },
+      annotations: {
+        [BOOTSTRAP_ANNOTATION]: founded,
+        ...(hostPort !== undefined && { [HOST_PORT_ANNOTATION]: String(hostPort) }),
+      },
     },
     spec: {
       replicas,
@@ -54,9 +65,9 @@ export function statefulSet(model: RedpandaModel, clusterDomain: string, founded
       template: {
         metadata: {
           labels: { ...objectLabels(name), [NODE_FACTS_LABEL]: 'true' },
-          annotations: { ...podAnnotations, [REVISION_ANNOTATION]: revisionOf(model, clusterDomain) },
+          annotations: { ...annotationsOf(model), [REVISION_ANNOTATION]: revisionOf(model, clusterDomain) },
         },
-        spec: podSpec(model),
+        spec: preferringNodes(podSpec(model), formerNodes),
       },
       volumeClaimTemplates: [claimTemplate(model)],
     },
@@ -67,9 +78,15 @@ export function statefulSet(model: RedpandaModel, clusterDomain: string, founded
 export const revisionOf = (model: RedpandaModel, clusterDomain: string): string =>
   hashOf({
     spec: podSpec(model),
-    annotations: model.podAnnotations,
+    annotations: annotationsOf(model),
     config: brokerConfig(model, 0, clusterDomain),
   });
+
+/** Whatever the pods are to be told first, where clients are told addresses. */
+function annotationsOf({ podAnnotations, external }: RedpandaModel): Record<string, string> {
+  const type = external && !external.names ? external.addressType : undefined;
+  return { ...podAnnotations, ...(type !== undefined && { [PREFERRED_ADDRESS_ANNOTATION]: type }) };
+}
 
 /** What the settings of the cluster are compared by. */
 export const bootstrapHash = ({ bootstrap }: Pick<RedpandaModel, 'bootstrap'>): string => hashOf(bootstrap);
@@ -95,8 +112,9 @@ const apart = (name: string) => ({
   },
 });
 
-function podSpec(model: RedpandaModel): object {
+function podSpec(model: RedpandaModel): PodSpec {
   const { name, developerMode, pod } = model;
+  const isTold = placeNeedOf(model.external) === 'nodeAddress';
   return {
     serviceAccountName: serviceAccountName(name),
     automountServiceAccountToken: false,
@@ -116,6 +134,7 @@ function podSpec(model: RedpandaModel): object {
       { name: 'source', configMap: { name: configMapName(name) } },
       { name: 'config', emptyDir: {} },
       { name: 'tmp', emptyDir: {} },
+      ...(isTold ? [POD_VOLUME] : []),
       ...tlsVolumes(model).map(({ volume, secretName }) => ({ name: volume, secret: { secretName } })),
     ],
   };
@@ -125,20 +144,35 @@ const CONFINED_CONTAINER = { allowPrivilegeEscalation: false, capabilities: { dr
 
 const fieldEnv = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
-const configurator = ({ image }: RedpandaModel) => ({
-  name: 'redpanda-configurator',
-  image,
-  command: ['/bin/sh', '-c', CONFIGURE],
-  env: [fieldEnv('POD_NAME', 'metadata.name')],
-  securityContext: CONFINED_CONTAINER,
-  volumeMounts: [
-    { name: 'source', mountPath: SOURCE_DIRECTORY, readOnly: true },
-    { name: 'config', mountPath: CONFIG_DIRECTORY },
-  ],
-});
+/** What a pod is told about its node, which may come after the pod has started. */
+const POD_VOLUME = {
+  name: 'pod',
+  downwardAPI: { items: [{ path: 'annotations', fieldRef: { fieldPath: 'metadata.annotations' } }] },
+};
+
+function configurator({ image, external }: RedpandaModel): object {
+  const need = placeNeedOf(external);
+  return {
+    name: 'redpanda-configurator',
+    image,
+    command: ['/bin/sh', '-c', configureScript(need)],
+    env: [
+      fieldEnv('POD_NAME', 'metadata.name'),
+      ...(need === 'hostIP' ? [fieldEnv('HOST_IP', 'status.hostIP')] : []),
+    ],
+    securityContext: CONFINED_CONTAINER,
+    volumeMounts: [
+      { name: 'source', mountPath: SOURCE_DIRECTORY, readOnly: true },
+      { name: 'config', mountPath: CONFIG_DIRECTORY },
+      ...(need === 'nodeAddress'
+        ? [{ name: POD_VOLUME.name, mountPath: POD_DIRECTORY, readOnly: true }]
+        : []),
+    ],
+  };
+}
 
 function container(model: RedpandaModel): object {
-  const { image, admin, rpcPort, resources } = model;
+  const { image, admin, rpcPort, external, resources } = model;
   const named = (name: string, containerPort: number) => ({ name, containerPort, protocol: 'TCP' });
   return {
     name: CONTAINER,
@@ -160,6 +194,7 @@ function container(model: RedpandaModel): object {
       named(admin.name, admin.port),
       named('rpc', rpcPort),
       ...clientListeners(model).map(({ name, port }) => named(name, port)),
+      ...(external ? [{ ...named(external.name, external.port), hostPort: external.hostPort }] : []),
     ],
     readinessProbe: {
       httpGet: { path: '/v1/status/ready', port: admin.port },
@@ -179,8 +214,8 @@ function container(model: RedpandaModel): object {
 }
 
 /** The Secrets of listeners, and where they are mounted. */
-const tlsVolumes = ({ kafka }: RedpandaModel) =>
-  kafka.flatMap(({ name, tls }) => [
+const tlsVolumes = ({ kafka, external }: RedpandaModel) =>
+  [...kafka, ...(external ? [external] : [])].flatMap(({ name, tls }) => [
     ...(tls ? [{ volume: `tls-${name}`, secretName: tls.secret, mountPath: tlsDirectory(name) }] : []),
     ...(tls?.clientCa !== undefined
       ? [{ volume: `ca-${name}`, secretName: tls.clientCa, mountPath: clientCaDirectory(name) }]
@@ -189,10 +224,31 @@ const tlsVolumes = ({ kafka }: RedpandaModel) =>
 
 interface LiveSpec {
   replicas?: number;
-  template?: { spec?: { containers?: { name?: string; image?: string }[] } };
+  template?: {
+    spec?: { containers?: { name?: string; image?: string; ports?: { hostPort?: number }[] }[] };
+  };
   volumeClaimTemplates?: {
     spec?: { storageClassName?: string; resources?: { requests?: { storage?: string } } };
   }[];
+}
+
+/** The port of the nodes that its pods have now. */
+export function hostPortIn(statefulSet: AnyObject | undefined): number | undefined {
+  const { template } = (statefulSet?.['spec'] ?? {}) as LiveSpec;
+  const ports = (template?.spec?.containers ?? []).flatMap((one) => one.ports ?? []);
+  return ports.find(({ hostPort }) => hostPort)?.hostPort;
+}
+
+/** A pod as its StatefulSet makes it. */
+export function podOf({ metadata, spec }: AnyObject, name: string): AnyObject {
+  const { template } = spec as { template: { metadata: object; spec: { volumes?: object[] } } };
+  const claim = { name: DATA_VOLUME, persistentVolumeClaim: { claimName: `${DATA_VOLUME}-${name}` } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...template.metadata, name, namespace: metadata.namespace },
+    spec: { ...template.spec, volumes: [...(template.spec.volumes ?? []), claim] },
+  } as AnyObject;
 }
 
 /** What a StatefulSet that is there says of its cluster. */

@@ -4,6 +4,7 @@ import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import { brokerHost } from './config.ts';
+import { externalNodes } from './expose.ts';
 import { conditionsOf } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { idsOf } from './model.ts';
@@ -40,7 +41,8 @@ export function statusOf(
   };
 }
 
-function clusterStatus({ pods, acted }: Observed, { model, revision, clusterDomain }: Served): object {
+function clusterStatus(observed: Observed, { model, revision, clusterDomain }: Served): object {
+  const { pods, acted } = observed;
   const { replicas, kafka, version } = model;
   const isOld = (pod: AnyObject) => pod.metadata.annotations?.[REVISION_ANNOTATION] !== revision;
   return {
@@ -51,6 +53,7 @@ function clusterStatus({ pods, acted }: Observed, { model, revision, clusterDoma
     version,
     nodes: {
       internal: idsOf(model).map((id) => `${brokerHost(model, id, clusterDomain)}:${kafka[0]!.port}`),
+      ...externalNodes(observed, model),
     },
   };
 }
@@ -70,12 +73,20 @@ function podFaults({ pods }: Observed, model: RedpandaModel): Fault[] {
     const name = podName(model.name, id);
     const pod = live.get(name);
     if (pod?.ready) return [];
-    const said = pod?.lastExit?.message ?? '';
+    const said = pod?.lastExit?.message || unscheduledWhy(pods, name);
     const why = !pod ? 'has no pod' : (pod.stuck ?? 'is not ready');
     return [
       { reason: 'PodsNotReady', path: [], message: `${name} ${why}${said === '' ? '' : ` (${said})`}` },
     ];
   });
+}
+
+/** What the scheduler says of a pod that it finds no node for: more brokers than nodes, as a rule. */
+function unscheduledWhy(pods: Observed['pods'], name: string): string {
+  type Condition = { type: string; status: string; message?: string };
+  const status = pods.find(({ metadata }) => metadata.name === name)?.['status'];
+  const { conditions = [] } = (status ?? {}) as { conditions?: Condition[] };
+  return conditions.find((one) => one.type === 'PodScheduled' && one.status === 'False')?.message ?? '';
 }
 
 function rollFaults({ acted }: Observed): Fault[] {

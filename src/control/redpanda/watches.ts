@@ -1,10 +1,11 @@
 /** The kinds that the road of Redpanda clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
-import { trimManagedFields } from '../../kube/cache/cache.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
+import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { trimPod } from '../shared/trim-pod.ts';
 import { OBJECT_SELECTOR, clusterOf } from './names.ts';
 
 /** What can be looked up. Redpanda's kind is there if someone has installed it. */
@@ -16,6 +17,7 @@ export interface RedpandaViews {
   serviceAccounts: View;
   disruptionBudgets: View;
   pods: View;
+  dnsEndpoints?: View;
 }
 
 /** By the cluster that an object is labelled with. */
@@ -40,17 +42,12 @@ export const REDPANDA_WATCHES: WatchTable<RedpandaViews> = {
     ...OF_CLUSTER,
     owned: true,
   },
-  // Made by Kubernetes; here one is deleted to be restarted.
-  pods: { kind: core('Pod', 'pods'), ...OF_CLUSTER, trim: trimPod, verbs: ['delete'] },
+  // Emptied rather than deleted where names go: whoever publishes them takes its records away.
+  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
+  // Made by Kubernetes; here one is tried without being made, or deleted to be restarted.
+  pods: { kind: core('Pod', 'pods'), ...OF_CLUSTER, trim: trimPod, verbs: ['create', 'delete'] },
 };
 
 /** Every Cluster there is. */
 export const everyCluster = ({ clusters }: RedpandaViews): string[] =>
   (clusters?.list() ?? []).map(({ metadata }) => keyOf(metadata));
-
-const trimAll = trimManagedFields<AnyObject>();
-
-function trimPod({ apiVersion, kind, metadata, spec, status }: AnyObject): AnyObject {
-  const { nodeName } = (spec ?? {}) as { nodeName?: string };
-  return trimAll({ apiVersion, kind, metadata, spec: { nodeName }, status });
-}

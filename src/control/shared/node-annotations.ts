@@ -23,12 +23,12 @@ export const NODE_ANNOTATIONS = {
  */
 export const TOLD_ADDRESS_ANNOTATION = 'isthmus.dev/told-address';
 
-/** On a pod that no pod set has made, and that is to be told all the same. It can ask for nothing more. */
+/** On a pod that no pod set has made, and that is to be told all the same. It can ask for an address of another type by the annotation below, and for nothing more. */
 export const NODE_FACTS_LABEL = 'isthmus.dev/node-facts';
 
 /** On a set: labels of nodes that its pods are told as well, separated by commas. */
 export const NODE_LABELS_ANNOTATION = 'isthmus.dev/node-labels';
-/** On a set: the type of the address that its pods are told, such as `InternalIP`. */
+/** On a set, or on such a pod: the type of the address that its pods are told, such as `InternalIP`. */
 export const PREFERRED_ADDRESS_ANNOTATION = 'isthmus.dev/preferred-address-type';
 
 const LABEL_PREFIX = `${PREFIX}label.`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { foreignConditions, observedGeneration } from '../common/conditions.ts';
-import { portStrategy, subdomain } from '../common/external.ts';
+import { hostPattern, portStrategy, subdomain } from '../common/external.ts';
 import { quantity } from '../common/quantity.ts';
 import { defineKind } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
@@ -12,10 +12,13 @@ const external = withRules(
   z.looseObject({
     enabled: z.boolean().default(false).describe('Whether this API can be reached from outside.'),
     subdomain: subdomain.exactOptional(),
+    hostPattern: hostPattern.exactOptional(),
     portStrategy: portStrategy.exactOptional(),
     endpointTemplate: z
       .string()
-      .describe('A Go template for the first label of a broker’s name, e.g. `broker-{{.Index}}`.')
+      .describe(
+        'A Go template for the first part of a broker’s name, e.g. `broker-{{.Index}}`. Understood are `.Index`, `.HostIP` and `add .Index 1`.',
+      )
       .exactOptional(),
     portTemplate: z.string().describe('A Go template for the port that clients are told.').exactOptional(),
     preferredAddressType: z
@@ -36,6 +39,13 @@ const external = withRules(
       preferredAddressType === undefined || subdomain === undefined,
     message: 'remove subdomain or preferredAddressType: clients are told either names or addresses',
     at: 'preferredAddressType',
+  },
+  {
+    cel: '!has(self.endpointTemplate) || !has(self.hostPattern)',
+    holds: ({ endpointTemplate, hostPattern: pattern }) =>
+      endpointTemplate === undefined || pattern === undefined,
+    message: 'remove endpointTemplate or hostPattern: both name the brokers',
+    at: 'endpointTemplate',
   },
 );
 
@@ -58,7 +68,9 @@ const api = z.looseObject({
     .int()
     .min(0)
     .max(65_535)
-    .describe('The port it binds; 0 for one of the operator’s choice.')
+    .describe(
+      'The port it binds; 0 for one of the operator’s choice. Of an external listener it is the port of the nodes.',
+    )
     .exactOptional(),
   external: external.describe('How it is reached from outside the cluster.').exactOptional(),
   authenticationMethod: z
@@ -153,6 +165,7 @@ const spec = z.looseObject({
     .looseObject({
       enabled: z.boolean().default(false).describe('Whether brokers can be reached from outside.'),
       subdomain: subdomain.exactOptional(),
+      hostPattern: hostPattern.exactOptional(),
     })
     .describe('The same as a listener in configuration.kafkaApi that is external.')
     .exactOptional(),
@@ -163,6 +176,26 @@ const addresses = z.array(z.string());
 const nodes = z.looseObject({
   internal: addresses.describe('Of each broker, inside the cluster.').exactOptional(),
   external: addresses.describe('Of each broker, from outside.').exactOptional(),
+  externalBootstrap: z
+    .looseObject({
+      ingress: z
+        .array(
+          z.looseObject({
+            hostname: z.string().describe('The name of all brokers.').exactOptional(),
+            ports: z
+              .array(
+                z.looseObject({
+                  port: z.int().describe('The port.'),
+                  protocol: z.string().describe('TCP.'),
+                }),
+              )
+              .exactOptional(),
+          }),
+        )
+        .exactOptional(),
+    })
+    .describe('Where clients from outside begin.')
+    .exactOptional(),
   externalAdmin: addresses.describe('Of each broker’s admin API, from outside.').exactOptional(),
   externalPandaproxy: addresses.describe('Of each broker’s HTTP API, from outside.').exactOptional(),
 });
@@ -186,7 +219,12 @@ function normaliseSpec({ externalDNSSubdomain, externalConnectivity, ...rest }: 
   const wanted = externalDNSSubdomain !== undefined || externalConnectivity?.enabled === true;
   if (!wanted || kafkaApi.some(({ external }) => external?.enabled)) return rest;
   const zone = externalDNSSubdomain ?? externalConnectivity?.subdomain;
-  const external = { enabled: true, ...(zone !== undefined && { subdomain: zone }) };
+  const pattern = externalConnectivity?.hostPattern;
+  const external = {
+    enabled: true,
+    ...(zone !== undefined && { subdomain: zone }),
+    ...(pattern !== undefined && { hostPattern: pattern }),
+  };
   return { ...rest, configuration: { ...rest.configuration, kafkaApi: [...kafkaApi, { external }] } };
 }
 

@@ -59,7 +59,11 @@ export interface ClusterStatus {
   observedGeneration?: number;
   replicas?: number;
   readyReplicas?: number;
-  nodes?: { internal?: string[] };
+  nodes?: {
+    internal?: string[];
+    external?: string[];
+    externalBootstrap?: { ingress?: { hostname?: string }[] };
+  };
   conditions?: Condition[];
 }
 

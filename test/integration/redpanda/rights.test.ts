@@ -29,14 +29,15 @@ suite('rights of the redpanda road', () => {
   });
   after(() => plane?.stop());
 
-  test('they are enough for a cluster that comes, is rolled and goes, and none is idle', async () => {
+  test('they are enough for an exposed cluster that comes, is rolled and goes, and none is idle', async () => {
     const kubeconfig = await accountKubeconfig(plane, NAMESPACE);
     const bed = await startRedpandaBed(plane, { operator: { kubeconfig, namespace: NAMESPACE } });
     try {
-      await bed.apply(cluster('one', { replicas: 1 }));
+      const exposed = { replicas: 1, externalDNSSubdomain: 'one.example.test' };
+      await bed.apply(cluster('one', exposed));
       await untilQuiescent(bed, 'one');
       const first = await bed.podUid('one-0');
-      await bed.apply(cluster('one', { replicas: 1, annotations: { a: 'b' }, podDisruptionBudget: { enabled: false } })); // prettier-ignore
+      await bed.apply(cluster('one', { ...exposed, annotations: { a: 'b' }, podDisruptionBudget: { enabled: false } })); // prettier-ignore
       await waitFor('the broker was restarted', async () => ![undefined, first].includes(await bed.podUid('one-0')), PATIENCE); // prettier-ignore
       await untilQuiescent(bed, 'one');
       assert.equal(await bed.get('PodDisruptionBudget', 'one'), undefined);

@@ -1,7 +1,6 @@
 /** Where the brokers of a cluster are, and the DNS records that say so. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
 import { hasLabelSet } from '../../kernel/targets.ts';
-import { NODE_ANNOTATIONS } from '../../shared/node-annotations.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, Exposure, HostPortExposure } from '../model/cluster.ts';
 import { ownerLabels, podName } from '../model/names.ts';
@@ -9,7 +8,7 @@ import { dnsEndpoint } from '../objects/exposed.ts';
 import type { Observed } from '../observe.ts';
 import { podFacts } from '../roll/pod-facts.ts';
 import { dnsEndpointName } from './names.ts';
-import { publicAddresses } from './places.ts';
+import { placedAmong } from './places.ts';
 import { recordsOf } from './records.ts';
 import type { Endpoint, PlacedBroker } from './records.ts';
 
@@ -56,18 +55,10 @@ export function placedBrokers(
   cluster: BrokerCluster,
   { addressType }: Pick<HostPortExposure, 'addressType'>,
 ): PlacedBroker[] {
-  const byName = new Map(pods.map((pod) => [pod.metadata.name, pod]));
-  return nodesOf(cluster)
-    .flatMap(({ pool, node }): PlacedBroker[] => {
-      const pod = hasRole(pool, 'broker') ? byName.get(podName(cluster.name, pool.name, node.id)) : undefined;
-      const { nodeName } = (pod?.['spec'] ?? {}) as { nodeName?: string };
-      if (!pod || nodeName === undefined) return [];
-      const { annotations = {} } = pod.metadata;
-      const addresses = publicAddresses(annotations, addressType);
-      const told = annotations[NODE_ANNOTATIONS.address];
-      return [{ id: node.id, addresses, told, ready: podFacts(pod).ready }];
-    })
-    .toSorted((a, b) => a.id - b.id);
+  const brokers = nodesOf(cluster).flatMap(({ pool, node: { id } }) =>
+    hasRole(pool, 'broker') ? [{ id, pod: podName(cluster.name, pool.name, id) }] : [],
+  );
+  return placedAmong(pods, brokers, addressType, (pod) => podFacts(pod).ready);
 }
 
 /** Of every listener that has names; those of a listener that went are emptied. None where nobody takes them. */

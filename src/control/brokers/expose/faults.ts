@@ -34,12 +34,12 @@ export function placementFaults({ pods }: Pick<Observed, 'pods'>, cluster: Broke
   });
 }
 
-const UNPUBLISHED: Fault = {
+export const UNPUBLISHED = {
   reason: 'NoDNSEndpoints',
   path: [],
   message:
     'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds external-dns`',
-};
+} as const satisfies Fault;
 
 const nodeFaults = (
   observed: Observed,
@@ -49,11 +49,14 @@ const nodeFaults = (
 ): Fault[] =>
   placedBrokers(observed, cluster, exposure)
     .filter(({ addresses }) => addresses.length === 0)
-    .map(({ id }) => ({
-      reason: 'NoNodeAddress',
-      path: [],
-      message: `listener "${listener}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
-    }));
+    .map(({ id }) => addressFault(listener, id));
+
+export const addressFault = (listener: string, id: number) =>
+  ({
+    reason: 'NoNodeAddress',
+    path: [],
+    message: `listener "${listener}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
+  }) as const satisfies Fault;
 
 function balancerFaults(
   cluster: BrokerCluster,

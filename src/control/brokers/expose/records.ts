@@ -28,21 +28,29 @@ function readyAddresses(brokers: readonly PlacedBroker[]): string[] {
 }
 
 /** A name for each broker, and one to begin at. */
-export function recordsOf(
+export const recordsOf = (
   pattern: string,
+  brokers: readonly PlacedBroker[],
+  bootstrap?: readonly string[],
+): Endpoint[] => recordsByName((id) => exposedHost(pattern, id), brokers, bootstrap);
+
+/** The same, where names are no pattern; those that have none are left out. */
+export function recordsByName(
+  hostOf: (id: number | 'bootstrap') => string | undefined,
   brokers: readonly PlacedBroker[],
   bootstrap: readonly string[] = readyAddresses(brokers),
 ): Endpoint[] {
   return [
-    ...recordsAt(exposedHost(pattern, 'bootstrap'), bootstrap),
+    ...recordsAt(hostOf('bootstrap'), bootstrap),
     ...brokers
       .toSorted((a, b) => a.id - b.id)
-      .flatMap(({ id, addresses }) => recordsAt(exposedHost(pattern, id), addresses)),
+      .flatMap(({ id, addresses }) => recordsAt(hostOf(id), addresses)),
   ];
 }
 
 /** Addresses where there are any: a CNAME could stand neither beside them nor beside another. */
-function recordsAt(dnsName: string, addresses: readonly string[]): Endpoint[] {
+function recordsAt(dnsName: string | undefined, addresses: readonly string[]): Endpoint[] {
+  if (dnsName === undefined) return [];
   const all = [...new Set(addresses)].toSorted();
   const ips = all.filter((address) => isIP(address) !== 0);
   const targetsOf = {

@@ -64,9 +64,10 @@ function annotated(text: string | undefined): { read: Configuration; problems: W
 
 const LARGEST_ID = 2_147_483_647;
 
-function patternOf(
+/** The names of brokers, of which only the id is left open. */
+export function patternOf(
   cluster: string,
-  { subdomain, hostPattern }: Configuration,
+  { subdomain, hostPattern }: Pick<Configuration, 'subdomain' | 'hostPattern'>,
 ): { pattern: string | undefined; problems: WishProblem[] } {
   if (hostPattern === undefined && subdomain === undefined) return { pattern: undefined, problems: [] };
   const written = hostPattern ?? `${ID_TOKEN}.$(subdomain)`;

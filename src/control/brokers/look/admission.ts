@@ -30,7 +30,8 @@ export async function admitted(
   return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
 }
 
-async function refusalOf(
+/** Why the API server would not make a pod in the place of a former one; undefined if it would. */
+export async function refusalOf(
   pod: AnyObject,
   former: AnyObject | undefined,
   client: Client,

@@ -1,5 +1,5 @@
 /** What makes brokers reachable from outside: a Service that keeps a port number, and DNS records. */
-import type { AnyObject, OwnerReference } from '../../../kube/object.ts';
+import type { AnyObject, ObjectMeta, OwnerReference } from '../../../kube/object.ts';
 import { hostPortServiceName } from '../expose/names.ts';
 import type { Endpoint } from '../expose/records.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
@@ -35,20 +35,30 @@ interface Kept {
   isReturned: boolean;
 }
 
-/** Has no selector and sends nobody anywhere: while it is there, no other Service of the cluster is given its port. */
 export function hostPortService(
   cluster: BrokerCluster,
   { name, port, hostPort: nodePort, isReturned }: Kept,
   anchorUid: string,
 ): AnyObject {
+  const metadata = withLabel(metadataOf(cluster, hostPortServiceName(cluster.name, name)), KEPT_PORT);
+  return portKeeper({ ...metadata, ownerReferences: keptBy(cluster, anchorUid) }, port, nodePort, isReturned);
+}
+
+/**
+ * Has no selector and sends nobody anywhere: while it is there, no other Service of the cluster is given its port. One that is to
+ * give its number back has none for once.
+ */
+export function portKeeper(
+  metadata: ObjectMeta,
+  port: number,
+  nodePort: number | undefined,
+  isReturned = false,
+): AnyObject {
   const reserved = { name: 'reserved', port, targetPort: port, protocol: 'TCP' };
   return {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: {
-      ...withLabel(metadataOf(cluster, hostPortServiceName(cluster.name, name)), KEPT_PORT),
-      ownerReferences: keptBy(cluster, anchorUid),
-    },
+    metadata,
     spec: isReturned
       ? { type: 'ClusterIP', ports: [reserved] }
       : {
@@ -59,14 +69,22 @@ export function hostPortService(
   };
 }
 
-export function dnsEndpoint(cluster: BrokerCluster, name: string, endpoints: readonly Endpoint[]): AnyObject {
-  return {
-    apiVersion: 'externaldns.k8s.io/v1alpha1',
-    kind: 'DNSEndpoint',
-    metadata: {
-      ...metadataOf(cluster, name),
-      ownerReferences: ownedByKafka(cluster),
-    },
-    spec: { endpoints },
-  };
+/** The number that such a Service was given. */
+export function keptPort(service: AnyObject | undefined): number | undefined {
+  const { ports } = (service?.['spec'] ?? {}) as { ports?: { nodePort?: number }[] };
+  return ports?.[0]?.nodePort || undefined;
 }
+
+export const dnsEndpoint = (
+  cluster: BrokerCluster,
+  name: string,
+  endpoints: readonly Endpoint[],
+): AnyObject =>
+  publishedRecords({ ...metadataOf(cluster, name), ownerReferences: ownedByKafka(cluster) }, endpoints);
+
+export const publishedRecords = (metadata: ObjectMeta, endpoints: readonly Endpoint[]): AnyObject => ({
+  apiVersion: 'externaldns.k8s.io/v1alpha1',
+  kind: 'DNSEndpoint',
+  metadata,
+  spec: { endpoints },
+});

@@ -96,23 +96,6 @@ suite('a Redpanda Cluster', () => {
     assert.match(refusalOf({ enableSasl: true, configuration: { schemaRegistry: {} } }), /need a listener/);
   });
 
-  test('goes on while external connectivity is asked for, and says that it has no effect', () => {
-    for (const spec of [
-      { externalDNSSubdomain: 'a.b' },
-      { externalDNSSubdomain: 'a.b', configuration: {} },
-      { externalConnectivity: { enabled: true } },
-      { configuration: { kafkaApi: [{}, { external: { enabled: true } }] } },
-    ]) {
-      const { model, faults } = reading({ configuration: { kafkaApi: [{}] }, ...spec });
-      assert.equal(model?.kafka.length, 1);
-      assert.deepEqual(
-        faults.map(({ reason }) => reason),
-        ['FieldIgnored'],
-      );
-      assert.match(faults[0]!.message, /external connectivity \(kafkaApi\) has no effect yet/);
-    }
-  });
-
   test('settings are sorted by what they are about, and those of the operator stay its own', () => {
     const { model, faults } = reading({
       superUsers: [{ username: 'root' }],

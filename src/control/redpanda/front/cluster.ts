@@ -7,6 +7,7 @@ import type { Fault } from '../faults.ts';
 import type { RedpandaModel, Storage } from '../model.ts';
 import { MANAGED_ANNOTATION, podName } from '../names.ts';
 import { argumentsOf } from './arguments.ts';
+import type { ExternalWish } from './external.ts';
 import { listenersOf } from './listeners.ts';
 import { settingsOf } from './settings.ts';
 
@@ -26,6 +27,8 @@ export interface Running {
 export interface Reading {
   /** Undefined where something is refused: what runs goes on as it is. */
   model: RedpandaModel | undefined;
+  /** What is asked for of outside; the model has it once it has a port. */
+  external: ExternalWish | undefined;
   faults: Fault[];
 }
 
@@ -34,7 +37,7 @@ const DEFAULT_SIZE = '100Gi';
 
 export function fromCluster(cluster: RedpandaCluster, running: Running | undefined): Reading {
   const { metadata, spec } = cluster;
-  const { listeners, faults: listenerFaults } = listenersOf(cluster);
+  const { listeners, external, faults: listenerFaults } = listenersOf(cluster);
   const { settings, bootstrap, faults: settingFaults } = settingsOf(spec);
   const { replicas = 1, version = '', image = DEFAULT_IMAGE, podDisruptionBudget } = spec;
   const storage = storageOf(spec, running?.storage);
@@ -48,7 +51,7 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
     ...settingFaults,
     ...otherFaults(spec),
   ];
-  if (faults.some((fault) => !isWarning(fault))) return { model: undefined, faults };
+  if (faults.some((fault) => !isWarning(fault))) return { model: undefined, external, faults };
   const model: RedpandaModel = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -60,12 +63,13 @@ export function fromCluster(cluster: RedpandaCluster, running: Running | undefin
     arguments: argumentsOf(spec),
     developerMode: spec.configuration.developerMode ?? false,
     ...listeners,
+    external: undefined,
     settings,
     bootstrap,
     disruptionBudget: budgetOf(podDisruptionBudget),
     ...podWishes(spec),
   };
-  return { model, faults };
+  return { model, external, faults };
 }
 
 function podWishes(

@@ -1,0 +1,208 @@
+/**
+ * A Redpanda cluster that is opened to clients outside while it runs, by names and by addresses of its nodes, and closed again. The
+ * stand-in listens and tells addresses as the rendered `redpanda.yaml` says, so that a wrong one keeps the client out.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { probeCluster } from '../../../src/probe/cluster.ts';
+import { findingsOf } from '../../../src/probe/findings.ts';
+import type { ProbedCluster } from '../../../src/probe/probed.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
+import { consume, produce } from '../../support/clients.ts';
+import { createAuthority } from '../../support/pki.ts';
+import type { Authority } from '../../support/pki.ts';
+import { PATIENCE } from '../brokers/fixture.ts';
+import type { Bed } from '../brokers/fixture.ts';
+import { cluster, podUids, startPlane, startRedpandaBed, untilCondition, untilQuiescent } from './fixture.ts';
+
+const SUBDOMAIN = 'panda.example.test';
+const IDS = [0, 1, 2];
+const SERVICE = { group: '', version: 'v1', kind: 'Service' };
+const POD = { group: '', version: 'v1', kind: 'Pod' };
+const TLS = { enabled: true, nodeSecretRef: { name: 'panda-tls' } };
+const NAMED = { tls: TLS, external: { enabled: true, subdomain: SUBDOMAIN } };
+const BY_ADDRESS = { external: { enabled: true, preferredAddressType: 'InternalIP' } };
+
+interface Endpoint {
+  dnsName: string;
+  targets: string[];
+}
+
+describe('an exposed Redpanda cluster', () => {
+  let bed: Bed;
+  let authority: Authority;
+  before(async () => {
+    authority = await createAuthority('clients of panda');
+    bed = await startRedpandaBed(await startPlane());
+    const dns = ['bootstrap', ...IDS].map((id) => `${id}.${SUBDOMAIN}`);
+    const { certPem, keyPem } = await authority.issue({ commonName: 'panda', dns });
+    const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(keyPem) };
+    await bed.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'panda-tls', namespace: 'default' }, data }); // prettier-ignore
+  });
+  after(() => bed?.[Symbol.asyncDispose]());
+
+  const panda = (external?: object) =>
+    cluster('panda', { replicas: 3 }, { kafkaApi: [{ port: 9092 }, ...(external ? [external] : [])] });
+  const target = () => ({
+    bootstrap: 'panda-cluster.default.svc:9092',
+    topic: 'numbers',
+    hostsFile: bed.runner.hostsFile,
+    timeoutMs: 300_000,
+  });
+  const records = Array.from({ length: 100 }, (_, n) => ({ key: `k${n}`, value: `v${n}` }));
+  const keysOf = (all: readonly { key: string | null }[]) => all.map(({ key }) => key ?? '').toSorted();
+  const nothingIsLost = async () =>
+    assert.deepEqual(keysOf(await consume('java', { ...target(), count: records.length })), keysOf(records));
+  const uids = () => podUids(bed, 'panda', 3);
+
+  const dnsRecords = async () => {
+    const found = await bed.client.get(
+      { group: 'externaldns.k8s.io', version: 'v1alpha1', kind: 'DNSEndpoint' },
+      { namespace: 'default', name: 'panda-external' },
+    );
+    return ((found?.['spec'] ?? {}) as { endpoints?: Endpoint[] }).endpoints;
+  };
+  const addressesOf = async (host: string): Promise<string[]> => {
+    const found = ((await dnsRecords()) ?? []).flatMap(({ dnsName, targets }) => (dnsName === host ? targets : [])); // prettier-ignore
+    if (found.length === 0) throw new Error(`no record for ${host}`);
+    return found;
+  };
+  const nodePort = async () => {
+    const { spec } = ((await bed.get('Service', 'panda-external')) ?? {}) as { spec?: { ports: { nodePort: number }[] } }; // prettier-ignore
+    return spec?.ports[0]?.nodePort;
+  };
+  const nodeOf = async (ordinal: number) =>
+    ((await bed.get('Pod', `panda-${ordinal}`))?.['spec'] as { nodeName?: string } | undefined)?.nodeName;
+  const addressOfNode = async (name: string, type: string) => {
+    const node = await bed.client.get({ group: '', version: 'v1', kind: 'Node' }, { name });
+    const { addresses } = (node?.['status'] ?? {}) as { addresses?: { type: string; address: string }[] };
+    return addresses?.find((one) => one.type === type)?.address;
+  };
+
+  /** Applies it, and waits until every broker was restarted for it, one at a time. */
+  async function rolledTo(external: object | undefined) {
+    const old = await uids();
+    await bed.apply(panda(external));
+    const areNew = async () =>
+      (await uids()).every((uid, ordinal) => uid !== undefined && uid !== old[ordinal]);
+    await waitFor('all brokers were restarted', areNew, PATIENCE);
+    return untilQuiescent(bed, 'panda');
+  }
+
+  /** As a client outside that knows one address finds the brokers. */
+  async function untilReached(
+    first: { host: string; port: number },
+    options: Omit<Parameters<typeof probeCluster>[1], 'timeoutMs'>,
+  ) {
+    let last: ProbedCluster | undefined;
+    const isReached = async () => {
+      last = await probeCluster([first], { ...options, timeoutMs: 60_000 });
+      return last.brokers.length === 3 && findingsOf(last).length === 0;
+    };
+    await waitFor('all brokers are reached', isReached, PATIENCE).catch((error: unknown) =>
+      assert.fail(`${String(error)}: ${JSON.stringify(last && findingsOf(last))}`),
+    );
+    return last!.brokers.map(({ nodeId, host, port }) => `${nodeId} ${host}:${port}`).toSorted();
+  }
+
+  const byNames = async () =>
+    untilReached(
+      { host: `bootstrap.${SUBDOMAIN}`, port: (await nodePort())! },
+      { resolve: addressesOf, tls: { ca: authority.certPem } },
+    );
+
+  test('runs without at first', async () => {
+    await bed.apply(panda());
+    const { nodes } = await untilQuiescent(bed, 'panda');
+    assert.deepEqual(Object.keys(nodes ?? {}), ['internal']);
+    await produce('java', { ...target(), records });
+  });
+
+  test('is opened while it runs: each broker is reached straight, by its name and with TLS', async () => {
+    const before = (await bed.get('Service', 'panda'))?.metadata.resourceVersion;
+    const { nodes } = await rolledTo(NAMED);
+    const port = await nodePort();
+    assert.deepEqual(
+      nodes?.external,
+      IDS.map((id) => `${id}.${SUBDOMAIN}:${port}`),
+    );
+    assert.equal(nodes.externalBootstrap?.ingress?.[0]?.hostname, `bootstrap.${SUBDOMAIN}`);
+    assert.deepEqual(
+      await byNames(),
+      IDS.map((id) => `${id} ${id}.${SUBDOMAIN}:${port}`),
+    );
+    assert.equal(new Set(await Promise.all(IDS.map(nodeOf))).size, 3, 'one of them a node');
+    assert.equal(
+      (await bed.get('Service', 'panda'))?.metadata.resourceVersion,
+      before,
+      'inside nothing changed',
+    );
+    await nothingIsLost();
+  });
+
+  test('keeps its port when the Service is deleted, and restarts nobody for that', async () => {
+    const [port, before] = [await nodePort(), await uids()];
+    await bed.restartOperator({}, () =>
+      bed.client.delete(SERVICE, { namespace: 'default', name: 'panda-external' }).then(() => {}),
+    );
+    await waitFor('the Service is back with its number', async () => (await nodePort()) === port, PATIENCE);
+    await untilQuiescent(bed, 'panda');
+    assert.deepEqual(await uids(), before);
+  });
+
+  test('one broker that moves is found where it is, and only its record changes', async () => {
+    const [stays, left] = [await addressesOf(`0.${SUBDOMAIN}`), await nodeOf(2)];
+    const before = await addressesOf(`2.${SUBDOMAIN}`);
+    await bed.runner.cordon(left!);
+    await bed.client.delete(POD, { namespace: 'default', name: 'panda-2' });
+    const hasMoved = async () => {
+      const now = await addressesOf(`2.${SUBDOMAIN}`).catch(() => before);
+      return now.join() !== before.join();
+    };
+    await waitFor('the record has changed', hasMoved, PATIENCE);
+    await byNames();
+    assert.deepEqual(await addressesOf(`0.${SUBDOMAIN}`), stays);
+    assert.notEqual(await nodeOf(2), left);
+    await untilQuiescent(bed, 'panda');
+  });
+
+  test('restarts nobody for pods that nobody would let in', async () => {
+    const enforce = (value: string) =>
+      bed.plane.kubectl(['label', 'namespace/default', `pod-security.kubernetes.io/enforce${value}`]);
+    assert.equal((await enforce('=baseline')).code, 0);
+    const before = await uids();
+    await bed.apply(panda({ ...NAMED, external: { ...NAMED.external, endpointTemplate: 'b-{{.Index}}' } }));
+    const { conditions = [] } = await untilCondition(bed, 'panda', 'OperatorQuiescent', ({ reason }) => reason === 'RollBlocked'); // prettier-ignore
+    assert.match(JSON.stringify(conditions), /violates PodSecurity .*baseline.*hostPort/);
+    assert.deepEqual(await uids(), before);
+    assert.equal((await enforce('-')).code, 0);
+  });
+
+  test('without names clients are told the addresses of the nodes, and the records go', async () => {
+    const { nodes } = await rolledTo(BY_ADDRESS);
+    const port = await nodePort();
+    const addresses = await Promise.all(
+      IDS.map(async (id) => addressOfNode((await nodeOf(id))!, 'InternalIP')),
+    );
+    const expected = addresses.map((address) => `${address}:${port}`);
+    assert.deepEqual(nodes?.external, expected);
+    const reached = await untilReached(
+      { host: addresses[1]!, port: port! },
+      { resolve: async (host) => [host] },
+    );
+    assert.deepEqual(
+      reached,
+      expected.map((address, id) => `${id} ${address}`),
+    );
+    assert.deepEqual((await dnsRecords()) ?? [], []);
+  });
+
+  test('is closed again, keeps its port for later, and has lost nothing', async () => {
+    const port = await nodePort();
+    const { nodes } = await rolledTo(undefined);
+    assert.deepEqual(Object.keys(nodes ?? {}), ['internal']);
+    assert.equal(await nodePort(), port);
+    assert.doesNotMatch(JSON.stringify(await bed.get('Pod', 'panda-0')), /hostPort/);
+    await nothingIsLost();
+  });
+});
