@@ -13,7 +13,7 @@ import {
 } from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { secretPolicy } from './secret-policy.ts';
-import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
+import { LEADER_RULES, everywhereRules, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 
 export interface InstallOptions {
@@ -44,6 +44,7 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
     boundRole({ name, labels: LABELS, ...(where !== undefined && { namespace: where }) }, rules, local);
   // Named after the operator's namespace, since two operators may watch one namespace, or each the other's.
   const watcher = `${NAME}.${namespace}`;
+  const everywhere = everywhereRules(roads);
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: namespaceMetadata(namespace) },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
@@ -52,7 +53,9 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
           ...secretPolicy({ name: watcher, labels: LABELS }, local, roads),
           ...bound(undefined, NAME, operatorRules(roads)),
         ]
-      : []),
+      : everywhere.length > 0
+        ? bound(undefined, watcher, everywhere)
+        : []),
     ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
     ...bound(namespace, NAME, LEADER_RULES),
     deployment(options),

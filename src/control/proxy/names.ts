@@ -88,6 +88,9 @@ export const serviceHost = (service: string, namespace: string, clusterDomain: s
 export const namedPattern = (pattern: string, cluster: string) =>
   pattern.replaceAll('$(virtualClusterName)', cluster);
 
+/** On a KafkaProtocolFilter, with the value `true`: only who may change KafkaProxies may change it. */
+export const PROTECTED_LABEL = 'isthmus.dev/protected';
+
 export const NODE_ID = '$(nodeId)';
 
 /** The host name of one node. */

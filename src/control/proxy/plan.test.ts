@@ -112,6 +112,20 @@ suite('mistakes', () => {
     assert.ok(isServed(), 'a Kafka that is missing is no reason to stop');
   });
 
+  test('host names are granted to nobody new while NamePolicies cannot be read, and the proxy says so', () => {
+    const undiscovered = new Set<RowName<ProxyViews>>(['namePolicies']);
+    const memory = createMemoryCluster([], undiscovered);
+    memory.put(resource('KafkaProxy', 'p', {}));
+    const loadBalancer = { bootstrapAddressPattern: 'boot.x', brokerAddressPattern: 'b-$(nodeId).x' };
+    memory.put(resource('KafkaProxyIngress', 'in', { proxyRef, loadBalancer }));
+    memory.put(resource('KafkaClusterRef', 'k', { bootstrap: 'k:9092' }));
+    memory.put(cluster('a', { targetCluster: { clusterRef: { name: 'k' } } }));
+    const reasons = () => JSON.stringify(memory.plan(PROXY, NOW).statuses);
+    assert.match(reasons(), /HostNameNotAllowed.*granted to nobody new.*cannot read NamePolicies/);
+    undiscovered.clear();
+    assert.doesNotMatch(reasons(), /HostNameNotAllowed/);
+  });
+
   test('ports of a Service that could not be deleted stay its own, however long that takes', () => {
     const memory = start(cluster('a'));
     apply(memory);
