@@ -29,6 +29,8 @@ export interface InstallOptions {
   kafkaImages?: Readonly<Record<string, string>>;
   /** The DNS server that clients outside use, for probes. */
   probeResolver?: string;
+  /** Networks of special addresses that are probed all the same. */
+  probeNetworks?: readonly string[];
 }
 
 const NAME = OPERATOR_NAME;
@@ -92,7 +94,7 @@ function deployment(options: InstallOptions): Manifest {
 
 function container(options: InstallOptions): object {
   const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
-  const { probeResolver } = options;
+  const { probeResolver, probeNetworks = [] } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -107,6 +109,7 @@ function container(options: InstallOptions): object {
       ...modules,
       ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
       ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
+      ...(probeNetworks.length > 0 ? [`--probe-networks=${probeNetworks.join(',')}`] : []),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
