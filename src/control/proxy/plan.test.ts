@@ -153,7 +153,7 @@ suite('mistakes', () => {
 
   test('what gets room only because the proxy refuses another is checked, too', async () => {
     const filter = (name: string): AnyObject => ({
-      ...resource('KafkaProtocolFilter', name, { type: 'x', config: { text: 'x'.repeat(400_000) } }),
+      ...resource('KafkaProtocolFilter', name, { type: 'x', config: { text: 'x'.repeat(250_000) } }),
       apiVersion: 'filter.kroxylicious.io/v1alpha1',
     });
     const names = ['a', 'b', 'c', 'd'];
