@@ -126,6 +126,38 @@ suite('mistakes', () => {
     assert.doesNotMatch(reasons(), /HostNameNotAllowed/);
   });
 
+  test('no virtual cluster has ports for more brokers than its share, so that a few leave room for others', () => {
+    const wide = (name: string) => ({
+      ...resource('KafkaClusterRef', name, { bootstrap: 'k:9092', nodeIdRanges: [{ start: 0, end: 999 }] }),
+    });
+    const greedy = Array.from({ length: 20 }, (_, i) =>
+      cluster(`greedy-${i}`, { targetCluster: { clusterRef: { name: 'wide' } } }),
+    );
+    const memory = start(...greedy, cluster('z'));
+    memory.put(wide('wide'));
+    apply(memory);
+    const portsOf = (name: string) => {
+      const service = memory.get('Service', `default/${name}-in`);
+      return (service?.['spec'] as { ports: unknown[] } | undefined)?.ports.length ?? 0;
+    };
+    assert.deepEqual([portsOf('greedy-0'), portsOf('greedy-19'), portsOf('z') > 1], [257, 257, true]);
+    const statuses = JSON.stringify(memory.plan(PROXY, NOW).statuses);
+    assert.match(statuses, /BrokersWithoutPort.*limits\.maxNodesPerVirtualCluster/);
+    // An admin may allow more, and less takes nothing away.
+    const allowing = (maxNodesPerVirtualCluster: number) =>
+      memory.put({
+        ...memory.get('KafkaProxy', 'default/p')!,
+        spec: { limits: { maxNodesPerVirtualCluster } },
+      });
+    allowing(600);
+    apply(memory);
+    assert.equal(portsOf('greedy-0'), 601);
+    allowing(1);
+    apply(memory);
+    assert.equal(portsOf('greedy-0'), 601);
+    assert.doesNotMatch(memory.plan(PROXY, NOW).config.text, /maxNodesPerVirtualCluster/);
+  });
+
   test('ports of a Service that could not be deleted stay its own, however long that takes', () => {
     const memory = start(cluster('a'));
     apply(memory);
