@@ -30,6 +30,14 @@ const wellBehaved = Array.from({ length: OBJECTS }, (_, object) =>
   ),
 );
 
+/** Without it delegations would be refused before anything is decided about them. */
+const POLICY = {
+  apiVersion: 'isthmus.dev/v1alpha1',
+  kind: 'NamePolicy',
+  metadata: { name: 'delegations' },
+  spec: { zone: ZONE, namespaces: {}, delegations: true },
+};
+
 async function create(plane: ControlPlane, object: object): Promise<void> {
   const { code, stderr } = await plane.kubectl(['create', '-f', '-'], { stdin: JSON.stringify(object) });
   if (code !== 0) throw new Error(`kubectl create: ${stderr}`);
@@ -57,7 +65,7 @@ export async function attackDns(
 ): Promise<Map<string, Trial[]>> {
   await using plane = await startControlPlane();
   await installKinds(plane);
-  for (const object of wellBehaved) await create(plane, object);
+  for (const object of [POLICY, ...wellBehaved]) await create(plane, object);
   const directory = workspace('hostile-dns');
   const file = join(directory, 'dns.yaml');
   const listen = [`127.0.0.1:${PORT}`];

@@ -50,6 +50,19 @@ export function parseNamespaces(text: string): string[] {
   return parseList(text).map(parseNamespace);
 }
 
+/** Reads networks (`127.0.0.0/8`) and addresses. */
+export function parseNetworks(text: string): string[] {
+  const networks = parseList(text);
+  const wrong = networks.find((one) => {
+    const [address = '', bits, ...rest] = one.split('/');
+    const most = isIPv6(address) ? 128 : 32;
+    const isPrefix = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    return isIP(address) === 0 || !isPrefix || rest.length > 0;
+  });
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is no network, as 127.0.0.0/8 is.`);
+  return networks;
+}
+
 /** Reads the names of npm packages. */
 export function parsePackages(text: string): string[] {
   const names = parseList(text);

@@ -9,6 +9,7 @@ import {
   filterModulesOption,
   kafkaImageOption,
   namespacesOption,
+  probeNetworksOption,
   probeResolverOption,
   roadsOption,
 } from './operator.ts';
@@ -23,6 +24,7 @@ interface InstallFlags {
   filterModules: string[];
   kafkaImage: Record<string, string>;
   probeResolver?: string;
+  probeNetworks?: string[];
   podMonitor?: boolean;
   output: 'yaml' | 'json';
   crds: Crds;
@@ -58,6 +60,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
+    .addOption(probeNetworksOption())
     .option(
       '--pod-monitor',
       'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',

@@ -8,6 +8,7 @@ import {
   parseList,
   parseNamespace,
   parseNamespaces,
+  parseNetworks,
   parsePackages,
   parsePort,
   parseResolver,
@@ -31,6 +32,7 @@ interface OperatorFlags {
   filterModules: string[];
   kafkaImage: Record<string, string>;
   probeResolver?: string;
+  probeNetworks?: string[];
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -62,6 +64,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
+    .addOption(probeNetworksOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -120,6 +123,14 @@ export function probeResolverOption(): Option {
     '--probe-resolver <address[:port]>',
     'the DNS server that clients outside use: probes of exposed brokers ask it (default: the pod’s own)',
   ).argParser(parseResolver);
+}
+
+/** The `--probe-networks` option. */
+export function probeNetworksOption(): Option {
+  return new Option(
+    '--probe-networks <list>',
+    'networks of loopback, link-local or metadata addresses at which brokers are probed all the same (default: none)',
+  ).argParser(parseNetworks);
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

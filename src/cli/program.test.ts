@@ -52,6 +52,7 @@ suite('the program', () => {
       ['operator', '--kafka-image', '4.3.1'],
       ['install', '--kafka-image', 'latest=apache/kafka'],
       ['install', '--probe-resolver', 'dns.example.com'],
+      ['install', '--probe-networks', '127.0.0.1/33'],
       ['install', '--crds', ''],
       ['install', '--crds', 'stirmzi'],
       ['install', '--crds', 'none,strimzi'],
@@ -72,7 +73,7 @@ suite('the program', () => {
   });
 
   test('images of Kafka and a resolver are told to the operator, and a PodMonitor is printed where asked for', async () => {
-    const resolver = ['--probe-resolver', '192.0.2.53:5353'];
+    const resolver = ['--probe-resolver', '192.0.2.53:5353', '--probe-networks', '127.0.0.0/8,fe80::1'];
     const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
     const { out } = await isthmus(
       'install',
@@ -90,6 +91,7 @@ suite('the program', () => {
       '--kafka-image=4.3.1=r.test/kafka:a',
       '--kafka-image=4.2.1=r.test/kafka:b',
       '--probe-resolver=192.0.2.53:5353',
+      '--probe-networks=127.0.0.0/8,fe80::1',
     ])
       assert.ok(deployment.includes(JSON.stringify(flag)), flag);
     assert.ok(items.some(({ kind }) => kind === 'PodMonitor'));

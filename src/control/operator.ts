@@ -44,6 +44,8 @@ export interface OperatorOptions {
   kafkaImages?: Readonly<Record<string, string>> | undefined;
   /** The DNS server that clients outside use, for probes of exposed brokers; the machine's own if left out. */
   probeResolver?: string | undefined;
+  /** Networks of loopback, link-local and metadata addresses that are probed all the same; none if left out. */
+  probeNetworks?: readonly string[] | undefined;
   /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
   certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
@@ -131,6 +133,7 @@ function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metric
     holder: namespace ?? LOCAL,
     operator: ownPods(),
     probeResolver: options.probeResolver,
+    probeNetworks: options.probeNetworks,
   };
   return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
 }

@@ -70,6 +70,7 @@ suite('config', () => {
         (error: Error) => pattern.test(error.message) && !error.message.includes('sesame'),
       );
     refused('password: "sesame\n', /config\.yaml: Missing closing .* at line 2, column 1$/);
+    refused('a: *sesame\n', /config\.yaml: it has an alias without an anchor/);
     refused('a: sesame\n---\nb: 1\n', /config\.yaml: one YAML document is expected, not several at line 2, /);
     const source = { env: { X_ROADS: '[sesame' }, envPrefix: 'X' };
     assert.throws(() => loadConfig(schema, source), /X_ROADS: .* at line 1, column \d+$/);

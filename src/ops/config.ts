@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { YAMLParseError, parse } from 'yaml';
 import type { z } from 'zod';
 import { IsthmusError, messageOf } from './errors.ts';
+import { parseSecretYaml } from './yaml.ts';
 
 export interface ConfigSource {
   /** A YAML file; its absence is an error when it is named. */
@@ -45,14 +45,9 @@ function valueAt(document: unknown, path: readonly PropertyKey[]): unknown {
 /** Reads one YAML document. What is wrong is named by its place and never quoted: the line may hold a secret. */
 export function parseYaml(text: string, where: string): unknown {
   try {
-    return parse(text);
+    return parseSecretYaml(text);
   } catch (cause) {
-    const [message = ''] = messageOf(cause).split('\n');
-    const isSeveral = cause instanceof YAMLParseError && cause.code === 'MULTIPLE_DOCS';
-    const what = isSeveral
-      ? message.replace(/^.*(?= at line)/, 'one YAML document is expected, not several')
-      : message;
-    throw new IsthmusError('CONFIG_INVALID', `${where}: ${what.replace(/:$/, '')}`);
+    throw new IsthmusError('CONFIG_INVALID', `${where}: ${messageOf(cause)}`);
   }
 }
 

@@ -17,6 +17,8 @@ export interface ProbeOptions {
   withoutLogin?: boolean;
   /** For the whole way to one address. */
   timeoutMs: number;
+  /** Why an address is not to be connected to; each is, if left out. */
+  refusal?: (address: string) => string | undefined;
 }
 
 export interface Endpoint {
@@ -62,6 +64,8 @@ async function probeAddress(
   options: ProbeOptions,
   onCluster: (seen: SeenCluster) => void,
 ): Promise<ProbedAddress> {
+  const refused = options.refusal?.(address);
+  if (refused !== undefined) return { address, passed: [], failed: { step: 'connect', problem: refused } };
   const passed: Passed[] = [];
   let since = performance.now();
   const pass = (step: Step) => {

@@ -48,7 +48,13 @@ export function planLocally(
   checked?: ConfigRejections,
 ): LocalPlan {
   const { distinct, faults } = distinctNames(snapshot.virtualClusters);
-  const none = { hostsElsewhere: createHostIndex(), namePolicies: [], namespaceLabels: {}, grantsBeside: [] };
+  const none = {
+    hostsElsewhere: createHostIndex(),
+    namePolicies: [],
+    unreadablePolicies: [],
+    namespaceLabels: {},
+    grantsBeside: [],
+  };
   const live = { ...none, tlsRoutes: [], configParts: new Map() };
   const input = { proxy: undefined, snapshot: { ...snapshot, virtualClusters: distinct }, live, now };
   const [proxy] = snapshot.proxies;

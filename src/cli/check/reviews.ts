@@ -1,6 +1,6 @@
 /** Asks the API server who may do what, by access reviews: roles can be bound in more ways than one could read. */
 import { OPERATOR_NAME } from '../../control/install/objects.ts';
-import { LEADER_RULES, namespacedRules, operatorRules } from '../../control/install/rbac.ts';
+import { LEADER_RULES, everywhereRules, namespacedRules, operatorRules } from '../../control/install/rbac.ts';
 import type { PolicyRule } from '../../control/kernel/rights.ts';
 import type { Client } from '../../kube/http/client.ts';
 import { forEachLimit } from '../../ops/for-each-limit.ts';
@@ -39,7 +39,10 @@ export function reviewOperator(
     ...questionsOf(LEADER_RULES, namespace),
     ...(watchNamespaces.length === 0
       ? questionsOf(operatorRules(roads), undefined)
-      : watchNamespaces.flatMap((watched) => questionsOf(namespacedRules(roads), watched))),
+      : [
+          ...questionsOf(everywhereRules(roads), undefined),
+          ...watchNamespaces.flatMap((watched) => questionsOf(namespacedRules(roads), watched)),
+        ]),
   ];
   const user = `system:serviceaccount:${namespace}:${OPERATOR_NAME}`;
   const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'];

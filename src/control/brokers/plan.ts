@@ -45,6 +45,8 @@ export interface KafkaSettings extends BrokerSettings {
   operator: OperatorPods | undefined;
   /** The DNS server that clients outside use, for probes: an address, and a port if it is another than 53. */
   probeResolver?: string | undefined;
+  /** Networks of loopback, link-local and metadata addresses that are probed all the same. */
+  probeNetworks?: readonly string[] | undefined;
 }
 
 export interface KafkaPlan extends Plan<Action> {

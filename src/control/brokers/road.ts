@@ -49,7 +49,8 @@ export function kafkaRoad({ settings, client, metrics, log }: KafkaRoadOptions):
       const { watched: caches, targets, events } = context;
       const told = new BoundedMap<string, readonly ToldListener[]>(MAX_KAFKAS);
       const reconciler = kafkaReconciler({ caches, client, targets, settings, told, events, metrics, log });
-      const prober = probeReconciler({ caches, told, resolve: resolverOf(settings), metrics });
+      const networks = settings.probeNetworks;
+      const prober = probeReconciler({ caches, told, resolve: resolverOf(settings), networks, metrics });
       const entities = { caches, client, log };
       const { certificateTimes } = settings;
       const controller = (reconcile: RoadController['reconcile']) => ({

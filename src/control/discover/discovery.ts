@@ -32,6 +32,7 @@ import { openGrantBook } from './records/grant-book.ts';
 import type { GrantBook } from './records/grant-book.ts';
 import { localRecords } from './records/local-names.ts';
 import { VERSION_RECORD } from './records/mcs-records.ts';
+import { reportUnreadable } from './records/policies.ts';
 import { createPublisher } from './records/publisher.ts';
 import type { ObjectRecords, Publisher } from './records/publisher.ts';
 import { NOTHING_CONFIGURED } from './records/reserved.ts';
@@ -105,7 +106,7 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
   const publisher = createPublisher({
     sink,
     configured,
-    policies: () => set.policies(),
+    policies: reportUnreadable(() => set.policies(), { events, log }),
     labelsOf: (namespace) => set.labelsOf(namespace),
     events,
     log,

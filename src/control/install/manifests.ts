@@ -13,7 +13,7 @@ import {
 } from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { secretPolicy } from './secret-policy.ts';
-import { LEADER_RULES, namespacedRules, operatorRules } from './rbac.ts';
+import { LEADER_RULES, everywhereRules, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 
 export interface InstallOptions {
@@ -29,6 +29,8 @@ export interface InstallOptions {
   kafkaImages?: Readonly<Record<string, string>>;
   /** The DNS server that clients outside use, for probes. */
   probeResolver?: string;
+  /** Networks of special addresses that are probed all the same. */
+  probeNetworks?: readonly string[];
 }
 
 const NAME = OPERATOR_NAME;
@@ -44,6 +46,7 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
     boundRole({ name, labels: LABELS, ...(where !== undefined && { namespace: where }) }, rules, local);
   // Named after the operator's namespace, since two operators may watch one namespace, or each the other's.
   const watcher = `${NAME}.${namespace}`;
+  const everywhere = everywhereRules(roads);
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: namespaceMetadata(namespace) },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: local },
@@ -52,7 +55,9 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
           ...secretPolicy({ name: watcher, labels: LABELS }, local, roads),
           ...bound(undefined, NAME, operatorRules(roads)),
         ]
-      : []),
+      : everywhere.length > 0
+        ? bound(undefined, watcher, everywhere)
+        : []),
     ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
     ...bound(namespace, NAME, LEADER_RULES),
     deployment(options),
@@ -89,7 +94,7 @@ function deployment(options: InstallOptions): Manifest {
 
 function container(options: InstallOptions): object {
   const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
-  const { probeResolver } = options;
+  const { probeResolver, probeNetworks = [] } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -104,6 +109,7 @@ function container(options: InstallOptions): object {
       ...modules,
       ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
       ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
+      ...(probeNetworks.length > 0 ? [`--probe-networks=${probeNetworks.join(',')}`] : []),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

@@ -4,11 +4,9 @@
  */
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
+import { PROTECTED_LABEL } from '../proxy/names.ts';
 import { boundPolicy, labelsOf } from './objects.ts';
 import type { Manifest } from './objects.ts';
-
-/** On a KafkaProtocolFilter, with the value `true`. */
-export const PROTECTED_LABEL = 'isthmus.dev/protected';
 
 export function filterProtection(): Manifest[] {
   const metadata = { name: 'isthmus-protected-filters', labels: labelsOf('personas') };

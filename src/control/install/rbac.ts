@@ -43,7 +43,12 @@ export function operatorRules(roads: readonly OperatorRoad[]): PolicyRule[] {
   return rulesOf(rightsFor(roads));
 }
 
-/** The same within one namespace, for an operator that watches only some. It does without kinds that are in no namespace. */
+/** The same within one namespace, for an operator that watches only some. */
 export function namespacedRules(roads: readonly OperatorRoad[]): PolicyRule[] {
   return rulesOf(rightsFor(roads).filter(({ scope }) => scope === 'Namespaced'));
+}
+
+/** What such an operator may read that is in no namespace. It does without most such kinds. */
+export function everywhereRules(roads: readonly OperatorRoad[]): PolicyRule[] {
+  return rulesOf(rightsFor(roads).filter(({ everywhere }) => everywhere));
 }

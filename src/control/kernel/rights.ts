@@ -16,6 +16,8 @@ export interface Right {
   resource: string;
   verbs: readonly string[];
   scope: WatchedKind['scope'];
+  /** Whether an operator of some namespaces has it, too, though it is for none of them. */
+  everywhere?: boolean;
 }
 
 /** In the order in which people read them. */
@@ -40,7 +42,8 @@ export function rightsOf<V>(table: WatchTable<V>): Right[] {
   return rowsOf(table).flatMap(([, row]) => rightsOfRow(row));
 }
 
-function rightsOfRow({ kind, owned, kept, metadataOnly, writesStatus, verbs = [] }: Watch<never>): Right[] {
+function rightsOfRow(row: Watch<never>): Right[] {
+  const { kind, owned, kept, metadataOnly, writesStatus, verbs = [], everywhere = false } = row;
   const { group, plural, scope } = kind;
   const all = [
     ...FOLLOW,
@@ -51,7 +54,7 @@ function rightsOfRow({ kind, owned, kept, metadataOnly, writesStatus, verbs = []
     ...verbs,
   ];
   return [
-    { group, resource: plural, verbs: all, scope },
+    { group, resource: plural, verbs: all, scope, ...(everywhere && { everywhere }) },
     ...(writesStatus ? [{ group, resource: `${plural}/status`, verbs: ['patch'], scope }] : []),
   ];
 }

@@ -35,6 +35,8 @@ export interface Watch<V> {
   optional?: boolean;
   /** Of an optional kind: whether to have no right to it is as good as to have none of it; otherwise it is waited for. */
   dispensable?: boolean;
+  /** Of an optional kind that is in no namespace: whether an operator of some namespaces follows it, too, and has a right to it. */
+  everywhere?: boolean;
   labelSelector?: string;
   fieldSelector?: string;
   /**

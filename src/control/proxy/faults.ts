@@ -44,6 +44,9 @@ const CONDITION_OF = {
   /** Wishes for annotations and labels: served all the same, without them. */
   InfrastructureNotAllowed: 'Ready',
   InfrastructureWithoutEffect: 'Ready',
+  /** Of the KafkaProxy alone: developers may change a filter that is mandatory; who may have which names is not known. */
+  FilterNotProtected: 'Ready',
+  NamePolicyUnreadable: 'Ready',
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
   /** As the pods find out. */
@@ -68,7 +71,13 @@ export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = fau
 >({
   conditionOf: CONDITION_OF,
   // Nothing is wrong yet: the condition stays True, and says so.
-  warnings: new Set(['CertificateExpiring', 'InfrastructureNotAllowed', 'InfrastructureWithoutEffect']),
+  warnings: new Set([
+    'CertificateExpiring',
+    'InfrastructureNotAllowed',
+    'InfrastructureWithoutEffect',
+    'FilterNotProtected',
+    'NamePolicyUnreadable',
+  ]),
 });
 
 /** Which changes of conditions a person should hear of. */
@@ -81,6 +90,8 @@ export const PROXY_EVENTS: EventRules = {
     CertificateExpiring: 'CertificateExpired',
     InfrastructureNotAllowed: '',
     InfrastructureWithoutEffect: '',
+    FilterNotProtected: '',
+    NamePolicyUnreadable: '',
   },
   onlyOf: { PodsNotReady: 'KafkaProxy', PodsUnreachable: 'KafkaProxy' },
 };

@@ -7,6 +7,8 @@ export const MANAGEMENT_PORT = 9190;
  * Container ports that virtual clusters are given. Above the well-known ones, below those the kernel gives to clients; and in no
  * more blocks than the status of a KafkaProxy has room for.
  */
+/** The share of one virtual cluster, unless its KafkaProxy says otherwise: 60 that take all of theirs have room. */
+export const MAX_NODES = 256;
 export const CONTAINER_PORTS = { first: 10_000, last: 29_999, maxBlocks: 4096, maxNodeRanges: 8192 };
 /** What the Services behind Routes and TLSRoutes listen on; nobody but the router sees it. */
 export const BACKEND_PORT = 9082;
@@ -87,6 +89,9 @@ export const serviceHost = (service: string, namespace: string, clusterDomain: s
 /** A host name pattern of a user, for one virtual cluster. */
 export const namedPattern = (pattern: string, cluster: string) =>
   pattern.replaceAll('$(virtualClusterName)', cluster);
+
+/** On a KafkaProtocolFilter, with the value `true`: only who may change KafkaProxies may change it. */
+export const PROTECTED_LABEL = 'isthmus.dev/protected';
 
 export const NODE_ID = '$(nodeId)';
 

@@ -5,7 +5,6 @@ import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
 import { tlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { Kind, Resource } from '../../resources/kind.ts';
-import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
 import { kafkaProxyIngress } from '../../resources/kroxylicious/kafka-proxy-ingress.ts';
@@ -21,6 +20,7 @@ import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
+import { readNamePolicies } from '../shared/name-policy.ts';
 import type { ManagementAccesses } from './pods/management-access.ts';
 import { grantsIn, hostsElsewhere } from './evaluate/other-proxies.ts';
 import { keysOfKind, refsOfProxy } from './refs.ts';
@@ -227,7 +227,7 @@ function liveOf(
     services: byName(views.services.find('proxy', key)),
     routes: owned(route, views.routes),
     tlsRoutes: owned(tlsRoute, views.tlsRoutes),
-    namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
+    ...policiesOf(caches),
     namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
     grantsBeside: views.proxies
       .list(namespace)
@@ -238,6 +238,16 @@ function liveOf(
     pods: livePods(views.pods.find('proxy', key), answers),
   };
 }
+
+/** Policies that have not been read yet, or may not be, could forbid any name. */
+function policiesOf({ views, undiscovered }: ProxyCaches) {
+  const { policies, unreadable } = readNamePolicies(views.namePolicies?.list() ?? []);
+  const unread = undiscovered.has('namePolicies') ? [{ zone: '', problem: UNREAD_POLICIES }] : [];
+  return { namePolicies: policies, unreadablePolicies: [...unreadable, ...unread] };
+}
+
+const UNREAD_POLICIES =
+  'the operator cannot read NamePolicies; it needs the right to list and watch them, which `isthmus install` grants';
 
 function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKinds {
   return {

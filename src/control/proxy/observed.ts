@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/object.ts';
 import type { NodeIdRange } from '../../resources/common/node-ids.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
+import type { UnreadablePolicy } from '../shared/name-policy.ts';
 import type { Route } from '../../resources/openshift/route.ts';
 import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { ManagementAccess } from './pods/management-access.ts';
@@ -39,6 +40,8 @@ export interface Live {
   hostsElsewhere: Pick<HostIndex, 'find'>;
   /** Which namespaces may have which host names, and the labels of this one. */
   namePolicies: readonly NamePolicy[];
+  /** Policies of which it is not known what they allow. */
+  unreadablePolicies: readonly UnreadablePolicy[];
   namespaceLabels: Readonly<Record<string, string>>;
   /** The host names of the other proxies of this namespace. */
   grantsBeside: readonly HostGrant[];

@@ -112,6 +112,52 @@ suite('mistakes', () => {
     assert.ok(isServed(), 'a Kafka that is missing is no reason to stop');
   });
 
+  test('host names are granted to nobody new while NamePolicies cannot be read, and the proxy says so', () => {
+    const undiscovered = new Set<RowName<ProxyViews>>(['namePolicies']);
+    const memory = createMemoryCluster([], undiscovered);
+    memory.put(resource('KafkaProxy', 'p', {}));
+    const loadBalancer = { bootstrapAddressPattern: 'boot.x', brokerAddressPattern: 'b-$(nodeId).x' };
+    memory.put(resource('KafkaProxyIngress', 'in', { proxyRef, loadBalancer }));
+    memory.put(resource('KafkaClusterRef', 'k', { bootstrap: 'k:9092' }));
+    memory.put(cluster('a', { targetCluster: { clusterRef: { name: 'k' } } }));
+    const reasons = () => JSON.stringify(memory.plan(PROXY, NOW).statuses);
+    assert.match(reasons(), /HostNameNotAllowed.*granted to nobody new.*cannot read NamePolicies/);
+    undiscovered.clear();
+    assert.doesNotMatch(reasons(), /HostNameNotAllowed/);
+  });
+
+  test('no virtual cluster has ports for more brokers than its share, so that a few leave room for others', () => {
+    const wide = (name: string) => ({
+      ...resource('KafkaClusterRef', name, { bootstrap: 'k:9092', nodeIdRanges: [{ start: 0, end: 999 }] }),
+    });
+    const greedy = Array.from({ length: 20 }, (_, i) =>
+      cluster(`greedy-${i}`, { targetCluster: { clusterRef: { name: 'wide' } } }),
+    );
+    const memory = start(...greedy, cluster('z'));
+    memory.put(wide('wide'));
+    apply(memory);
+    const portsOf = (name: string) => {
+      const service = memory.get('Service', `default/${name}-in`);
+      return (service?.['spec'] as { ports: unknown[] } | undefined)?.ports.length ?? 0;
+    };
+    assert.deepEqual([portsOf('greedy-0'), portsOf('greedy-19'), portsOf('z') > 1], [257, 257, true]);
+    const statuses = JSON.stringify(memory.plan(PROXY, NOW).statuses);
+    assert.match(statuses, /BrokersWithoutPort.*limits\.maxNodesPerVirtualCluster/);
+    // An admin may allow more, and less takes nothing away.
+    const allowing = (maxNodesPerVirtualCluster: number) =>
+      memory.put({
+        ...memory.get('KafkaProxy', 'default/p')!,
+        spec: { limits: { maxNodesPerVirtualCluster } },
+      });
+    allowing(600);
+    apply(memory);
+    assert.equal(portsOf('greedy-0'), 601);
+    allowing(1);
+    apply(memory);
+    assert.equal(portsOf('greedy-0'), 601);
+    assert.doesNotMatch(memory.plan(PROXY, NOW).config.text, /maxNodesPerVirtualCluster/);
+  });
+
   test('ports of a Service that could not be deleted stay its own, however long that takes', () => {
     const memory = start(cluster('a'));
     apply(memory);
@@ -139,7 +185,7 @@ suite('mistakes', () => {
 
   test('what gets room only because the proxy refuses another is checked, too', async () => {
     const filter = (name: string): AnyObject => ({
-      ...resource('KafkaProtocolFilter', name, { type: 'x', config: { text: 'x'.repeat(400_000) } }),
+      ...resource('KafkaProtocolFilter', name, { type: 'x', config: { text: 'x'.repeat(250_000) } }),
       apiVersion: 'filter.kroxylicious.io/v1alpha1',
     });
     const names = ['a', 'b', 'c', 'd'];

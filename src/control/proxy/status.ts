@@ -10,7 +10,8 @@ import type { Evaluation } from './evaluate/evaluate.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
 import { undeclaredFault } from './evaluate/undeclared-nodes.ts';
 import { NO_READY_POD, ingressConditions, ingressStatus, ingressesWithFaults } from './ingress-status.ts';
-import { MANAGEMENT_PORT, podLabels } from './names.ts';
+import { mandatoryFilters, unprotectedFilters } from './mandatory-filters.ts';
+import { MANAGEMENT_PORT, PROTECTED_LABEL, podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
 import type { Observed } from './observed.ts';
 import type { PodProblem } from './pods/pod-client.ts';
@@ -262,20 +263,32 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
       'ConfigPending',
       `${behind} of ${ready} pods have yet to load the newest configuration`,
     );
-  const overruled = overruledLabels(
-    evaluation.proxy?.spec.infrastructure ?? { annotations: {}, labels: {} },
-    observed.name,
-  );
-  const [warning] = overruled;
-  if (warning) return say('True', warning.reason, overruled.map(({ message }) => message).join('; '));
-  return say('True', 'Ready', '');
+  const warnings = proxyWarnings(known);
+  const message = warnings.map((warning) => warning.message).join('; ');
+  return say('True', warnings[0]?.reason ?? 'Ready', message.slice(0, MAX_MESSAGE));
+}
+
+/** What its admin should know of, though all is served. */
+function proxyWarnings({ observed, evaluation: { proxy } }: Known): Pick<Fault, 'reason' | 'message'>[] {
+  const { live, snapshot } = observed;
+  const wanted = proxy?.spec.infrastructure ?? { annotations: {}, labels: {} };
+  const open = unprotectedFilters(proxy, snapshot.filters);
+  const message = `spec.mandatoryFilterRefs: who may write KafkaProtocolFilters here may change ${open.join(', ')}; put the label ${PROTECTED_LABEL}: "true" on it`;
+  const unread = live.unreadablePolicies.map(({ problem }) => problem);
+  return [
+    ...unread.map((problem) => ({
+      reason: 'NamePolicyUnreadable' as const,
+      message: `host names are granted to nobody new in its zone for as long as ${problem}`,
+    })),
+    ...(open.length > 0 ? [{ reason: 'FilterNotProtected' as const, message }] : []),
+    ...overruledLabels(wanted, observed.name),
+  ];
 }
 
 /** Filters that the proxy demands and that are not there. */
 function missingFilters({ observed: { snapshot }, evaluation: { proxy } }: Known): string[] {
-  const { first, last } = proxy?.spec.mandatoryFilterRefs ?? { first: [], last: [] };
   const there = new Set(snapshot.filters.map(({ metadata }) => metadata.name));
-  return [...new Set([...first, ...last].map(({ name }) => name))].filter((name) => !there.has(name));
+  return mandatoryFilters(proxy).filter((name) => !there.has(name));
 }
 
 const observedGeneration = (generation: number | undefined) =>

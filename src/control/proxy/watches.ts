@@ -169,8 +169,13 @@ export const PROXY_WATCHES: WatchTable<ProxyViews> = {
   routes: { kind: route, ...FOREIGN, ...OWNED },
   tlsRoutes: { kind: tlsRoute, ...FOREIGN, ...OWNED },
   dnsEndpoints: { kind: dnsEndpoint, ...FOREIGN, ...OWNED },
-  // An operator of some namespaces only has no right to what is in none.
-  namePolicies: { kind: namePolicy, ...FOREIGN, wakes: { proxy: (_, views) => everyProxy(views) } },
+  // Not dispensable: what may not be read must not open a zone.
+  namePolicies: {
+    kind: namePolicy,
+    optional: true,
+    everywhere: true,
+    wakes: { proxy: (_, views) => everyProxy(views) },
+  },
 };
 
 /** Every proxy that anything is said about. */

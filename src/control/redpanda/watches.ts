@@ -1,6 +1,5 @@
 /** The kinds that the road of Redpanda clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
 import { keyOf } from '../../kube/object.ts';
-import type { AnyObject } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';

@@ -35,6 +35,15 @@ suite('NamePolicy', () => {
     assert.ok(mayClaim([teamA], claim('notexample.test', 'x')).allowed);
   });
 
+  test('a wildcard and a delegation are nobody’s in an open zone either', () => {
+    assert.deepEqual(mayClaim([], claim('*.example.test', 'x')), {
+      allowed: false,
+      problem:
+        '*.example.test is a wildcard, for which namespace "x" needs a NamePolicy with wildcards: true',
+    });
+    assert.ok(!mayClaim([], { ...claim('cut.example.test', 'x'), isDelegation: true }).allowed);
+  });
+
   test('a zone with any allows what they allow, and says what is missing', () => {
     assert.deepEqual(mayClaim([teamA], claim('foo.a.example.test', 'team-a')), { allowed: true, by: teamA });
     assert.ok(mayClaim([teamA], claim('a.example.test', 'team-a')).allowed);

@@ -1,8 +1,11 @@
 /**
  * Who may claim a DNS name or a host name. As with NetworkPolicies, a zone without a NamePolicy is open, and in one with any only what
- * one of them allows may be claimed. Pure.
+ * one of them allows may be claimed. Wildcards and NS records reach beyond their own name, so that they always need a policy. Pure.
  */
+import type { AnyObject } from '../../kube/object.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
+import { read } from '../kernel/read.ts';
 import { selects } from './selector.ts';
 
 /** A name, and who claims it. */
@@ -24,15 +27,68 @@ export interface Claimant {
 /** The policy by which a name may be claimed, if it needs one; or what is missing. */
 export type ClaimVerdict =
   | { allowed: true; by: NamePolicy | undefined }
-  | { allowed: false; problem: string };
+  /** Unclear where a policy cannot be read that may well allow it: what has been granted stays then. */
+  | { allowed: false; problem: string; isUnclear?: true };
 
-export function mayClaim(policies: readonly NamePolicy[], claim: NameClaim): ClaimVerdict {
+/** A policy of which it is not known what it allows. Its zone is closed all the same, and nothing is allowed by it. */
+export interface UnreadablePolicy {
+  /** Every zone if it is empty. */
+  zone: string;
+  problem: string;
+}
+
+/** Those that can be read, and zones that are closed by others. */
+export interface NamePolicies {
+  policies: readonly NamePolicy[];
+  unreadable: readonly (UnreadablePolicy & { object: AnyObject })[];
+}
+
+export function readNamePolicies(objects: readonly AnyObject[]): NamePolicies {
+  const all = objects.map((object) => ({ object, ...read(namePolicy, object) }));
+  return {
+    policies: all.flatMap(({ resource }) => resource ?? []),
+    unreadable: all.flatMap(({ object, problem }) => {
+      if (problem === undefined) return [];
+      const { zone } = (object['spec'] ?? {}) as { zone?: unknown };
+      const name = `NamePolicy "${object.metadata.name}"`;
+      // Whoever wrote one meant to close something: if nobody can tell what, it is everything.
+      return [
+        {
+          object,
+          zone: typeof zone === 'string' ? zone.toLowerCase().replace(/[.]$/, '') : '',
+          problem: `${name} cannot be read: ${problem}`,
+        },
+      ];
+    }),
+  };
+}
+
+export function mayClaim(
+  policies: readonly NamePolicy[],
+  claim: NameClaim,
+  unreadable: readonly UnreadablePolicy[] = [],
+): ClaimVerdict {
   const closing = policies.filter(({ spec }) => isWithin(claim.name, spec.zone));
-  if (closing.length === 0) return { allowed: true, by: undefined };
+  const unclear = unreadable.find(({ zone }) => zone === '' || isWithin(claim.name, zone));
+  if (unclear && !closing.some((policy) => allows(policy, claim))) {
+    const problem = `${claim.name} is granted to nobody new for as long as ${unclear.problem}`;
+    return { allowed: false, problem, isUnclear: true };
+  }
+  if (closing.length === 0) return inOpenZone(claim);
   const fitting = closing.filter((policy) => covers(policy, claim) && takes(policy, claim.claimant));
   const by = fitting.find(({ spec }) => isOptedIn(spec, claim));
   if (by) return { allowed: true, by };
   return { allowed: false, problem: problemOf(claim, closing[0]!, fitting[0]) };
+}
+
+const allows = (policy: NamePolicy, claim: NameClaim) =>
+  covers(policy, claim) && takes(policy, claim.claimant) && isOptedIn(policy.spec, claim);
+
+function inOpenZone({ name, isDelegation, claimant }: NameClaim): ClaimVerdict {
+  if (!isDelegation && !name.startsWith('*.')) return { allowed: true, by: undefined };
+  const [what, field] = isDelegation ? ['delegated', 'delegations'] : ['a wildcard', 'wildcards'];
+  const problem = `${name} is ${what}, for which ${claimantText(claimant)} needs a NamePolicy with ${field}: true`;
+  return { allowed: false, problem };
 }
 
 function problemOf(

@@ -87,8 +87,34 @@ test('too many at a time, and names of our own, are refused without asking', asy
   const { resolver, published, seen } = open(() => never);
   void resolver.ask(parseName('host.example.test')!, TYPE.A);
   assert.deepEqual([seen.length, published.length], [0, 1], 'a name of our own');
-  for (let i = 0; i < 300; i++) void resolver.ask(parseName(`n${i}.elsewhere.test`)!, TYPE.A);
+  for (let i = 0; i < 300; i++) void resolver.ask(parseName(`n.elsewhere${i}.test`)!, TYPE.A);
   assert.deepEqual([seen.length, published.length, resolver.counts.overload], [256, 45, 45]);
+});
+
+test('slow names of one domain leave room for those of others', async () => {
+  const never = new Promise<Partial<ResolverResponse>>(() => {});
+  const { resolver, seen } = open(() => never);
+  for (let i = 0; i < 1000; i++) void resolver.ask(parseName(`n${i}.slow.test`)!, TYPE.A);
+  assert.equal(seen.length, 128);
+  for (let i = 0; i < 1000; i++) void resolver.ask(parseName(`n${i}.slower.test`)!, TYPE.A);
+  assert.equal(seen.length, 128 + 64);
+  void resolver.ask(name, TYPE.A);
+  assert.equal(seen.length, 128 + 65);
+});
+
+test('where there is no room what was known stays, and is not forgotten', async () => {
+  let isSlow = false;
+  const never = new Promise<Partial<ResolverResponse>>(() => {});
+  const { resolver, published, world } = open(() => (isSlow ? never : Promise.resolve(address)));
+  await resolver.ask(name, TYPE.A);
+  isSlow = true;
+  world.now += 1000;
+  for (let i = 0; i < 300; i++) void resolver.ask(parseName(`n.d${i}.test`)!, TYPE.A);
+  await resolver.ask(name, TYPE.A);
+  assert.deepEqual([published.at(-1)!.kind, published.at(-1)!.expires], ['answer', world.now + 1]);
+  world.now += 10;
+  await resolver.ask(name, TYPE.A);
+  assert.equal(published.at(-1)!.kind, 'answer');
 });
 
 test('the name servers of resolv.conf', () => {

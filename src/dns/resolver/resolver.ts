@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { RCODE } from '../wire/constants.ts';
+import { labelsOf } from '../wire/name.ts';
 import { outsideKey } from '../zone/outside.ts';
 import { answersOf } from './response.ts';
 import type { Name } from '../wire/name.ts';
@@ -39,6 +40,8 @@ export interface ResolverCounts {
 const ATTEMPTS = 3;
 const ATTEMPT_MS = 1500;
 const MAX_OUTSTANDING = 256;
+/** While half of that is in use, the most for names of one domain: whoever has slow names must not keep out those of others. */
+const MAX_OF_DOMAIN = 64;
 const FAILURE_SECONDS = 5;
 const OVERLOAD_SECONDS = 1;
 /** When no server responds, what was known stays for so long, in turns of 30 seconds (RFC 8767). */
@@ -49,6 +52,7 @@ const MAX_STEPS = 16;
 export function createResolver(options: ResolverOptions): Resolver {
   const { known, publish, now } = options;
   const outstanding = new Map<string, Promise<void>>();
+  const ofDomain = new Map<string, number>();
   const counts = { answered: 0, failed: 0, overload: 0 };
 
   async function resolve(name: Name, type: number): Promise<void> {
@@ -59,6 +63,17 @@ export function createResolver(options: ResolverOptions): Resolver {
     publish(answers ?? lastGood(known, name, type, now()) ?? [failure(name, type, now() + FAILURE_SECONDS)]);
   }
 
+  function hasRoom(domain: string): boolean {
+    if (outstanding.size >= MAX_OUTSTANDING) return false;
+    return outstanding.size < MAX_OUTSTANDING / 2 || (ofDomain.get(domain) ?? 0) < MAX_OF_DOMAIN;
+  }
+
+  function count(domain: string, step: 1 | -1): void {
+    const left = (ofDomain.get(domain) ?? 0) + step;
+    if (left > 0) ofDomain.set(domain, left);
+    else ofDomain.delete(domain);
+  }
+
   return {
     async ask(name, type) {
       const key = outsideKey(name, type);
@@ -66,11 +81,18 @@ export function createResolver(options: ResolverOptions): Resolver {
       if (fresh && fresh.expires > now()) return publish([fresh]);
       const running = outstanding.get(key);
       if (running) return running;
-      if (outstanding.size >= MAX_OUTSTANDING || options.isOurs(name)) {
+      const domain = domainOf(name);
+      if (options.isOurs(name) || !hasRoom(domain)) {
         counts.overload += 1;
-        return publish([failure(name, type, now() + OVERLOAD_SECONDS)]);
+        // What was known is better than a failure, and must not be forgotten for one.
+        const kept = options.isOurs(name) ? undefined : lastGood(known, name, type, now(), OVERLOAD_SECONDS);
+        return publish(kept ?? [failure(name, type, now() + OVERLOAD_SECONDS)]);
       }
-      const asked = resolve(name, type).finally(() => outstanding.delete(key));
+      count(domain, 1);
+      const asked = resolve(name, type).finally(() => {
+        outstanding.delete(key);
+        count(domain, -1);
+      });
       outstanding.set(key, asked);
       return asked;
     },
@@ -96,19 +118,28 @@ async function askServers(
   return undefined;
 }
 
+/** The last two labels, by which most who have names of their own can be told from others. */
+const domainOf = (name: Name) => labelsOf(name).slice(-2).join('.');
+
 function failure(name: Name, type: number, expires: number): OutsideAnswer {
   return { name, type, kind: 'failed', rrset: undefined, soa: undefined, expires };
 }
 
 /** The steps from the name on that were known before, valid for another turn; undefined if there are none. */
-function lastGood(known: OutsideAnswers, from: Name, type: number, now: number): OutsideAnswer[] | undefined {
+function lastGood(
+  known: OutsideAnswers,
+  from: Name,
+  type: number,
+  now: number,
+  seconds = STALE_TURN_SECONDS,
+): OutsideAnswer[] | undefined {
   const kept: OutsideAnswer[] = [];
   for (let name: Name | undefined = from; name !== undefined && kept.length < MAX_STEPS;) {
     const before: OutsideAnswer | undefined = known.get(outsideKey(name, type));
     if (before?.kind !== 'answer') break;
     const goodUntil = before.goodUntil ?? before.expires;
     if (goodUntil + STALE_SECONDS < now) break;
-    kept.push({ ...before, goodUntil, expires: Math.max(before.expires, now + STALE_TURN_SECONDS) });
+    kept.push({ ...before, goodUntil, expires: Math.max(before.expires, now + seconds) });
     name = before.rrset!.type === type ? undefined : before.rrset!.data[0];
   }
   return kept.length > 0 ? kept : undefined;

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
 import type { z } from 'zod';
 import { IsthmusError, messageOf } from '../../ops/errors.ts';
+import { parseSecretYaml } from '../../ops/yaml.ts';
 import type { Connection } from './connection.ts';
 import { resolveCluster, resolveUser } from './kubeconfig-entries.ts';
 import type { Origin } from './kubeconfig-entries.ts';
@@ -40,10 +40,9 @@ export function parseKubeconfig(text: string, where: string, directory?: string)
   if (text.trim() === '') throw invalid(`${where}: it is empty`);
   let document: unknown;
   try {
-    document = parse(text);
+    document = parseSecretYaml(text);
   } catch (cause) {
-    // The parser's message quotes the line, which may hold a token; its position does not.
-    throw invalid(`${where}: not YAML (${messageOf(cause).split('\n')[0]})`);
+    throw invalid(`${where}: not YAML (${messageOf(cause)})`);
   }
   const outline = check(kubeconfigSchema, document, where);
   const origin: Origin = { where, directory };

@@ -82,7 +82,7 @@ const NAMES = {
   },
   NameNotAllowed: {
     means: 'No NamePolicy lets this object have the name.',
-    why: 'The zone has NamePolicies, so only what they name may be claimed in it.',
+    why: 'The zone has NamePolicies, so only what they name may be claimed in it; or it is a wildcard or a delegation, which need one in any zone.',
     cure: 'Choose a name that a NamePolicy allows, or have one extended.',
   },
   NameLimitReached: {

@@ -64,6 +64,11 @@ export const PROXY_REASONS = {
     why: 'The zone has NamePolicies, so only what they name may be claimed in it.',
     cure: 'Choose a name that a NamePolicy allows, or have one extended.',
   },
+  FilterNotProtected: {
+    means: 'Developers may change a filter that the KafkaProxy demands of every virtual cluster.',
+    why: 'It lacks the label that keeps filters from those who may not change KafkaProxies.',
+    cure: 'Put the label `isthmus.dev/protected: "true"` on the KafkaProtocolFilter.',
+  },
   HostNameLimitReached: {
     means: 'The namespace has as many host names as its NamePolicy allows.',
     why: '`namesPerNamespace` counts host names of virtual clusters and DNS names together.',
@@ -76,7 +81,7 @@ export const PROXY_REASONS = {
   },
   ConfigTooLarge: {
     means: 'The proxy’s configuration would not fit into its Secret.',
-    why: 'A Secret holds 1 MiB; the youngest virtual clusters above that are refused.',
+    why: 'A Secret holds 1 MiB; the youngest virtual clusters above that are refused, and whichever would take more than a quarter of it.',
     cure: 'Move virtual clusters to another KafkaProxy, or let them share certificates.',
   },
   AddressPending: {

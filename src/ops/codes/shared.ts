@@ -33,6 +33,12 @@ export const SHARED_REASONS = {
     why: 'An object, a host name or a DNS name of that name was there first and was not made for this resource.',
     cure: 'Choose another name, or remove the other object if nobody needs it; it is never overwritten.',
   },
+  NamePolicyUnreadable: {
+    means:
+      'A NamePolicy cannot be read, so nobody is granted names in its zone that were not granted before.',
+    why: 'It has a value that cannot be; or the operator has no right to read NamePolicies, or has not read them yet.',
+    cure: 'Correct the policy that the message names, or apply what `isthmus install` prints.',
+  },
   Denied: {
     means: 'The API server refuses to store an object that this resource needs.',
     why: 'An admission policy, a quota or a missing right stands against it; the message quotes the server.',

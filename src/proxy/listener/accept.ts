@@ -10,7 +10,7 @@ import { destinationOf } from '../router/destination.ts';
 import type { Route } from '../router/router.ts';
 import type { ConnectionInfo, SessionRules } from '../session/connection-info.ts';
 import { Session } from '../session/session.ts';
-import { networkMatcher } from '../net/client-address.ts';
+import { networkMatcher } from '../../ops/client-address.ts';
 import { clientHelloReader } from './client-hello.ts';
 import type { ConnectionLimit } from './connection-limit.ts';
 import { peekConnection, peekSocket } from './peek.ts';

@@ -1,5 +1,5 @@
 import type { Limits } from '../config/model.ts';
-import { clientKey } from '../net/client-address.ts';
+import { clientKey } from '../../ops/client-address.ts';
 
 /**
  * Counts connections, in all, by client (an IPv4 address, or the /64 of an IPv6 one) and by virtual cluster, and says when

@@ -4,7 +4,8 @@ import { suite, test } from 'node:test';
 import type { OutboundPurpose } from '../../ops/outbound.ts';
 import type { TargetPolicyConfig } from '../config/model.ts';
 import { lookupOf } from '../../ops/outbound.ts';
-import { createOutbound, createTargetPolicy, specialKind } from './target-policy.ts';
+import { specialKind } from '../../ops/special-address.ts';
+import { createOutbound, createTargetPolicy } from './target-policy.ts';
 
 /** Names that mean what a test says. */
 const NAMES: Record<string, string[]> = {

@@ -1,9 +1,10 @@
 import { lookup as lookUpAddresses } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
+import { networkMatcher } from '../../ops/client-address.ts';
 import type { Outbound } from '../../ops/outbound.ts';
+import { namedSpecial, specialKind, withBits } from '../../ops/special-address.ts';
 import type { TargetPolicyConfig } from '../config/model.ts';
-import { dotted, groupsOf, networkMatcher } from './client-address.ts';
 
 /**
  * Where brokers may be. A broker says by itself where the others are, and would be dialled from inside our network: so
@@ -12,37 +13,6 @@ import { dotted, groupsOf, networkMatcher } from './client-address.ts';
 export interface TargetPolicy {
   /** The addresses of a host that may be dialled. Rejects if there is none, and says why. */
   resolve(host: string): Promise<LookupAddress[]>;
-}
-
-/** Networks that are nobody's broker: the machine itself, its neighbours, the metadata service of a cloud. */
-const SPECIAL: Record<string, readonly string[]> = {
-  unspecified: ['0.0.0.0/8', '::/128'],
-  loopback: ['127.0.0.0/8', '::1/128'],
-  'link-local': ['169.254.0.0/16', 'fe80::/10'],
-  multicast: ['224.0.0.0/4', 'ff00::/8'],
-  reserved: ['240.0.0.0/4'],
-  metadata: ['100.100.100.200/32', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
-};
-
-const kinds = Object.entries(SPECIAL).map(([kind, cidrs]) => ({ kind, matches: networkMatcher(cidrs) }));
-const ranges = Object.values(SPECIAL)
-  .flat()
-  .map((cidr) => ({ bits: Number(cidr.split('/')[1]), matches: networkMatcher([cidr]) }));
-
-/** What kind of special address it is; undefined if it is like any other. IPv4 inside of NAT64 is what it means. */
-export function specialKind(address: string): string | undefined {
-  const groups = isIP(address) === 6 ? groupsOf(address) : [];
-  if (groups.slice(0, 6).join(':') === '64:ff9b:0:0:0:0') return specialKind(dotted(groups.slice(6)));
-  return kinds.find(({ matches }) => matches(address))?.kind;
-}
-
-const withBits = (network: string) =>
-  network.includes('/') ? network : `${network}/${isIPv4(network) ? 32 : 128}`;
-
-/** A wide network such as 0.0.0.0/0 does not name the special ones in it. */
-function namesSpecial(cidr: string): boolean {
-  const [network = '', bits] = cidr.split('/');
-  return ranges.some((range) => range.matches(network) && Number(bits) >= range.bits);
 }
 
 /** `*.example.com` is every name below example.com. */
@@ -70,7 +40,7 @@ export function createTargetPolicy(
   const isNetwork = (entry: string) => isIP(entry.split('/')[0]!) !== 0;
   const cidrs = allow.filter(isNetwork).map(withBits);
   const inNetworks = networkMatcher(cidrs);
-  const isNamed = networkMatcher(cidrs.filter(namesSpecial));
+  const isNamed = namedSpecial(cidrs);
   const isHost = hostMatcher(allow.filter((entry) => !isNetwork(entry)));
   const addressesOf = async (host: string): Promise<LookupAddress[]> =>
     isIP(host) ? [{ address: host, family: isIP(host) }] : resolveHost(host);

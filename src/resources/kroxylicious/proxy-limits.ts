@@ -37,6 +37,14 @@ export const proxyLimits = z.object({
   maxBufferedBytesPerConnection: bytes
     .describe('Of that, for one connection; 67108864 (64 MiB) if left out.')
     .exactOptional(),
+  maxNodesPerVirtualCluster: z
+    .int()
+    .min(1)
+    .max(1000)
+    .describe(
+      'How many brokers of one virtual cluster get ports of the proxy, at all its clusterIP ingresses together; 256 if left out. Those that have one keep it.',
+    )
+    .exactOptional(),
   connectTimeout: duration
     .describe('How long connecting to a broker may take; 10s if left out.')
     .exactOptional(),

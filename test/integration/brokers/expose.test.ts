@@ -51,7 +51,8 @@ describe('exposed brokers', () => {
     dns = await startOurs({ zones: [{ name: SUBDOMAIN, nameservers: [`ns.${SUBDOMAIN}`] }] });
     bed = await startBed({
       nodes: ['a', 'b', 'c'].map((name) => ({ name })),
-      operator: { probeResolver: `127.0.0.1:${dns.port}` },
+      // Pods have addresses of the loopback network here.
+      operator: { probeResolver: `127.0.0.1:${dns.port}`, probeNetworks: ['127.0.0.0/8'] },
     });
   });
   after(async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { personaManifests } from '../../../src/control/install/personas.ts';
-import { PROTECTED_LABEL, filterProtection } from '../../../src/control/install/protected-filters.ts';
+import { filterProtection } from '../../../src/control/install/protected-filters.ts';
+import { PROTECTED_LABEL } from '../../../src/control/proxy/names.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
@@ -10,6 +11,8 @@ import { named } from './fixture.ts';
 import { apply } from './harness.ts';
 
 const proxyRef = { name: 'p' };
+/** By its plural: `cluster` is a word of many. */
+const REDPANDA = 'clusters.redpanda.vectorized.io';
 const STRIMZI = 'kafka.strimzi.io/v1';
 const ANCHOR = {
   spec: {
@@ -43,6 +46,12 @@ const RESOURCES: Record<string, object> = {
     { metadata: { name: 'mine', namespace: 'default', labels: LABELS }, spec: { replicas: 1 } },
     STRIMZI,
   ),
+  [REDPANDA]: named(
+    'Cluster',
+    'mine',
+    { spec: { image: 'vectorized/redpanda', version: 'v21.4.15', replicas: 1 } },
+    'redpanda.vectorized.io/v1alpha1',
+  ),
   KafkaTopic: named('KafkaTopic', 'mine', { spec: {} }, STRIMZI),
   KafkaUser: named('KafkaUser', 'mine', { spec: {} }, STRIMZI),
   KafkaAnchor: named('KafkaAnchor', 'mine', ANCHOR, 'isthmus.dev/v1alpha1'),
@@ -53,7 +62,7 @@ const PROXY_DEVELOPERS = ['VirtualKafkaCluster', 'KafkaClusterRef', 'KafkaProtoc
 /** In the order of RESOURCES, as below. */
 const DEVELOPERS = [...PROXY_DEVELOPERS, 'KafkaTopic', 'KafkaUser'];
 const PROXY_ADMINS = ['KafkaProxy', 'KafkaProxyIngress'];
-const KAFKA_ADMINS = ['Kafka', 'KafkaNodePool'];
+const KAFKA_ADMINS = ['Kafka', 'KafkaNodePool', REDPANDA];
 const ADMINS = [...PROXY_ADMINS, ...PROXY_DEVELOPERS, ...KAFKA_ADMINS, 'KafkaTopic', 'KafkaUser'];
 /** Written by the operator alone. */
 const READ = [...ADMINS, 'KafkaAnchor', 'StrimziPodSet'];
@@ -167,6 +176,34 @@ suite('personas', () => {
     // Who clears up a namespace.
     const controller = 'system:serviceaccount:kube-system:namespace-controller';
     assert.equal((await as(controller, [...remove, 'audit'])).code, 0);
+  });
+
+  test('NamePolicies are in no namespace, so they are for those alone who have their role in all', async () => {
+    const policy = {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'mine' },
+      spec: { zone: 'example.test' },
+    };
+    const createPolicy = (user: string) => as(user, create(), JSON.stringify(policy));
+    const readPolicies = (user: string) => as(user, ['get', 'namepolicies']);
+    for (const role of ['isthmus-viewer', 'isthmus-developer', 'isthmus-admin']) {
+      assert.match((await createPolicy(role)).stderr, /forbidden/, role);
+      assert.match((await readPolicies(role)).stderr, /forbidden/, role);
+      const everywhere = `${role}-everywhere`;
+      const bound = [
+        'create',
+        'clusterrolebinding',
+        everywhere,
+        `--clusterrole=${role}`,
+        `--user=${everywhere}`,
+      ];
+      assert.equal((await plane.kubectl(bound)).code, 0);
+      await waitFor('the rights', async () => (await readPolicies(everywhere)).code === 0);
+      const { code, stderr } = await createPolicy(everywhere);
+      if (role === 'isthmus-admin') assert.equal(code, 0, stderr);
+      else assert.match(stderr, /forbidden/, role);
+    }
   });
 
   test('Kubernetes’ own roles take them in', async () => {

@@ -7,6 +7,7 @@ import { operatorManifests } from '../../../src/control/install/manifests.ts';
 import { LEADER_RULES, operatorRules } from '../../../src/control/install/rbac.ts';
 import type { Operator } from '../../../src/control/operator.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
+import type { AnyObject } from '../../../src/kube/object.ts';
 import { readManifests } from '../../fixtures/documents.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { createAuthority } from '../../support/pki.ts';
@@ -254,11 +255,17 @@ suite('rights and namespaces', () => {
       await apply(plane, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
     const watchNamespaces = ['watched', 'watched-too'];
     const manifests = install(NARROW, watchNamespaces);
+    const everywhere = manifests.filter(({ kind }) => kind === 'ClusterRole');
     assert.deepEqual(
-      manifests.filter(({ kind }) => kind.startsWith('Cluster')),
-      [],
+      everywhere.map(({ rules }) => rules),
+      [[{ apiGroups: ['isthmus.dev'], resources: ['namepolicies'], verbs: ['list', 'watch'] }]],
     );
-    await apply(plane, ...manifests);
+    await apply(plane, ...manifests, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'closed' },
+      spec: { zone: 'example.com' },
+    });
     for (const namespace of [...watchNamespaces, 'unwatched']) {
       const inNamespace = printed.map((yaml) =>
         yaml.replace('metadata:', `metadata:\n  namespace: ${namespace}`),
@@ -272,6 +279,15 @@ suite('rights and namespaces', () => {
       const cluster = ['VirtualKafkaCluster', 'mycluster'] as const;
       for (const namespace of watchNamespaces)
         await waitForCondition(client, cluster, ['Ready', 'False', 'PodsNotReady'], namespace);
+      for (const one of (await everyWay()) as AnyObject[])
+        if (one.kind !== 'Namespace' && one.kind !== 'IngressController')
+          await apply(plane, { ...one, metadata: { ...one.metadata, namespace: 'watched-too' } });
+      await waitForCondition(
+        client,
+        ['VirtualKafkaCluster', 'every'],
+        ['Accepted', 'False', 'HostNameNotAllowed'],
+        'watched-too',
+      );
       const reconciles = () => metric(operator, 'isthmus_controller_reconciles_total');
       await waitFor('the count of it', async () => (await reconciles()) > 0);
       const other = await get(client, ...cluster, 'unwatched');

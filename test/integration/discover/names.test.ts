@@ -98,9 +98,17 @@ suite('names of one cluster', () => {
     await site.expect('lb.xcc.test', ['lb.cloud.test'], 'CNAME');
   });
 
-  test('an EndpointSlice with a wildcard', async () => {
+  test('an EndpointSlice with a wildcard, once a NamePolicy has it', async () => {
     const annotations = { [HOSTNAME]: '*.gateway.a.xcc.test' };
     await apply(plane, endpointSlice('gateway', [{ addresses: ['192.0.2.1'] }], { annotations }));
+    await expectEvent(plane, 'gateway', 'NameNotAllowed');
+    assert.equal(await site.ask('anything.gateway.a.xcc.test'), 'ENOTFOUND');
+    await apply(plane, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'gateways' },
+      spec: { zone: 'gateway.a.xcc.test', namespaces: {}, wildcards: true },
+    });
     await site.expect('anything.gateway.a.xcc.test', ['192.0.2.1']);
     assert.equal(await site.ask('gateway.a.xcc.test'), 'ENODATA');
   });

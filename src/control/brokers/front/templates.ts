@@ -5,13 +5,16 @@ import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
 import { PROBE_TIMES } from '../model/cluster.ts';
 import type { JvmOptions, ProbeTimes, Templates } from '../model/cluster.ts';
+import { isReservedKey } from '../model/names.ts';
 
 const objects = z.array(z.looseObject({})).optional();
 const texts = z.record(z.string(), z.string()).optional();
 
+const wishes = z.looseObject({ labels: texts, annotations: texts });
+
 /** The fields that are interpreted; an API server judges the rest. */
 const template = z.looseObject({
-  metadata: z.looseObject({ labels: texts, annotations: texts }).optional(),
+  metadata: wishes.optional(),
   affinity: z.looseObject({}).optional(),
   securityContext: z.looseObject({}).optional(),
   tolerations: objects,
@@ -61,10 +64,11 @@ const templates = z.record(z.string(), template);
 const withoutNulls = (written: unknown): unknown =>
   JSON.parse(JSON.stringify(written ?? {}, (_key, value: unknown) => value ?? undefined));
 
-/** What of the templates and of the options of Java cannot be. */
+/** What of the templates and of the options of Java cannot be, or is left out. */
 export function templateFaults({ spec }: Kafka, pools: readonly KafkaNodePool[]): Fault[] {
   return [
     ...faultsIn(templates, spec.kafka.template, ['spec', 'kafka', 'template'], ''),
+    ...leftOut(spec.kafka.template, ['spec', 'kafka', 'template'], ''),
     ...faultsIn(jvm, spec.kafka['jvmOptions'], ['spec', 'kafka', 'jvmOptions'], ''),
     ...faultsIn(probe, spec.kafka['readinessProbe'], ['spec', 'kafka', 'readinessProbe'], ''),
     ...faultsIn(resources, spec.kafka['resources'], ['spec', 'kafka', 'resources'], ''),
@@ -72,6 +76,7 @@ export function templateFaults({ spec }: Kafka, pools: readonly KafkaNodePool[])
       const who = `KafkaNodePool "${pool.metadata.name}": `;
       return [
         ...faultsIn(templates, pool.spec.template, ['spec', 'template'], who),
+        ...leftOut(pool.spec.template, ['spec', 'template'], who),
         ...faultsIn(jvm, pool.spec.jvmOptions, ['spec', 'jvmOptions'], who),
       ];
     }),
@@ -83,6 +88,22 @@ function faultsIn(schema: z.ZodType, written: unknown, at: readonly string[], wh
   if (!issue) return [];
   const path = [...at, ...issue.path.map(String)];
   return [{ reason: 'Invalid', path, message: `${who}${path.join('.')}: ${issue.message}` }];
+}
+
+/** Keys that are the operator's own: what is made is found again by them, so that a user's are not taken. */
+function leftOut(written: unknown, at: readonly string[], who: string): Fault[] {
+  return Object.entries(templatesOf(written)).flatMap(([object, { metadata }]): Fault[] => {
+    const { labels = {}, annotations = {} } = (metadata ?? {}) as z.output<typeof wishes>;
+    const keys = [
+      ...Object.keys(labels).map((key) => ['label', key] as const),
+      ...Object.keys(annotations).map((key) => ['annotation', key] as const),
+    ].filter(([, key]) => isReservedKey(key));
+    if (keys.length === 0) return [];
+    const path = [...at, object, 'metadata'];
+    const named = keys.map(([what, key]) => `${what} "${key}"`).join(', ');
+    const message = `${who}${path.join('.')}: left out ${named}: such keys are the operator's own; remove them`;
+    return [{ reason: 'ConfigIgnored', path, message }];
+  });
 }
 
 /** What is wrong with them is told by `templateFaults`. */

@@ -144,3 +144,7 @@ export function certificateNames(
   const host = nodeHost(name, namespace, pod);
   return [...ofService, host, `${host}.${clusterDomain}`];
 }
+
+/** Labels and annotations that mean something to Strimzi or to us are never a user's. */
+export const isReservedKey = (key: string): boolean =>
+  /^(strimzi\.io|app\.kubernetes\.io|isthmus\.dev)\//.test(key);

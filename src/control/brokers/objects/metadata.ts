@@ -1,7 +1,7 @@
 /** What is on every object of a cluster: its labels, and what users want on it. */
 import type { ObjectMeta, OwnerReference } from '../../../kube/object.ts';
 import type { BrokerCluster, Pool, Templates } from '../model/cluster.ts';
-import { POOL_LABEL, objectLabels } from '../model/names.ts';
+import { POOL_LABEL, isReservedKey, objectLabels } from '../model/names.ts';
 
 interface Wishes {
   metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
@@ -11,10 +11,8 @@ interface Wishes {
 export const wishesOf = <T extends object>(template: Templates, object: string): Partial<T> & Wishes =>
   (template[object] ?? {}) as Partial<T> & Wishes;
 
-/** Labels and annotations that mean something to Strimzi or to us are never a user's. */
-const isOurs = (key: string) => /^(strimzi\.io|app\.kubernetes\.io|isthmus\.dev)\//.test(key);
 const usersOwn = (entries: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(entries).filter(([key]) => !isOurs(key)));
+  Object.fromEntries(Object.entries(entries).filter(([key]) => !isReservedKey(key)));
 
 export function metadataOf(
   cluster: BrokerCluster,

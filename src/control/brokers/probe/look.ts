@@ -4,6 +4,7 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { BoundedMap } from '../../../ops/bounded-map.ts';
 import { probeAll } from '../../../probe/cluster.ts';
 import type { Broker } from '../../../probe/probed.ts';
+import { refuseSpecial } from '../../../probe/refusal.ts';
 import type { Resolve } from '../../../probe/resolve.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { viewOf } from '../certificates/seen.ts';
@@ -36,7 +37,11 @@ function note(announced: Map<number, Set<string>>, brokers: readonly Broker[]): 
 }
 
 /** Returns what looks; it keeps the certificates that it connects by for as long as they are good. */
-export function createLook(resolve: Resolve): (looked: Looked) => Promise<Reported[]> {
+export function createLook(
+  resolve: Resolve,
+  networks: readonly string[] = [],
+): (looked: Looked) => Promise<Reported[]> {
+  const refusal = refuseSpecial(networks);
   const identities = new BoundedMap<string, { identity: ProbeIdentity | undefined; until: number }>(
     MAX_IDENTITIES,
   );
@@ -65,6 +70,7 @@ export function createLook(resolve: Resolve): (looked: Looked) => Promise<Report
       const endpoints = listener.endpoints.slice(0, MAX_ENDPOINTS - reported.length);
       const options = {
         resolve,
+        refusal,
         tls: await tlsOf(listener, looked),
         withoutLogin: listener.authentication === 'scram-sha-512',
         timeoutMs: TIMEOUT_MS,

@@ -31,6 +31,8 @@ export interface ProbeReconcilerOptions {
   told: ReadonlyMap<string, readonly ToldListener[]>;
   /** As a client outside would. */
   resolve: Resolve;
+  /** Networks of special addresses that are probed all the same. */
+  networks?: readonly string[] | undefined;
   metrics: Metrics;
 }
 
@@ -60,7 +62,7 @@ export function probeReconciler(
 ): Reconciler<ProbeObserved, ProbePlan, never, Probed> {
   const { caches, told, metrics } = options;
   const { views } = caches;
-  const look = createLook(options.resolve);
+  const look = createLook(options.resolve, options.networks);
   const report = probeReporter(metrics);
   return {
     load(key, signal) {

@@ -5,11 +5,10 @@ import { keyOf, nameOfKey } from '../../../kube/object.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
-import { namePolicy } from '../../../resources/isthmus/name-policy.ts';
-import type { NamePolicy } from '../../../resources/isthmus/name-policy.ts';
-import { read } from '../../kernel/read.ts';
 import { openWatches, wakeOnChange } from '../../kernel/watches.ts';
 import type { Wake } from '../../kernel/watches.ts';
+import { readNamePolicies } from '../../shared/name-policy.ts';
+import type { NamePolicies } from '../../shared/name-policy.ts';
 import { idAmong } from '../names.ts';
 import type { DnsEndpoint, EndpointSlice, ServiceImport } from '../objects.ts';
 import { placeOf, serviceOfImport } from '../placement.ts';
@@ -65,8 +64,7 @@ export interface ClusterSet {
   /** The slices that were imported for a service, from any cluster. */
   importedSlicesOf(key: string): EndpointSlice[];
   dnsEndpointOf(key: string): DnsEndpoint | undefined;
-  /** The NamePolicies that can be read. */
-  policies(): NamePolicy[];
+  policies(): NamePolicies;
   /** The labels of a namespace of the local cluster. */
   labelsOf(namespace: string): Readonly<Record<string, string>> | undefined;
   hasNamespace(name: string): boolean;
@@ -198,13 +196,7 @@ export function openClusterSet(options: ClusterSetOptions): ClusterSet {
       const labelled = localMember.slices.find('imported', key);
       return labelled.filter(({ metadata }) => metadata.namespace === namespace);
     },
-    policies() {
-      const all = (localWatches.views.policies?.list() ?? []).map((object) => read(namePolicy, object));
-      return all.flatMap(({ resource, problem }) => {
-        if (problem !== undefined) log.warn({ problem }, 'NamePolicy cannot be read');
-        return resource ?? [];
-      });
-    },
+    policies: () => readNamePolicies(localWatches.views.policies?.list() ?? []),
     labelsOf: (namespace) => localWatches.views.namespaces.get(namespace)?.metadata.labels,
     hasNamespace: (name) => localWatches.views.namespaces.get(name) !== undefined,
     lackNamespace(name) {

@@ -23,7 +23,7 @@ const claimOf = (source: string, namespace: string, ...names: string[]): Admissi
 });
 
 function setup(spec: object, options: AdmissionOptions = {}) {
-  const admissions = createAdmissions({ policies: () => [policy(spec)], ...options });
+  const admissions = createAdmissions({ policies: () => ({ policies: [policy(spec)] }), ...options });
   admissions.reload();
   const admit = (one: Admission): Admitted => {
     const steps = admissions.admit(one);
@@ -54,6 +54,38 @@ suite('admission', () => {
       ['NameNotAllowed'],
     );
     assert.match(notes[0]!.note, /NamePolicy .* namespace "b"/);
+  });
+
+  test('a wildcard and a delegation need a policy, also in a zone that has none', () => {
+    const open = setup({ zone: 'closed.test' });
+    const wild = claimOf('one', 'a', '*.example.test', 'x.example.test');
+    assert.deepEqual(open.names(wild), ['x.example.test']);
+    assert.match(open.admit(wild).notes[0]!.note, /^\*\.example\.test is a wildcard, .* wildcards: true/);
+    const cut: DnsRecord = { name: 'cut.example.test', type: 'NS', data: 'ns.test' };
+    const delegated = { ...claimOf('two', 'a'), result: { records: [cut], problems: [] } };
+    assert.deepEqual(open.names(delegated), []);
+    assert.match(open.admit(delegated).notes[0]!.note, /is delegated, .* delegations: true/);
+    const allowed = setup({ zone, namespaces: {}, wildcards: true, delegations: true });
+    assert.deepEqual(allowed.names(wild), ['*.example.test', 'x.example.test']);
+    assert.deepEqual(allowed.names(delegated), ['cut.example.test']);
+  });
+
+  test('a policy that cannot be read closes its zone, and what is granted stays', () => {
+    const unreadable = [{ zone, problem: 'NamePolicy "broken" cannot be read' }];
+    const { names, admit } = setup(
+      {},
+      {
+        policies: () => ({ policies: [], unreadable }),
+        grantsAt: (name) => (name === 'g.example.test' ? [{ kind: 'address', group: 'one', since: '' }] : []),
+      },
+    );
+    const all = ['g.example.test', 'new.example.test', 'x.elsewhere.test'];
+    assert.deepEqual(names(claimOf('one', 'a', ...all)), ['g.example.test', 'x.elsewhere.test']);
+    assert.deepEqual(names(claimOf('two', 'a', ...all)), ['x.elsewhere.test']);
+    assert.match(admit(claimOf('two', 'a', ...all)).notes[0]!.note, /NamePolicy "broken" cannot be read/);
+    const cut: DnsRecord = { name: 'g.example.test', type: 'NS', data: 'ns.test' };
+    const more = { ...claimOf('one', 'a'), result: { records: [cut], problems: [] } };
+    assert.deepEqual(names(more), [], 'an address that was granted is no delegation');
   });
 
   test('a name without records is not held either', () => {

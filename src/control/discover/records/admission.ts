@@ -4,9 +4,10 @@
  */
 import type { NamePolicy } from '../../../resources/isthmus/name-policy.ts';
 import { mayClaim, namespaceOf } from '../../shared/name-policy.ts';
-import type { Claimant } from '../../shared/name-policy.ts';
+import type { Claimant, UnreadablePolicy } from '../../shared/name-policy.ts';
 import type { DnsRecord, RecordResult } from './dns-record.ts';
-import type { GrantsAt } from './grants.ts';
+import type { Grant, GrantsAt } from './grants.ts';
+import { kindOf } from './name-tree.ts';
 import { NOTHING_CONFIGURED, reservedNames } from './reserved.ts';
 import type { Configured, ReservedNames } from './reserved.ts';
 
@@ -40,10 +41,17 @@ export interface Note {
 
 export interface AdmissionOptions {
   configured?: Configured | undefined;
-  policies?: (() => readonly NamePolicy[]) | undefined;
+  policies?: (() => Policies) | undefined;
   /** The labels of a namespace. */
   labelsOf?: ((namespace: string) => Readonly<Record<string, string>> | undefined) | undefined;
+  /** What is granted at a name, written down or not yet. */
   grantsAt?: GrantsAt | undefined;
+}
+
+/** The NamePolicies, and what is known of those that cannot be read. */
+export interface Policies {
+  policies: readonly NamePolicy[];
+  unreadable?: readonly UnreadablePolicy[];
 }
 
 export interface Admissions {
@@ -66,7 +74,7 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
   /** Undefined while they have to be read anew. */
   let reserved: ReservedNames | undefined;
   /** None before the first `reload`: they may not have been read yet. */
-  let policies: readonly NamePolicy[] = [];
+  let { policies, unreadable = [] }: Policies = { policies: [] };
 
   function claimantOf({ namespace, clusters }: RecordOwner): Claimant {
     const ours = namespace === undefined ? {} : { namespace: namespaceOf(namespace, labelsOf(namespace)) };
@@ -81,9 +89,15 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
   ): Denied | undefined {
     const note = reserved?.problemOf({ name, type });
     if (note !== undefined) return { reason: 'NameReserved', note };
-    if (policies.length === 0 || !owner) return undefined;
-    const verdict = mayClaim(policies, { name, isDelegation: type === 'NS', claimant: claimantOf(owner) });
-    if (!verdict.allowed) return { reason: 'NameNotAllowed', note: verdict.problem };
+    if (!owner) return undefined;
+    const claim = { name, isDelegation: type === 'NS', claimant: claimantOf(owner) };
+    const verdict = mayClaim(policies, claim, unreadable);
+    const isOwn = ({ group }: Grant) => group === claimGroup;
+    if (!verdict.allowed) {
+      const isHeld = () => grantsAt(name).some((grant) => isOwn(grant) && grant.kind === kindOf(type));
+      if (verdict.isUnclear && isHeld()) return undefined;
+      return { reason: 'NameNotAllowed', note: verdict.problem };
+    }
     const { by } = verdict;
     const { recordsPerObject = Infinity, namesPerNamespace = Infinity } = by?.spec.limits ?? {};
     if (!by || (recordsPerObject === Infinity && namesPerNamespace === Infinity)) return undefined;
@@ -91,10 +105,10 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
     const records = (used.get(by) ?? 0) + 1;
     if (records > recordsPerObject)
       return { reason: 'NameLimitReached', note: `${policy} allows ${recordsPerObject} records an object` };
-    // What has been granted stays: in which order objects are read after a restart is chance.
-    const isGranted = grantsAt(name).some((grant) => grant.group === claimGroup);
     const key = `${by.metadata.name} ${owner.namespace ?? ''} ${owner.clusters?.join() ?? ''}`;
-    if (!quota.take({ key, name, source, limit: isGranted ? Infinity : namesPerNamespace }))
+    // What has been granted stays: in which order objects are read after a restart is chance.
+    const limit = grantsAt(name).some(isOwn) ? Infinity : namesPerNamespace;
+    if (!quota.take({ key, name, source, limit }))
       return { reason: 'NameLimitReached', note: `${policy} allows ${namesPerNamespace} names a namespace` };
     used.set(by, records);
     return undefined;
@@ -103,10 +117,10 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
   return {
     reload() {
       reserved = undefined;
-      policies = options.policies?.() ?? [];
+      ({ policies, unreadable = [] } = options.policies?.() ?? { policies: [] });
     },
     get hasPolicies() {
-      return policies.length > 0;
+      return policies.length + unreadable.length > 0;
     },
     *admit(object) {
       const admitted: Admitted = { records: [], names: [], notes: [] };

@@ -59,7 +59,10 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** The sources that were published under each key. */
   const sources = createShardedMap<ReadonlySet<string>>();
   const claims = createClaims(grants && { grantsAt: grants.grantsAt, onGranted: grants.note });
-  const admissions = createAdmissions({ ...options, grantsAt: grants?.grantsAt });
+  const admissions = createAdmissions({
+    ...options,
+    grantsAt: (name) => [...(grants?.grantsAt(name) ?? []), ...claims.grantsOf(name)],
+  });
   /** Why records of a source may not even be claimed. */
   const denied = new Map<string, readonly Note[]>();
   /** The parts of sources that are too large for one change of the DNS server. */

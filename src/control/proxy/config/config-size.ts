@@ -12,6 +12,12 @@ import type { PlannedConfig } from './planned-config.ts';
 /** The limit of Kubernetes for the values of a Secret together. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
+/** What is new leaves so much free: whoever is served has to get new certificates, and those may be a little larger. */
+const RESERVED = 1 / 16;
+const ROTATION_BYTES = 4096;
+/** The most of it that one virtual cluster may come to have: a few that want much must not keep out all others. */
+const SHARE = 1 / 4;
+
 export interface FittedConfig {
   clusters: EvaluatedCluster[];
   config: PlannedConfig;
@@ -27,7 +33,7 @@ export interface ServedBefore {
 
 /**
  * The configuration of all that can be served. What has no room gets a fault: a virtual cluster that is served goes on as it was,
- * and of the others the youngest are refused.
+ * and of the others the youngest are refused, and those that want more than their share.
  */
 export function fitConfig(
   clusters: readonly EvaluatedCluster[],
@@ -39,11 +45,13 @@ export function fitConfig(
     return plannedConfig(proxySettings, [...served, ...unreadable, ...held]);
   };
   const config = configOf(clusters, []);
-  if (Buffer.byteLength(config.text) <= maxConfigBytes) return { clusters: [...clusters], config };
-  const { held, refused } = withoutRoom(maxConfigBytes, clusters, config, lastOf);
+  // Nobody can have more than there is in all.
+  if (Buffer.byteLength(config.text) <= maxConfigBytes * SHARE) return { clusters: [...clusters], config };
+  const { held, refused, immodest } = withoutRoom(maxConfigBytes, clusters, config, lastOf);
   const fitted = clusters.map((cluster) => {
     if (!held.has(cluster) && !refused.has(cluster)) return cluster;
-    return { ...cluster, faults: [...cluster.faults, { ...TOO_LARGE, held: held.has(cluster) }] };
+    const fault = immodest.has(cluster) ? TOO_MUCH : TOO_LARGE;
+    return { ...cluster, faults: [...cluster.faults, { ...fault, held: held.has(cluster) }] };
   });
   const rest = fitted.filter((_, index) => !held.has(clusters[index]!));
   return { clusters: fitted, config: configOf(rest, [...held.values()]) };
@@ -53,6 +61,8 @@ interface WithoutRoom {
   /** Those that go on as they were, and what that is. */
   held: ReadonlyMap<EvaluatedCluster, ServedCluster>;
   refused: ReadonlySet<EvaluatedCluster>;
+  /** Those of both that want more than their share. */
+  immodest: ReadonlySet<EvaluatedCluster>;
 }
 
 /**
@@ -83,17 +93,22 @@ function withoutRoom(
   for (const { size } of before.values()) ledger.add(size);
   const held = new Map<EvaluatedCluster, ServedCluster>();
   const refused = new Set<EvaluatedCluster>();
+  const immodest = new Set<EvaluatedCluster>();
+  const free = Number.isFinite(maxBytes) ? maxBytes * RESERVED : 0;
   for (const one of [...before.keys(), ...wanted.filter((one) => !before.has(one))]) {
     const known = before.get(one);
     if (known) ledger.remove(known.size);
     ledger.add(sizeNow(one));
-    if (around + ledger.bytes() <= maxBytes) continue;
+    const isRotated = known && totalOf(sizeNow(one)) <= totalOf(known.size) + ROTATION_BYTES;
+    const isModest = isRotated || totalOf(sizeNow(one)) <= maxBytes * SHARE;
+    if (!isModest) immodest.add(one);
+    else if (around + ledger.bytes() <= (isRotated ? maxBytes : maxBytes - free)) continue;
     ledger.remove(sizeNow(one));
     if (known) ledger.add(known.size);
     if (known) held.set(one, known.last);
     else refused.add(one);
   }
-  return { held, refused };
+  return { held, refused, immodest };
 }
 
 const sizeAlone = (served: ServedCluster) => sizeOf(proxyConfig([served], {}));
@@ -124,6 +139,12 @@ const TOO_LARGE: Fault = {
     'the configuration of the proxy has no room for it: with all keys, certificates and filters it may have 1 MiB, as any Secret, and older virtual clusters come first; use another KafkaProxy',
 };
 
+const TOO_MUCH: Fault = {
+  ...TOO_LARGE,
+  message:
+    'with its keys, certificates and filters it would take more than a quarter of the configuration of the proxy, which may have 1 MiB, as any Secret; use fewer or smaller ones, or another KafkaProxy',
+};
+
 interface Size {
   own: number;
   /** What others may use too, and which is there only once: filters, keys and certificates. */
@@ -141,6 +162,8 @@ function sizeOf({ virtualClusters, filterDefinitions, pem = {} }: ProxyDocument)
     ]),
   };
 }
+
+const totalOf = ({ own, shared }: Size) => own + sum([...shared.values()]);
 
 const sum = (sizes: readonly number[]) => sizes.reduce((total, bytes) => total + bytes, 0);
 

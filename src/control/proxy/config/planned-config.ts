@@ -89,9 +89,13 @@ const MANAGEMENT = {
   },
 };
 
+/** What the configuration has in another place, and what the operator itself keeps to. */
+const ELSEWHERE = new Set(['drainTimeout', 'maxNodesPerVirtualCluster']);
+
 /** What a KafkaProxy says of its limits, as the configuration has it. */
 export function limitSettings({ limits }: KafkaProxy['spec']): Pick<ProxySettings, 'limits' | 'network'> {
-  const { drainTimeout, ...rest } = limits ?? {};
+  const { drainTimeout } = limits ?? {};
+  const rest = Object.fromEntries(Object.entries(limits ?? {}).filter(([key]) => !ELSEWHERE.has(key)));
   return {
     ...(limits && { limits: rest }),
     ...(drainTimeout !== undefined && { network: { proxy: { shutdownTimeout: drainTimeout } } }),

@@ -43,7 +43,13 @@ export interface EvaluationInput {
   snapshot: ProxySnapshot;
   live: Pick<
     Live,
-    'hostsElsewhere' | 'tlsRoutes' | 'configParts' | 'namePolicies' | 'namespaceLabels' | 'grantsBeside'
+    | 'hostsElsewhere'
+    | 'tlsRoutes'
+    | 'configParts'
+    | 'namePolicies'
+    | 'unreadablePolicies'
+    | 'namespaceLabels'
+    | 'grantsBeside'
   >;
   /** Of this proxy, and unreadable. */
   unreadable?: readonly Unreadable[];

@@ -74,7 +74,10 @@ function withFaults(
 }
 
 type NameFault = PlacelessFault;
-type Names = Pick<Live, 'hostsElsewhere' | 'tlsRoutes' | 'namePolicies' | 'namespaceLabels' | 'grantsBeside'>;
+type Names = Pick<
+  Live,
+  'hostsElsewhere' | 'tlsRoutes' | 'namePolicies' | 'unreadablePolicies' | 'namespaceLabels' | 'grantsBeside'
+>;
 
 const ADVICE = 'choose other names or address patterns';
 

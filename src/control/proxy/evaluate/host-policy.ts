@@ -1,5 +1,6 @@
 /** Whether NamePolicies let a namespace have the host names of its virtual clusters, and how many of them. */
 import { mayClaim, namespaceOf } from '../../shared/name-policy.ts';
+import type { ClaimVerdict } from '../../shared/name-policy.ts';
 import { NODE_ID } from '../names.ts';
 import type { Live } from '../observed.ts';
 import type { ClaimedHosts } from './host-grants.ts';
@@ -17,25 +18,35 @@ export function createHostPolicy(
   namespace: string,
   {
     namePolicies,
+    unreadablePolicies,
     namespaceLabels,
     grantsBeside,
-  }: Pick<Live, 'namePolicies' | 'namespaceLabels' | 'grantsBeside'>,
+  }: Pick<Live, 'namePolicies' | 'unreadablePolicies' | 'namespaceLabels' | 'grantsBeside'>,
 ): HostPolicy {
   const claimant = { namespace: namespaceOf(namespace, namespaceLabels) };
+  const isOpen = namePolicies.length + unreadablePolicies.length === 0;
   const used = new Map<string, number>();
+  const domains = [
+    ...namePolicies.flatMap(({ spec }) => [spec.zone, ...spec.domains]),
+    ...unreadablePolicies.map(({ zone }) => zone),
+  ];
+  const verdictOn = (name: string) => mayClaim(namePolicies, { name, claimant }, unreadablePolicies);
 
-  /** How many names it takes by which policy. The names of brokers differ in a number only, so that one of them stands for all. */
-  const usesOf = ({ bootstrap, brokers, count = 1 }: ClaimedHosts) =>
-    [
-      { host: bootstrap, names: 1 },
-      { host: brokers.replace(NODE_ID, '0'), names: count - 1 },
-    ].map(({ host, names }) => ({
-      verdict: mayClaim(namePolicies, { name: host.toLowerCase(), claimant }),
-      names,
-    }));
+  /** All the names of a pattern are to be allowed, since it claims them all; that of most ids counts. */
+  function verdictOnAll(pattern: string): ClaimVerdict {
+    const verdicts = [pattern, ...namesApart(pattern, domains)].map(verdictOn);
+    const denied = verdicts.filter((verdict) => !verdict.allowed);
+    return denied.find(({ isUnclear }) => !isUnclear) ?? denied[0] ?? verdicts[0]!;
+  }
+
+  /** How many names it takes by which policy. */
+  const usesOf = ({ bootstrap, brokers, count = 1 }: ClaimedHosts) => [
+    { verdict: verdictOn(bootstrap.toLowerCase()), names: 1 },
+    { verdict: verdictOnAll(inLowerCase(brokers)), names: count - 1 },
+  ];
 
   function take(claimed: ClaimedHosts): void {
-    if (namePolicies.length === 0) return;
+    if (isOpen) return;
     for (const { verdict, names } of usesOf(claimed)) {
       if (!verdict.allowed || !verdict.by) continue;
       const { name } = verdict.by.metadata;
@@ -44,11 +55,13 @@ export function createHostPolicy(
   }
 
   function faultOf(claimed: ClaimedHosts, isGranted: boolean): PlacelessFault | undefined {
-    if (namePolicies.length === 0) return undefined;
+    if (isOpen) return undefined;
     const wanted = new Map<string, number>();
     for (const { verdict, names } of usesOf(claimed)) {
-      if (!verdict.allowed)
+      if (!verdict.allowed) {
+        if (verdict.isUnclear && isGranted) continue;
         return { reason: 'HostNameNotAllowed', message: `the host name ${verdict.problem}` };
+      }
       const { metadata, spec } = verdict.by ?? {};
       const limit = spec?.limits?.namesPerNamespace;
       if (!metadata || limit === undefined || isGranted) continue;
@@ -64,4 +77,28 @@ export function createHostPolicy(
 
   for (const grant of grantsBeside) take(grant);
   return { faultOf, take };
+}
+
+/** The placeholder stays as it is: no domain of a policy has such a label, so it stands for an id that none of them names. */
+const inLowerCase = (pattern: string) =>
+  pattern
+    .split(NODE_ID)
+    .map((part) => part.toLowerCase())
+    .join(NODE_ID);
+
+/** Node ids are 32-bit numbers. */
+const MAX_NODE_ID = 2 ** 31 - 1;
+
+/** The names of a pattern about which policies may say something else than about most: their domains have a node id in them. */
+function namesApart(pattern: string, domains: readonly string[]): string[] {
+  const at = pattern.indexOf(NODE_ID);
+  if (at === -1) return [];
+  const after = pattern.slice(at + NODE_ID.length);
+  const ids = domains.flatMap((domain) => {
+    if (!domain.endsWith(after)) return [];
+    const digits = /\d*$/.exec(domain.slice(0, domain.length - after.length))![0];
+    return Array.from(digits, (_, first) => digits.slice(first));
+  });
+  const isId = (text: string) => String(Number(text)) === text && Number(text) <= MAX_NODE_ID;
+  return [...new Set(ids)].filter(isId).map((id) => pattern.replace(NODE_ID, id));
 }

@@ -4,13 +4,14 @@ import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-pr
 import type { Learned } from '../../kernel/reconcile.ts';
 import type { ConfigRejections } from '../config/checks.ts';
 import type { Fault } from '../faults.ts';
-import { CONTAINER_PORTS, SHARED, blockOwner } from '../names.ts';
+import { CONTAINER_PORTS, MAX_NODES, SHARED, blockOwner } from '../names.ts';
 import type { Observed, PlanSettings } from '../observed.ts';
 import { allocationOf } from '../ports/blocks.ts';
 import { MAX_CONFIG_BYTES } from '../config/config-size.ts';
 import { podSettings } from '../config/planned-config.ts';
 import type { Allocation, PortRequest } from '../ports/ports.ts';
 import { NO_PORTS_LEFT, locate } from './addresses.ts';
+import { createShare } from './broker-ports.ts';
 import { evaluateIngress } from './ingress-models.ts';
 import { objectFaults, sharedServiceFaults } from './object-faults.ts';
 import type { EvaluatedIngress, Platform, ResolvedReferences } from './platform.ts';
@@ -27,7 +28,11 @@ export function kubernetesPlatform(
   return {
     serves: ({ spec }) => spec.proxyRef.name === name,
     ingress: (ingress) => evaluateIngress(ingress, observed),
-    portRequests: (ingresses, clusters) => portRequests(ingresses, clusters, observed, knownPorts),
+    portRequests: (ingresses, clusters) =>
+      portRequests(ingresses, clusters, observed, {
+        held: knownPorts.held,
+        maxNodes: proxy?.spec.limits?.maxNodesPerVirtualCluster ?? MAX_NODES,
+      }),
     ports: CONTAINER_PORTS,
     knownPorts,
     ingressFaults: (ingress, { refused }) => [
@@ -70,7 +75,7 @@ function portRequests(
   ingresses: readonly EvaluatedIngress[],
   clusters: readonly ResolvedReferences[],
   { unreadable }: Observed,
-  { held }: Allocation,
+  { held, maxNodes }: Pick<Allocation, 'held'> & { maxNodes: number },
 ): PortRequest[] {
   const requests = new Map<string, PortRequest>();
   const keep = (owner: string) => {
@@ -81,6 +86,7 @@ function portRequests(
     if (!ingress.spec.clusterIP) requests.set(owner, { owner, nodes: [] });
   }
   for (const { cluster, target, ingresses: named, isWhole } of clusters) {
+    const share = createShare(maxNodes);
     for (const { name } of named) {
       const owner = blockOwner(cluster.metadata.name, name);
       const found = ingresses.find(({ ingress }) => ingress.metadata.name === name);
@@ -88,7 +94,7 @@ function portRequests(
       if (isHeld) keep(blockOwner(SHARED, name));
       if (!found?.model || !target || isHeld) keep(owner);
       else if (found.ingress.spec.clusterIP)
-        requests.set(owner, { owner, nodes: nodeIdsOf(target.nodeIdRanges) });
+        requests.set(owner, { owner, nodes: share.take(nodeIdsOf(target.nodeIdRanges), held[owner]) });
     }
   }
   for (const { object } of unreadable) {
