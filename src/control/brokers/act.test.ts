@@ -29,7 +29,16 @@ const contextWith = (secretOf: ActContext['secretOf']): ActContext => {
   const unused = () => assert.fail('not asked for');
   const targets = { persist: unused, apply: unused, findTaken: unused, waitFor: unused, waiterFor: unused };
   const log = createLog('silent');
-  return { client: unused, targets, podsOf: unused, secretOf, log, tell: () => {}, clock: () => 0 };
+  return {
+    client: unused,
+    targets,
+    podsOf: unused,
+    secretOf,
+    log,
+    tell: () => {},
+    onRequest: () => {},
+    clock: () => 0,
+  };
 };
 
 const { signal } = new AbortController();

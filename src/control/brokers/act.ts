@@ -1,5 +1,6 @@
 /** Does what a plan cannot say by objects: makes keys, asks Kafka, and takes at most one step of a roll. */
 import type { Admin } from '../../kafka/admin/admin.ts';
+import type { OnRequest } from '../../kafka/admin/routing.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Log } from '../../ops/log.ts';
@@ -72,6 +73,8 @@ export interface ActContext {
   secretOf: (name: string) => AnyObject | undefined;
   /** Tells whoever looks at the Kafka. */
   tell: (reason: string, note: string) => void;
+  /** Told of each request to Kafka. */
+  onRequest: OnRequest;
   log: Log;
   clock: () => number;
 }
@@ -129,9 +132,9 @@ async function look(
   const podsSeenAt = clock();
   const pods = podsOf();
   const tls = identityOf(wanted.cluster.name, context.secretOf);
-  const brokers = tls && connectTo(wanted, pods, tls, 'brokers');
+  const brokers = tls && connectTo(wanted, pods, tls, 'brokers', context.onRequest);
   try {
-    const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
+    const facts = tls && (await ask(wanted, pods, tls, brokers, context));
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
     const decision = await admitted(nextRoll(input), wanted, pods, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
@@ -279,7 +282,7 @@ async function ask(
   pods: readonly AnyObject[],
   tls: Identity,
   brokers: Admin | undefined,
-  clock: () => number,
+  { clock, onRequest }: Pick<ActContext, 'clock' | 'onRequest'>,
 ): Promise<KafkaFacts> {
   const { cluster, charter } = wanted;
   const ready = new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
@@ -289,7 +292,7 @@ async function ask(
   const asked = { ids, unready: new Set(unready.map(({ id }) => id)) };
   const facts = brokers && (await askBrokers(brokers, asked, clock));
   if (facts?.quorum) return facts;
-  const controllers = connectTo(wanted, pods, tls, 'controllers');
+  const controllers = connectTo(wanted, pods, tls, 'controllers', onRequest);
   try {
     return controllers ? await askControllers(controllers, clock) : { ...NO_FACTS, at: clock() };
   } finally {

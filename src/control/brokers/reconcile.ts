@@ -7,6 +7,7 @@ import type { Client } from '../../kube/http/client.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import type { OnRequest } from '../../kafka/admin/routing.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
 import type { Targets } from '../kernel/targets.ts';
 import type { Watched } from '../kernel/watches.ts';
@@ -33,6 +34,8 @@ export interface KafkaReconcilerOptions {
   told: Map<string, readonly ToldListener[]>;
   events: EventRecorder;
   metrics: Metrics;
+  /** Told of each request to Kafka. */
+  onRequest: OnRequest;
   log: Log;
 }
 
@@ -56,7 +59,7 @@ async function readLogging(
 export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
-  const { caches, client, targets, settings, told, events, log } = options;
+  const { caches, client, targets, settings, told, events, onRequest, log } = options;
   const { views } = caches;
   const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
@@ -103,6 +106,7 @@ export function kafkaReconciler(
             const kafka = views.kafkas?.get(key);
             if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
           },
+          onRequest,
           log: log.child({ object: key }),
           clock: Date.now,
         },

@@ -8,6 +8,7 @@ import { reconcileBy } from '../kernel/reconcile.ts';
 import type { Road, RoadController } from '../kernel/road.ts';
 import type { ToldListener } from './expose/told.ts';
 import { KAFKA_EVENTS } from './faults.ts';
+import { requestCounter } from './look/metrics.ts';
 import type { KafkaSettings } from './plan.ts';
 import { probeReconciler } from './probe/reconcile.ts';
 import { kafkaReconciler } from './reconcile.ts';
@@ -48,10 +49,11 @@ export function kafkaRoad({ settings, client, metrics, log }: KafkaRoadOptions):
     controllers: (context) => {
       const { watched: caches, targets, events } = context;
       const told = new BoundedMap<string, readonly ToldListener[]>(MAX_KAFKAS);
-      const reconciler = kafkaReconciler({ caches, client, targets, settings, told, events, metrics, log });
+      const onRequest = requestCounter(metrics);
+      const entities = { caches, client, onRequest, log };
+      const reconciler = kafkaReconciler({ ...entities, targets, settings, told, events, metrics });
       const networks = settings.probeNetworks;
       const prober = probeReconciler({ caches, told, resolve: resolverOf(settings), networks, metrics });
-      const entities = { caches, client, log };
       const { certificateTimes } = settings;
       const controller = (reconcile: RoadController['reconcile']) => ({
         concurrency: CLUSTERS_AT_ONCE,

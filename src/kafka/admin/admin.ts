@@ -9,7 +9,7 @@ import { openConnections } from './connections.ts';
 import type { Address } from './connections.ts';
 import { replicaCalls } from './replicas.ts';
 import { createSend } from './routing.ts';
-import type { AddressOf, Send } from './routing.ts';
+import type { AddressOf, OnRequest, Send } from './routing.ts';
 import { topicCalls } from './topics.ts';
 import { userCalls } from './users.ts';
 
@@ -39,6 +39,8 @@ export interface AdminOptions {
   callTimeoutMs?: number;
   maxConnections?: number;
   maxResponseBytes?: number;
+  /** Told of each request that is sent. */
+  onRequest?: OnRequest | undefined;
 }
 
 type Calls = ReturnType<typeof clusterCalls> &
@@ -66,7 +68,7 @@ const DEFAULTS = {
 
 /** Makes the client; it connects when it is first asked something, and again whenever a connection was lost. */
 export function openAdmin(options: AdminOptions): Admin {
-  const { bootstrap, endpoints, addressOf, callTimeoutMs, maxConnections, tls, ...rest } = {
+  const { bootstrap, endpoints, addressOf, callTimeoutMs, maxConnections, tls, onRequest, ...rest } = {
     ...DEFAULTS,
     ...options,
   };
@@ -74,7 +76,7 @@ export function openAdmin(options: AdminOptions): Admin {
     const named = servername !== undefined && isIP(servername) === 0 ? { servername } : {};
     return connectKafka({ ...rest, host, port, ...(tls && { tls: { ...tls, ...named } }) });
   }, maxConnections);
-  const send = createSend(connections, { bootstrap, endpoints, addressOf, callTimeoutMs });
+  const send = createSend(connections, { bootstrap, endpoints, addressOf, callTimeoutMs, onRequest });
   // A broker that waits longer than we do would answer nobody.
   const context = { endpoints, timeoutMs: Math.ceil(rest.requestTimeoutMs * 0.8) };
   return {

@@ -63,6 +63,22 @@ suite('routing', () => {
     assert.deepEqual(other.asked, ['CreateTopics 1']);
   });
 
+  test('each request that is sent is told of, also one that is asked again or only finds nodes', async () => {
+    const told: string[] = [];
+    const options = { onRequest: (api: string) => void told.push(api) };
+    const lossy = cluster({ 1: () => 'loses the answer', 2: () => fine }, options);
+    await lossy.send('ListPartitionReassignments', {});
+    const knows = cluster({ 1: () => knowing(1, 5), 5: () => fine }, options);
+    await knows.send('DescribeLogDirs', {}, { node: 5 });
+    await cluster({ 1: () => 'lacks the API' }, options).send('DescribeQuorum', {});
+    assert.deepEqual(told, [
+      'ListPartitionReassignments',
+      'ListPartitionReassignments',
+      'DescribeCluster',
+      'DescribeLogDirs',
+    ]);
+  });
+
   test('an API that a node lacks is an error code', async () => {
     const { send } = cluster({ 1: () => 'lacks the API' });
     assert.equal((await send('DescribeQuorum', {})).error?.name, 'UNSUPPORTED_VERSION');

@@ -23,7 +23,11 @@ export interface RoutingOptions {
   addressOf: AddressOf;
   /** For a call with all its attempts. No attempt begins after it. */
   callTimeoutMs: number;
+  /** Told of each request that is sent, those that only find nodes included. */
+  onRequest?: OnRequest | undefined;
 }
+
+export type OnRequest = (api: ApiName) => void;
 
 /**
  * Sends a request to whom it concerns. Error codes in the response are the caller's; a node that does not have the API is
@@ -64,16 +68,18 @@ async function sendOver<Name extends ApiName>(
   api: Name,
   body: Draft<Requests[Name]>,
   attempt: Attempt,
+  onRequest: OnRequest | undefined,
 ): Promise<Answer<Responses[Name]>> {
   if (client.versionOf(api) === undefined)
     return { error: faultOf(ERRORS.UNSUPPORTED_VERSION.code, `the node does not have ${api}`)! };
   attempt.sent = true;
+  onRequest?.(api);
   return { value: await client.request(api, body) };
 }
 
 /** Finds nodes by their ids, and sends each request where it belongs. */
 export function createSend(connections: Connections, options: RoutingOptions): Send {
-  const { bootstrap, endpoints, addressOf, callTimeoutMs } = options;
+  const { bootstrap, endpoints, addressOf, callTimeoutMs, onRequest } = options;
   let nodes: ReadonlyMap<number, Address> = new Map();
   /** Where requests for anybody go first: the active controller, or the broker that answered last. */
   let preferred: Address | undefined;
@@ -89,7 +95,9 @@ export function createSend(connections: Connections, options: RoutingOptions): S
     for (const address of candidates()) {
       const attempt: Attempt = { sent: false };
       try {
-        const answer = await connections.use(address, (client) => sendOver(client, api, body, attempt));
+        const answer = await connections.use(address, (client) =>
+          sendOver(client, api, body, attempt, onRequest),
+        );
         if (endpoints === 'brokers') preferred = address;
         return answer;
       } catch (error) {
@@ -149,7 +157,7 @@ export function createSend(connections: Connections, options: RoutingOptions): S
       if (!address) return { error: faultOf(ERRORS.BROKER_NOT_AVAILABLE.code, `no node ${id} is known`)! };
       const attempt: Attempt = { sent: false };
       try {
-        return await connections.use(address, (client) => sendOver(client, api, body, attempt));
+        return await connections.use(address, (client) => sendOver(client, api, body, attempt, onRequest));
       } catch (error) {
         // It may have moved to another address.
         const final = again || (attempt.sent && !CHANGES_NOTHING.test(api)) || Date.now() > deadline;

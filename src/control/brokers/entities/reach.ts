@@ -1,5 +1,6 @@
 /** Gets through to the Kafka cluster that has some topics or users, by what is known of it in caches. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
+import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import { keyOf } from '../../../kube/object.ts';
 import { kafkaAnchor } from '../../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
@@ -31,11 +32,16 @@ export const leavingIn = (charter: Charter | undefined): Set<number> =>
   new Set((charter?.nodes ?? []).filter(({ leaving }) => leaving).map(({ id }) => id));
 
 /** One client for all that is asked about; undefined as long as there is nobody to ask. */
-export function reach(views: ReachViews, home: Kafka, charter: Charter | undefined): Admin | undefined {
+export function reach(
+  views: ReachViews,
+  home: Kafka,
+  charter: Charter | undefined,
+  onRequest: OnRequest,
+): Admin | undefined {
   const { namespace, name } = home.metadata;
   const secretOf = (secret: string) => views.secrets.get(keyOf({ namespace, name: secret }));
   const identity = identityOf(name, secretOf);
   if (!identity || !charter) return undefined;
   const pods = views.pods.find('kafka', keyOf(home.metadata));
-  return connectTo({ cluster: { namespace, name }, charter }, pods, identity, 'brokers');
+  return connectTo({ cluster: { namespace, name }, charter }, pods, identity, 'brokers', onRequest);
 }

@@ -2,6 +2,7 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { openAdmin } from '../../../kafka/admin/admin.ts';
 import type { Admin } from '../../../kafka/admin/admin.ts';
+import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import { textOf } from '../../../pki/secrets.ts';
 import { OPERATOR, viewOf } from '../certificates/seen.ts';
 import type { Charter } from '../model/charter.ts';
@@ -67,6 +68,7 @@ export function connectTo(
   pods: readonly AnyObject[],
   tls: Identity,
   endpoints: 'brokers' | 'controllers',
+  onRequest: OnRequest,
 ): Admin | undefined {
   const isBrokers = endpoints === 'brokers';
   const port = isBrokers ? REPLICATION_PORT : CONTROL_PLANE_PORT;
@@ -81,5 +83,6 @@ export function connectTo(
     // Only pods that are known: an address that Kafka tells is not followed anywhere else.
     addressOf: (id) => byId.get(id),
     clientId: 'isthmus-operator',
+    onRequest,
   });
 }

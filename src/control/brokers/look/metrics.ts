@@ -1,4 +1,5 @@
 /** What is seen of Kafka clusters, for whoever is to be told when it is not as it should be. */
+import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import { nameOfKey } from '../../../kube/object.ts';
 import type { Labels, Metrics } from '../../../ops/metrics.ts';
 import type { Acted } from '../act.ts';
@@ -76,4 +77,13 @@ export function lookReporter(metrics: Metrics): (key: string, acted: Acted | und
     if (samples.length > 0) reported.set(key, samples);
     else reported.delete(key);
   };
+}
+
+/** Counts what is asked of Kafka. */
+export function requestCounter(metrics: Metrics): OnRequest {
+  const requests = metrics.counter(
+    'isthmus_operator_kafka_requests_total',
+    'Requests to Kafka clusters, by API.',
+  );
+  return (api) => requests.of({ api }).value++;
 }

@@ -2,6 +2,7 @@
  * How the road decides about the KafkaTopics that are labelled with one cluster in one namespace: all of them at once, so that a thousand
  * take no more connections and hardly more requests than one.
  */
+import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { messageOf } from '../../../ops/errors.ts';
@@ -28,6 +29,8 @@ import type { PlannedTopic } from './plan-topics.ts';
 export interface TopicReconcilerOptions {
   caches: Watched<KafkaViews>;
   client: () => Client;
+  /** Told of each request to Kafka. */
+  onRequest: OnRequest;
   log: Log;
 }
 
@@ -120,7 +123,7 @@ function plan({ home, topics, unreadable, isUnclear, acted }: Observed): TopicsP
 
 async function act(
   { home, topics }: TopicsAction,
-  { caches: { views } }: TopicReconcilerOptions,
+  { caches: { views }, onRequest }: TopicReconcilerOptions,
   log: Log,
   client: () => Client,
   signal: AbortSignal,
@@ -131,7 +134,7 @@ async function act(
     return { states: new Map(), isBusy: false, isReached: true };
   }
   const charter = charterIn(views, home);
-  const admin = reach(views, home, charter);
+  const admin = reach(views, home, charter, onRequest);
   if (!admin) return unreached(topics);
   try {
     const planned = planTopics(home, topics, await lookAtTopics(admin, topics, leavingIn(charter)));

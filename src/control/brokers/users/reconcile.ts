@@ -1,4 +1,5 @@
 /** How the road decides about the KafkaUsers that are labelled with one cluster in one namespace: all of them at once. */
+import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { isBeingDeleted, keyOf, nameOfKey } from '../../../kube/object.ts';
 import type { AnyObject } from '../../../kube/object.ts';
@@ -22,6 +23,8 @@ import type { ObservedUser, ObservedUsers, UsersActed, UsersPlan } from './plan-
 export interface UserReconcilerOptions {
   caches: Watched<KafkaViews>;
   client: () => Client;
+  /** Told of each request to Kafka. */
+  onRequest: OnRequest;
   /** How long certificates live, if not as the Kafka says. */
   certificateTimes: CertificateTimes | undefined;
   log: Log;
@@ -30,6 +33,7 @@ export interface UserReconcilerOptions {
 export function userReconciler({
   caches,
   client,
+  onRequest,
   certificateTimes,
   log,
 }: UserReconcilerOptions): Reconciler<ObservedUsers, UsersPlan, never, UsersActed> {
@@ -50,7 +54,7 @@ export function userReconciler({
       const [action] = actions;
       if (!action) return { acted: undefined };
       const { home } = action;
-      const admin = home && reach(views, home, charterIn(views, home));
+      const admin = home && reach(views, home, charterIn(views, home), onRequest);
       try {
         const context = { client: client(), admin, log, now: new Date(now) };
         return { acted: await actOnUsers(action, before, context, signal) };
