@@ -111,6 +111,43 @@ suite('check', () => {
     );
   });
 
+  test('of another project’s Kafka, what a listener from outside needs is named with its annotation, and so is a value that is refused', () => {
+    const theirs = only('kafkas.kafka.strimzi.io', (crd) => {
+      crd.metadata.labels = {};
+      for (const { schema } of crd.spec.versions) {
+        const spec = schema?.openAPIV3Schema?.properties?.['spec'];
+        const broker = spec?.properties?.['kafka'];
+        const listener = broker?.properties?.['listeners']?.items;
+        const { configuration, type } = listener?.properties ?? {};
+        const metrics = broker?.properties?.['metricsConfig'];
+        for (const strict of [spec, broker, listener, configuration, metrics])
+          delete strict?.['x-kubernetes-preserve-unknown-fields'];
+        delete configuration?.properties?.['subdomain'];
+        type!.enum = type!.enum!.filter((one) => one !== 'hostport');
+        metrics!.properties = { type: { enum: ['jmxPrometheusExporter'] } };
+      }
+      return crd;
+    });
+    const at = 'spec.kafka.listeners[]';
+    const says = (annotation: string) => `(the annotation isthmus.dev/${annotation} says the same)`;
+    const drops = `drop ${at}.configuration.subdomain ${says('hostport-configuration')}`;
+    const refuses = `refuse ${at}.type: hostport ${says('hostport')}, spec.kafka.metricsConfig.type: strimziMetricsReporter`;
+    assert.deepEqual(findings({ crds: theirs }), [
+      `warning CrdForeign: the schema of kafkas.kafka.strimzi.io would ${drops}, and ${refuses}`,
+    ]);
+  });
+
+  test('the road of Redpanda clusters is looked at like the others', () => {
+    const broken = { ...ready('r'), kind: 'Cluster', status: { conditions: [{ type: 'Ready', status: 'False', reason: 'PodsNotReady', message: 'm' }] } }; // prettier-ignore
+    const resources = new Map([...GOOD.resources, ['Cluster', { value: [broken] }]]);
+    assert.match(
+      findings({ resources, road: 'redpanda' })[0]!,
+      /^error ResourceNotReady: r\/r: PodsNotReady: m/,
+    );
+    const crds = only('clusters.redpanda.vectorized.io', () => undefined);
+    assert.match(findings({ crds, road: 'redpanda' })[0]!, /^error CrdMissing/);
+  });
+
   test('what the operator lacks is listed, with the verbs of a resource together', () => {
     const right = (verb: string) => ({
       verb,

@@ -14,6 +14,7 @@ export interface Category {
 const TITLES: Record<CheckedRoad, string> = {
   proxy: 'road proxy',
   kafka: 'road kafka',
+  redpanda: 'road redpanda',
   'pod-sets': 'road pod-sets',
   dns: 'dns',
 };

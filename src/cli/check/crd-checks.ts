@@ -1,16 +1,37 @@
 /** Whether the kinds that roads need are there, and are what this version knows. Pure. */
+import { CONFIGURATION_ANNOTATION, HOSTPORT_ANNOTATION } from '../../control/brokers/expose/wish.ts';
 import { crdName } from '../../resources/crd.ts';
 import type { Kind } from '../../resources/kind.ts';
+import type { Structural } from '../../resources/structural.ts';
+import { configuration } from '../../resources/strimzi/listener.ts';
 import { CLUSTER_ALIAS } from '../../resources/strimzi/kafka-node-pool.ts';
 import type { CheckedRoad, CheckResult, Crd, Facts } from './facts.ts';
 import { NEEDED_KINDS, OPTIONAL_KINDS } from './kinds.ts';
 import { fail, fine, known, warn } from './results.ts';
-import { droppedFields } from './schema-difference.ts';
+import { droppedFields, refusedValues } from './schema-difference.ts';
 
-/** Fields that can be written in another way, which every schema keeps. */
+const LISTENER = 'Kafka spec.kafka.listeners[]';
+
+/** Fields and values that can be written in another way, which every schema keeps. */
 const ANNOTATION_OF: Readonly<Record<string, string>> = {
   'KafkaNodePool spec.cluster': CLUSTER_ALIAS,
+  [`${LISTENER}.type: hostport`]: HOSTPORT_ANNOTATION,
+  ...Object.fromEntries(
+    Object.keys(configuration.shape).map((field) => [
+      `${LISTENER}.configuration.${field}`,
+      CONFIGURATION_ANNOTATION,
+    ]),
+  ),
 };
+
+/** Values that count although our own schema lists none: it keeps what is there as it is. */
+const VALUES: Readonly<Record<string, Structural>> = {
+  Kafka: nested(['spec', 'kafka', 'metricsConfig', 'type'], { enum: ['strimziMetricsReporter'] }),
+};
+
+function nested(path: readonly string[], leaf: Structural): Structural {
+  return path.reduceRight<Structural>((inner, name) => ({ properties: { [name]: inner } }), leaf);
+}
 
 export function crdChecks(facts: Facts, roads: readonly CheckedRoad[], isBefore: boolean): CheckResult[] {
   const needed = new Set(roads.flatMap((road) => NEEDED_KINDS[road]));
@@ -35,11 +56,21 @@ function checkKind(kind: Kind, crd: Crd | undefined, isBefore: boolean): CheckRe
     const wanted = kind.versions.join(' or ');
     return [fail(description, outdated, `${crdName(kind)} serves ${served}, and not ${wanted}`)];
   }
-  const dropped = droppedFields(kind.structural(), version.schema?.openAPIV3Schema).filter(isUsers);
-  if (dropped.length === 0) return [fine(description)];
+  const differences = differencesOf(kind, version.schema?.openAPIV3Schema);
+  if (differences.length === 0) return [fine(description)];
   if (isBefore && isOurs(crd)) return [];
-  const fields = dropped.map((field) => fieldText(kind, field)).join(', ');
-  return [say(description, outdated, `the schema of ${crdName(kind)} would drop ${fields}`)];
+  return [say(description, outdated, `the schema of ${crdName(kind)} would ${differences.join(', and ')}`)];
+}
+
+function differencesOf(kind: Kind, theirs: Structural | undefined): string[] {
+  const dropped = droppedFields(kind.structural(), theirs).filter(isUsers);
+  const values = [kind.structural(), VALUES[kind.kind] ?? {}];
+  const refused = values.flatMap((ours) => refusedValues(ours, theirs)).filter(isUsers);
+  const listed = (all: readonly string[]) => all.map((one) => fieldText(kind, one)).join(', ');
+  return [
+    ...(dropped.length > 0 ? [`drop ${listed(dropped)}`] : []),
+    ...(refused.length > 0 ? [`refuse ${listed(refused)}`] : []),
+  ];
 }
 
 /** API servers have their own schema of metadata, and the status is not for users to write. */

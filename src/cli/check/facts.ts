@@ -7,7 +7,7 @@ import type { Structural } from '../../resources/structural.ts';
 import type { Read } from '../kube/read.ts';
 
 /** What can be checked by itself. */
-export const CHECKED_ROADS = ['proxy', 'kafka', 'pod-sets', 'dns'] as const;
+export const CHECKED_ROADS = ['proxy', 'kafka', 'redpanda', 'pod-sets', 'dns'] as const;
 export type CheckedRoad = (typeof CHECKED_ROADS)[number];
 
 /** As much of a CRD as matters here. */

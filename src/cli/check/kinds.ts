@@ -14,6 +14,7 @@ import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-
 import { serviceExport } from '../../resources/multicluster/service-export.ts';
 import { serviceImport } from '../../resources/multicluster/service-import.ts';
 import { route } from '../../resources/openshift/route.ts';
+import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
 import { kafkaUser } from '../../resources/strimzi/kafka-user.ts';
@@ -32,6 +33,7 @@ export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
     namePolicy,
   ],
   kafka: [kafka, kafkaNodePool, kafkaTopic, kafkaUser, kafkaAnchor, strimziPodSet],
+  redpanda: [redpandaCluster],
   'pod-sets': [strimziPodSet, kafkaAnchor],
   dns: [namePolicy],
 };
@@ -63,6 +65,7 @@ export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
   { kind: kafka, road: 'kafka' },
   { kind: kafkaTopic, road: 'kafka' },
   { kind: kafkaUser, road: 'kafka' },
+  { kind: redpandaCluster, road: 'redpanda' },
   { kind: strimziPodSet, road: 'pod-sets' },
   { kind: serviceExport, road: 'dns' },
 ];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { KINDS } from '../../resources/registry.ts';
-import { droppedFields } from './schema-difference.ts';
+import { droppedFields, refusedValues } from './schema-difference.ts';
 
 suite('fields that a schema drops', () => {
   test('a schema drops nothing of its own', () => {
@@ -27,4 +27,11 @@ suite('fields that a schema drops', () => {
     };
     assert.deepEqual(droppedFields(ours, theirs), ['a', 'list[].y', 'map.*.z']);
   });
+});
+
+test('values that a schema refuses are named; one that lists none refuses none', () => {
+  const type = (...values: string[]) => ({ properties: { list: { items: { properties: { type: { enum: values } } } } } }); // prettier-ignore
+  assert.deepEqual(refusedValues(type('a', 'b', 'c'), type('a', 'z')), ['list[].type: b', 'list[].type: c']);
+  assert.deepEqual(refusedValues(type('a'), { properties: {} }), []);
+  for (const kind of KINDS) assert.deepEqual(refusedValues(kind.structural(), kind.structural()), []);
 });

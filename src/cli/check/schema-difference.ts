@@ -1,4 +1,4 @@
-/** Which fields of ours another schema of the same kind would drop. Pure. */
+/** What of ours another schema of the same kind would drop, or refuse. Pure. */
 import type { Structural } from '../../resources/structural.ts';
 
 /** Their paths; a field that is dropped stands for all below it. */
@@ -15,5 +15,19 @@ export function droppedFields(ours: Structural, theirs: Structural | undefined, 
     ...(ours.additionalProperties && others
       ? droppedFields(ours.additionalProperties, others, below('*'))
       : []),
+  ];
+}
+
+/** Values of ours that another schema does not know; resources with them are refused. By path. */
+export function refusedValues(ours: Structural, theirs: Structural | undefined, path = ''): string[] {
+  if (theirs === undefined) return [];
+  const below = (name: string) => (path === '' ? name : `${path}.${name}`);
+  const unknown = theirs.enum ? (ours.enum ?? []).filter((value) => !theirs.enum?.includes(value)) : [];
+  return [
+    ...unknown.map((value) => `${path}: ${String(value)}`),
+    ...Object.entries(ours.properties ?? {}).flatMap(([name, field]) =>
+      refusedValues(field, theirs.properties?.[name], below(name)),
+    ),
+    ...(ours.items ? refusedValues(ours.items, theirs.items, `${path}[]`) : []),
   ];
 }

@@ -37,7 +37,7 @@ import { abandonedClaims, manualPatches, manualUids } from './requests.ts';
 import { cordons } from './roll/versions.ts';
 import { isPaused, statusesOf } from './status.ts';
 import { storageBefore } from './storage-before.ts';
-import { podSetsOf, targetOf } from './target.ts';
+import { podSetsOf, targetsOf } from './target.ts';
 
 export interface KafkaSettings extends BrokerSettings {
   /** The namespace of this installation, by which others know who has a Kafka. */
@@ -200,7 +200,7 @@ function clusterPlan(
   return {
     ...plan,
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
-    targets: [targetOf(observed, { cluster, charter, certificates, sets, reservations, operator })],
+    targets: targetsOf(observed, { cluster, charter, certificates, sets, reservations, operator }),
     actions: [
       ...mintsOf(cluster, certificates),
       ...(isWritten ? requestActions(observed, charter) : newsOf(anchor, charter).map(toTell)),

@@ -7,14 +7,14 @@ import type { RollDecision } from './roll/facts.ts';
 import { statusesOf } from './status.ts';
 import type { Running } from './status.ts';
 
-/** The reason of `Ready` of a cluster without nodes, of which nothing but the next step is known. */
-function reasonWith(decision: RollDecision): string | undefined {
+/** `Ready` of a cluster without nodes, of which nothing but the next step, and how far moves are, is known. */
+function readyWith(decision: RollDecision, moved?: object): { reason: string; message: string } | undefined {
   const observed = { kafka: kafkaObject(), namespace: 'kafka', name: 'events', pools: [], pods: [] };
   const running = {
     cluster: clusterWith({ pools: [] }),
     charter: { clusterId: 'id', epoch: 1, nodes: [] },
     certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [] },
-    acted: { minted: [], facts: undefined, decision, refused: new Map(), moved: undefined },
+    acted: { minted: [], facts: undefined, decision, refused: new Map(), reloads: new Map(), moved },
     learned: NOTHING_LEARNED,
   };
   const [{ status } = { status: {} }] = statusesOf(
@@ -22,9 +22,11 @@ function reasonWith(decision: RollDecision): string | undefined {
     running as unknown as Running,
     [],
   );
-  const { conditions = [] } = status as { conditions?: { type: string; reason: string }[] };
-  return conditions.find(({ type }) => type === 'Ready')?.reason;
+  const { conditions = [] } = status as { conditions?: { type: string; reason: string; message: string }[] };
+  return conditions.find(({ type }) => type === 'Ready');
 }
+
+const reasonWith = (decision: RollDecision) => readyWith(decision)?.reason;
 
 test('a Kafka is ready without a reservation only when nothing is left to do', () => {
   const inFlight = undefined;
@@ -37,6 +39,23 @@ test('a Kafka is ready without a reservation only when nothing is left to do', (
   );
   assert.equal(reasonWith({ do: 'wait', why: 'w', inFlight }), 'Rolling');
   assert.equal(reasonWith({ do: 'blocked', why: 'w', lookAgainInMs: 1, inFlight }), 'RollBlocked');
+});
+
+test('how far brokers that are to go are empty is said, and why they cannot be', () => {
+  const done = { do: 'done', inFlight: undefined } as const;
+  const moved = { drained: [], open: [], toDrain: 0, underWay: 0, noPlace: undefined, at: 1 };
+  const said = (change: object) => {
+    const { reason, message } = readyWith(done, { ...moved, ...change }) ?? {};
+    return `${reason}: ${message}`;
+  };
+  assert.equal(said({}), 'Ready: ');
+  assert.match(
+    said({ toDrain: 7, underWay: 2 }),
+    /^Draining: 7 partitions are still on .*, 2 are under way$/,
+  );
+  const noPlace = { count: 3, first: [{ topic: 't', partition: 0 }] };
+  assert.match(said({ toDrain: 7, noPlace }), /^ScaleDownPrevented: 3 partitions .* \(t-0\); lower/);
+  assert.match(said({ open: [{ id: 3, problem: 'no' }] }), /^Draining: broker 3 is to go and .*: no$/);
 });
 
 const warningOf = async (broker: object, spec: object) =>

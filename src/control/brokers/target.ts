@@ -1,4 +1,4 @@
-/** All objects that a cluster has in a Kubernetes cluster, and what of those before may go. Pure. */
+/** All objects that a cluster has in each Kubernetes cluster, and what of those before may go. Pure. */
 import type { AnyObject } from '../../kube/object.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Target } from '../kernel/plan.ts';
@@ -7,7 +7,7 @@ import type { Certificates } from './certificates/authorities.ts';
 import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
-import { ownerLabels, podName } from './model/names.ts';
+import { ownerLabels, podName, podSetName, trustBundleName } from './model/names.ts';
 import type { Reservation } from './front/exposed-listeners.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
 import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
@@ -53,7 +53,7 @@ export function podSetsOf(
   });
 }
 
-/** What a target is made from. */
+/** What targets are made from. */
 export interface Wanted {
   cluster: BrokerCluster;
   charter: Charter;
@@ -63,28 +63,72 @@ export interface Wanted {
   operator: OperatorPods | undefined;
 }
 
-export function targetOf(observed: Observed, wanted: Wanted): Target {
-  const { cluster, charter, certificates, sets, reservations, operator } = wanted;
+/**
+ * The Kubernetes clusters that it has to do with, each once: the central one, which has all that there is once, authorities and DNS records
+ * included, and those of its pools, which have what their nodes need, and no key of an authority.
+ */
+export function targetsOf(observed: Observed, wanted: Wanted): Target[] {
+  const away = new Set(wanted.cluster.pools.map(({ target }) => target).filter((name) => name !== LOCAL));
+  return [
+    centralTarget(observed, wanted, partIn(LOCAL, wanted)),
+    ...[...away].toSorted().map((name) => remoteTarget(name, wanted, partIn(name, wanted))),
+  ];
+}
+
+/** Of a cluster what is in one Kubernetes cluster. */
+interface Part {
+  cluster: BrokerCluster;
+  charter: Charter;
+  sets: readonly AnyObject[];
+}
+
+function partIn(name: string, { cluster, charter, sets }: Wanted): Part {
+  const pools = cluster.pools.filter(({ target }) => target === name);
+  const own = new Set(pools.map((pool) => podSetName(cluster.name, pool.name)));
+  return {
+    cluster: { ...cluster, pools },
+    charter: { ...charter, nodes: charter.nodes.filter(({ target }) => target === name) },
+    sets: sets.filter(({ metadata }) => own.has(metadata.name)),
+  };
+}
+
+const scopeOf = ({ name, namespace }: BrokerCluster) => ({
+  labels: ownerLabels(name),
+  namespaces: [namespace],
+});
+
+/** Who may connect to the nodes of a part, and how they find each other. */
+const commonObjects = ({ cluster, charter }: Part, operator: OperatorPods | undefined) => ({
+  network: [serviceAccount(cluster), headlessService(cluster), bootstrapService(cluster)],
+  balancers: loadBalancers(cluster),
+  guards: [networkPolicy(cluster, operator), podDisruptionBudget(cluster, charter.nodes.length)],
+});
+
+/** The configuration of a node names all others, wherever they are. */
+const nodeObjects = (all: BrokerCluster, { cluster, sets }: Part): AnyObject[] => [
+  ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(all, pool, node)),
+  ...claimsOf(cluster),
+  ...sets,
+];
+
+function centralTarget(observed: Observed, wanted: Wanted, part: Part): Target {
+  const { cluster, certificates, reservations, operator } = wanted;
+  const { network, balancers, guards } = commonObjects(part, operator);
   const anchorUid = observed.anchor?.metadata.uid;
   return {
     cluster: LOCAL,
-    labels: ownerLabels(cluster.name),
-    namespaces: [cluster.namespace],
+    ...scopeOf(cluster),
     objects: [
+      // Also those of nodes elsewhere: what is renewed when is decided by these.
       ...secretsOf(cluster, certificates.secrets),
-      serviceAccount(cluster),
-      headlessService(cluster),
-      bootstrapService(cluster),
-      ...loadBalancers(cluster),
+      ...network,
+      ...balancers,
       ...(anchorUid === undefined ? [] : reservations.map((one) => hostPortService(cluster, one, anchorUid))),
-      networkPolicy(cluster, operator),
-      podDisruptionBudget(cluster, charter.nodes.length),
-      ...nodesOf(cluster).map(({ pool, node }) => nodeConfigMap(cluster, pool, node)),
-      ...claimsOf(cluster),
-      ...sets,
+      ...guards,
+      ...nodeObjects(cluster, part),
       ...dnsEndpointsOf(observed, cluster),
     ],
-    prune: listsAll(observed, cluster.name, charter, sets),
+    prune: listsAll(madeBefore(observed), cluster.name, part),
     keeps: [
       // An authority that its owner takes over was ours, and is what everybody trusts.
       ...(['cluster-ca', 'clients-ca'] as const).map((name) => ({ [AUTHORITY_LABEL]: name })),
@@ -93,19 +137,40 @@ export function targetOf(observed: Observed, wanted: Wanted): Target {
   };
 }
 
+/** The Kafka is not there, so nothing there is owned by it: what has an owner that does not exist is deleted. */
+function remoteTarget(name: string, { cluster, certificates, operator }: Wanted, part: Part): Target {
+  const { network, balancers, guards } = commonObjects(part, operator);
+  const pods = nodesOf(part.cluster).map(({ pool, node }) => podName(cluster.name, pool.name, node.id));
+  const needed = new Set([trustBundleName(cluster.name), ...pods]);
+  const secrets = [...certificates.secrets].filter(([secret]) => needed.has(secret));
+  const objects = [
+    ...secretsOf(cluster, new Map(secrets)),
+    ...network,
+    ...balancers,
+    ...guards,
+    ...nodeObjects(cluster, part),
+  ];
+  const made = new Set(part.charter.nodes.map(({ pool, id }) => podName(cluster.name, pool, id)));
+  return {
+    cluster: name,
+    ...scopeOf(cluster),
+    objects: objects.map(withoutOwners),
+    // What is there is not seen from here, so each of its nodes counts as made.
+    prune: listsAll(made, cluster.name, part),
+  };
+}
+
+function withoutOwners({ metadata: { ownerReferences: _, ...metadata }, ...object }: AnyObject): AnyObject {
+  return { ...object, metadata };
+}
+
 /**
  * Whether every node that was made and is still in the charter is listed. While one is not (its pool was deleted and it is not empty
  * yet, or its certificate is lost) nothing goes: with its set the pod would.
  */
-function listsAll(
-  observed: Observed,
-  cluster: string,
-  { nodes }: Charter,
-  sets: readonly AnyObject[],
-): boolean {
-  const made = madeBefore(observed);
+function listsAll(made: ReadonlySet<string>, cluster: string, { charter, sets }: Part): boolean {
   const listed = new Set(sets.flatMap(podsIn).map(({ metadata }) => metadata.name));
-  return nodes
+  return charter.nodes
     .map(({ pool, id }) => podName(cluster, pool, id))
     .every((name) => !made.has(name) || listed.has(name));
 }

@@ -23,9 +23,10 @@ export const CHECKS = {
     cure: 'Apply what `isthmus install` prints; kinds of other projects come with `--crds PROJECT`.',
   },
   CrdForeign: {
-    means: 'Another project’s CRD serves this kind, and would drop fields that Isthmus knows.',
-    why: 'API servers drop fields that the schema of a CRD does not have, without a word.',
-    cure: 'Do without the fields that the message names, or use the CRD that `isthmus install --crds` prints.',
+    means:
+      'Another project’s CRD serves this kind, and would drop fields or refuse values that Isthmus knows.',
+    why: 'API servers drop fields that the schema of a CRD does not have, without a word, and refuse values that it does not list.',
+    cure: 'Do without what the message names, write the annotation that it names instead, or use the CRD that `isthmus install --crds` prints.',
   },
   CrdOutdated: {
     means: 'The CRD is of another version of Isthmus: fields are missing in it.',

@@ -186,4 +186,15 @@ describe('the life of a Kafka cluster', () => {
     assert.deepEqual(await readdir(disk, { recursive: true }), []);
     await nothingIsLost();
   });
+
+  test('the annotation that the status names gives the node a new disk, and it has all its replicas again', async () => {
+    const { message = '' } = (await bed.condition('events', 'Ready')) ?? {};
+    const [annotation = ''] = /strimzi\.io\/\S+=true/.exec(message) ?? [];
+    const { code, stderr } = await bed.plane.kubectl(['annotate', 'pod', 'events-dual-1', annotation]);
+    assert.equal(code, 0, stderr);
+    await bed.untilReady('events');
+    const disk = bed.runner.diskOf('default/data-events-dual-1');
+    assert.notDeepEqual(await readdir(disk, { recursive: true }), []);
+    await nothingIsLost();
+  });
 });

@@ -121,7 +121,9 @@ describe('the start script in the layout of the official image', () => {
     await node.configure({});
     assert.match(
       await refusal(),
-      new RegExp(`^DiskLost: ${DATA} has no data and may not be formatted; .*permit`),
+      new RegExp(
+        `^DiskLost: ${DATA} has no data and may not be formatted; .*strimzi.io/delete-pod-and-pvc=true`,
+      ),
     );
     assert.deepEqual(await readdir(node.volume('data-0')), []);
   });

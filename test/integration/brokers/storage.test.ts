@@ -46,7 +46,7 @@ test('a volume grows where its class can; where it cannot, that is said, and tak
   await waitFor('the refusal to be told', isDenied, PATIENCE);
   const { message = '', status } = (await bed.condition('one', 'Ready')) ?? {};
   assert.equal(status, 'False');
-  assert.match(message, /data-one-fixed-1: .*only dynamically provisioned pvc can be resized/);
+  assert.match(message, /data-one-fixed-1.*only dynamically provisioned pvc can be resized/);
   assert.deepEqual(await sizes('data-one-fixed-1'), ['1Gi', '1Gi']);
 
   await bed.apply(fixed('1Gi'));
