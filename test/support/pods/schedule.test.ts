@@ -66,5 +66,5 @@ test('nodes that are cordoned, tainted, not ready or without a free host port ta
   const bound = (name: string, nodeName?: string) =>
     pod(name, { containers: [{ name: 'kafka', image: 'kafka', ports }], ...(nodeName ? { nodeName } : {}) });
   assert.equal(chosen(bound('x'), NODES, [bound('1', 'a')]), 'b');
-  assert.match(chosen(bound('x'), [NODES[0]!], [bound('1', 'a')]), /host ports/);
+  assert.match(chosen(bound('x'), [NODES[0]!], [bound('1', 'a')]), /free ports for the requested pod ports/);
 });
