@@ -10,6 +10,7 @@ import { Worker } from 'node:worker_threads';
 const [dist, folder, count] = process.argv.slice(2);
 const load = (file) => import(`${dist}/${file}`);
 const { createPublisher } = await load('control/discover/records/publisher.js');
+const { readNamePolicies } = await load('control/shared/name-policy.js');
 const { dnsConfigSchema } = await load('dns/server/config.js');
 const { startDns } = await load('dns/server/server.js');
 const { createController, SUCCESS } = await load('kube/controller/controller.js');
@@ -71,6 +72,35 @@ function start(settings, ready = true) {
   return startDns(config, { log, metrics: createMetrics(), ready });
 }
 
+const owner = { namespace: 'default' };
+const OTHERS = { matchLabels: { 'kubernetes.io/metadata.name': 'somebody-else' } };
+const NS_RECORDS = 5000;
+
+/** One policy for the zone, as the API server would have it. */
+const policyFor = (namespaces) =>
+  readNamePolicies([
+    {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'bench' },
+      spec: { zone: ZONE, namespaces, delegations: true },
+    },
+  ]);
+
+/** Thousands of delegations of names that others have, in one object: each is decided about, and refused. */
+function delegations() {
+  const source = 'DNSEndpoint default/delegations';
+  const records = Array.from({ length: NS_RECORDS }, (_, i) => {
+    return {
+      name: `h${i * Math.floor(NAMES / NS_RECORDS)}.${ZONE}`,
+      type: 'NS',
+      data: `ns${i}.elsewhere.test`,
+    };
+  });
+  const result = { records, problems: [] };
+  return { source, claimGroup: source, object: undefined, owner, since: '2026', result, reason: '' };
+}
+
 /** Objects of a hundred names each, published as those of clusters are. */
 async function publishAll(publisher, version) {
   const events = [];
@@ -86,7 +116,15 @@ async function publishAll(publisher, version) {
         return { name: `h${first + i}.${ZONE}`, type: 'A', data: addressOf(first + i, version) };
       });
       const result = { records, problems: [] };
-      const entry = { source, claimGroup: source, object: undefined, since: '2026', result, reason: '' };
+      const entry = {
+        source,
+        claimGroup: source,
+        object: undefined,
+        owner,
+        since: '2026',
+        result,
+        reason: '',
+      };
       await publisher.publish(source, version === undefined ? [] : [entry]);
       return SUCCESS;
     },
@@ -129,12 +167,26 @@ const figures = {};
   const server = await start({ transferAllow: ['127.0.0.0/8'], snapshotFile }, false);
   server.setReady(true);
   const events = { record() {}, flush: async () => {}, stop: async () => {} };
-  const publisher = createPublisher({ sink: server, events, log });
+  let policies = policyFor({});
+  const quiet = createLog('error'); // who is refused is told, a hundred thousand times
+  const publisher = createPublisher({ sink: server, events, log: quiet, policies: () => policies });
+  await publisher.reconsider();
   await publishAll(publisher, 0); // once unmeasured, so that everything is compiled
   await publishAll(publisher, undefined);
   figures.load = await longestTurn(() => publishAll(publisher, 0));
   figures.change = await longestTurn(() => publishAll(publisher, 1));
   figures.axfr = await longestTurn(() => transfer(server.port));
+  const attack = delegations();
+  figures.delegations = await longestTurn(() => publisher.publish(attack.source, [attack]));
+  await publisher.publish(attack.source, []);
+  figures.policy_closes = await longestTurn(() => {
+    policies = policyFor(OTHERS);
+    return publisher.reconsider();
+  });
+  figures.policy_opens = await longestTurn(() => {
+    policies = policyFor({});
+    return publisher.reconsider();
+  });
   figures.remove = await longestTurn(() => publishAll(publisher, undefined));
   await publishAll(publisher, 0);
   figures.snapshot = await longestTurn(async () => {

@@ -20,7 +20,14 @@ export interface Ports {
   evil: number;
 }
 
-export type AttackName = 'frames' | 'trickle' | 'client_hello' | 'bomb' | 'bomb_accepted' | 'upstream';
+export type AttackName =
+  | 'frames'
+  | 'frames_held'
+  | 'trickle'
+  | 'client_hello'
+  | 'bomb'
+  | 'bomb_accepted'
+  | 'upstream';
 
 /** One connection of an attacker; it is over when it is closed, by whomever. */
 type Connection = (socket: Socket, signal: AbortSignal) => Promise<void>;
@@ -59,6 +66,21 @@ const largeFrame: Connection = async (socket, signal) => {
   head.writeInt32BE(length, 0);
   await send(socket, head, signal);
   for (let left = length; left > 0 && !signal.aborted; left -= PIECE.length)
+    await send(socket, PIECE, signal);
+  await untilOver(signal);
+};
+
+/**
+ * The same just below what one connection may hold, from a client that the broker has accepted: so much is gathered, all but its last byte.
+ */
+const heldFrame: Connection = async (socket, signal) => {
+  await send(socket, frameOf('Metadata', 12, { topics: [] }), signal);
+  await once(socket, 'data', { signal });
+  const head = frameOf('Metadata', 12, { topics: [] });
+  const length = 63 * 1_048_576;
+  head.writeInt32BE(length, 0);
+  await send(socket, head, signal);
+  for (let left = length - head.length; left > PIECE.length && !signal.aborted; left -= PIECE.length)
     await send(socket, PIECE, signal);
   await untilOver(signal);
 };
@@ -116,6 +138,7 @@ const ask: Connection = async (socket, signal) => {
 
 const ATTACKS: Record<AttackName, (ports: Ports, signal: AbortSignal) => Promise<unknown>> = {
   frames: ({ plain }, signal) => together(8, plain, largeFrame, signal),
+  frames_held: ({ plain }, signal) => together(8, plain, heldFrame, signal),
   trickle: ({ plain }, signal) => together(300, plain, trickle, signal),
   client_hello: ({ named }, signal) => together(4, named, clientHello, signal),
   bomb: ({ sealed }, signal) => together(2, sealed, bomb(false), signal),

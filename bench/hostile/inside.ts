@@ -18,7 +18,7 @@ import { ATTACK_NAMES } from './attacks.ts';
 import type { AttackName, Ports } from './attacks.ts';
 import { attackDns } from './dns.ts';
 import { produceSteadily } from './neighbour.ts';
-import type { Noticed } from './neighbour.ts';
+import type { Noticed, Producing } from './neighbour.ts';
 import { report } from './report.ts';
 import type { Trial } from './report.ts';
 
@@ -33,7 +33,12 @@ const ATTACKER = join(import.meta.dirname, 'attacker.ts');
 
 const MANAGEMENT = 9190;
 const NEIGHBOUR = 9200;
+const SEALED_NEIGHBOUR = 9250;
 const PORTS: Omit<Ports, 'evil'> & { evil: number } = { plain: 9210, named: 9220, sealed: 9230, evil: 9240 };
+
+/** What frames may take of the proxy's memory by default: so much for each of its workers. */
+const WORKERS = 2;
+const BUDGET_BYTES = WORKERS * 128 * 1_048_576;
 
 const log = (line: string) => process.stderr.write(`${line}\n`);
 
@@ -54,7 +59,7 @@ function proxyConfig(kafka: KafkaCluster, evilBroker: number): object {
   const tls = { key: { certificate: certPem, privateKey: keyPem } };
   return {
     management: { bindAddress: '127.0.0.1', port: MANAGEMENT },
-    workers: 2,
+    workers: WORKERS,
     filterDefinitions: [
       {
         name: 'sealing',
@@ -80,7 +85,27 @@ function proxyConfig(kafka: KafkaCluster, evilBroker: number): object {
       { name: 'neighbour', targetCluster, gateways: [gateway(NEIGHBOUR)] },
       { name: 'plain', targetCluster, gateways: [gateway(PORTS.plain)] },
       { name: 'named', targetCluster, gateways: [{ name: 'named', sniHostIdentifiesNode, tls }] },
+      {
+        name: 'neighbour-named',
+        targetCluster,
+        gateways: [
+          {
+            name: 'named',
+            tls,
+            sniHostIdentifiesNode: {
+              bootstrapAddress: `neighbour.localhost:${PORTS.named}`,
+              advertisedBrokerAddressPattern: 'n-$(nodeId).localhost',
+            },
+          },
+        ],
+      },
       { name: 'sealed', targetCluster, gateways: [gateway(PORTS.sealed)], filters: ['sealing'] },
+      {
+        name: 'neighbour-sealed',
+        targetCluster,
+        gateways: [gateway(SEALED_NEIGHBOUR)],
+        filters: ['sealing'],
+      },
       {
         name: 'evil',
         targetCluster: { bootstrapServers: `127.0.0.1:${evilBroker}` },
@@ -112,14 +137,19 @@ async function startProxy(program: string, config: object): Promise<Server> {
 }
 
 /** The neighbour's work with something going on beside it; and the most memory that the proxy had meanwhile. */
-async function during(server: Server, seconds: number, begin: () => () => void): Promise<Trial> {
+async function during(
+  server: Server,
+  seconds: number,
+  begin: () => () => void,
+  neighbour: Producing,
+): Promise<Trial> {
   let peak = residentBytes(server.pid);
   const before = peak;
   const end = begin();
   const watching = setInterval(() => (peak = Math.max(peak, residentBytes(server.pid))), 200);
   try {
     await delay(2000); // so that it is well under way: a bomb takes a while to pack
-    const noticed = await produceSteadily({ host: '127.0.0.1', port: NEIGHBOUR + 1 }, 'neighbour', seconds);
+    const noticed = await produceSteadily(neighbour, seconds);
     return { noticed, rssMb: { before: before / 1e6, peak: peak / 1e6 } };
   } finally {
     clearInterval(watching);
@@ -145,26 +175,48 @@ const describe = ({ noticed, rssMb }: Trial) =>
   `p50 ${noticed.p50.toFixed(1)} ms, p99 ${noticed.p99.toFixed(1)} ms, lost ${noticed.lost} of ${noticed.asked}; ` +
   `${rssMb.before.toFixed(0)} to ${rssMb.peak.toFixed(0)} MB`;
 
+/** One whose virtual cluster has nothing in common with those that are attacked, and two that come by the same way. */
+function neighboursOf(kafka: KafkaCluster): Record<'plain' | 'named' | 'sealed', Producing> {
+  const host = '127.0.0.1';
+  const { certPem: ca } = kafka.tls.authority;
+  return {
+    plain: { target: { host, port: NEIGHBOUR + 1 }, topic: 'neighbour' },
+    named: { target: { host, port: PORTS.named, ca, servername: 'n-1.localhost' }, topic: 'neighbour-named' },
+    sealed: {
+      target: { host, port: SEALED_NEIGHBOUR + 1 },
+      topic: 'neighbour-sealed',
+      compression: 'gzip',
+    },
+  };
+}
+
 async function attackProxy(program: string, { seconds, rounds }: Plan): Promise<Map<string, Trial[]>> {
   await using kafka = await startKafka({ heapMb: 512 });
-  for (const topic of ['neighbour', 'sealed']) await kafka.createTopic(topic);
+  for (const topic of ['neighbour', 'neighbour-named', 'neighbour-sealed', 'sealed'])
+    await kafka.createTopic(topic);
   const evil = await startEvil();
   const server = await startProxy(program, proxyConfig(kafka, evil.port));
   const trials = new Map<string, Trial[]>();
-  const put = async (name: string, begin: () => () => void) => {
-    const trial = await during(server, seconds, begin);
+  const { plain, named, sealed } = neighboursOf(kafka);
+  const put = async (name: string, begin: () => () => void, neighbour = plain) => {
+    const trial = await during(server, seconds, begin, neighbour);
     trials.set(name, [...(trials.get(name) ?? []), trial]);
     log(`  ${name.padEnd(14)} ${describe(trial)}`);
     await delay(1000);
   };
   try {
-    await during(server, seconds, () => () => {}); // warms up
+    for (const each of [plain, named, sealed]) await during(server, seconds, () => () => {}, each); // warms up
     for (let round = 0; round < rounds; round++) {
       log(`round ${round + 1} of ${rounds}`);
       for (const name of ATTACK_NAMES) {
         await put('none', () => () => {});
         await put(name, () => startAttacker(name));
       }
+      await put('none@named', () => () => {}, named);
+      await put('client_hello@named', () => startAttacker('client_hello'), named);
+      await put('none@sealed', () => () => {}, sealed);
+      for (const name of ['bomb', 'bomb_accepted'] as const)
+        await put(`${name}@sealed`, () => startAttacker(name), sealed);
     }
     await put('none', () => () => {});
     await put('stopped_worker', () => stopWorker(server));
@@ -184,7 +236,7 @@ async function main(plan: Plan, program: string): Promise<BenchResult> {
   log(
     `p99 without attack: proxy ${calm(proxy.get('none')).toFixed(1)} ms, DNS ${calm(dns.get('none')).toFixed(1)} ms`,
   );
-  return report(proxy, dns);
+  return report(proxy, dns, { proxy: BUDGET_BYTES });
 }
 
 const result = await main(process.argv.includes('--quick') ? QUICK : FULL, process.argv[2]!);

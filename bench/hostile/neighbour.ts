@@ -64,12 +64,24 @@ function lasting(target: Target): { use(): Promise<Wire>; drop(wire: Wire): void
   };
 }
 
+/** Where a neighbour produces to, and how. */
+export interface Producing {
+  target: Target;
+  topic: string;
+  compression?: 'gzip';
+}
+
 /** Produces small records; each is acknowledged in the end, or lost. */
-export async function produceSteadily(target: Target, topic: string, seconds: number): Promise<Noticed> {
+export async function produceSteadily(
+  { target, topic, compression }: Producing,
+  seconds: number,
+): Promise<Noticed> {
   const connections = Array.from({ length: CONNECTIONS }, () => lasting(target));
   const value = Buffer.alloc(100);
   const record = { offsetDelta: 0, timestampDelta: 0, key: null, value, headers: [] };
-  const records = encodeBatch({ baseTimestamp: BigInt(Date.now()) }, [record]);
+  const records = encodeBatch({ baseTimestamp: BigInt(Date.now()), ...(compression && { compression }) }, [
+    record,
+  ]);
   const topicData = [{ name: topic, partitionData: [{ index: 0, records }] }];
   const body = { transactionalId: null, acks: 1, timeoutMs: 30_000, topicData };
   try {

@@ -122,6 +122,7 @@ suite('mistakes', () => {
     memory.put(cluster('a', { targetCluster: { clusterRef: { name: 'k' } } }));
     const reasons = () => JSON.stringify(memory.plan(PROXY, NOW).statuses);
     assert.match(reasons(), /HostNameNotAllowed.*granted to nobody new.*cannot read NamePolicies/);
+    assert.equal(memory.plan(PROXY, NOW).lookAgainInMs, 5000);
     undiscovered.clear();
     assert.doesNotMatch(reasons(), /HostNameNotAllowed/);
   });

@@ -161,6 +161,8 @@ function lookAgainInMs(
     ...(pending ? [pollIntervalMs(unchangedMs, PENDING_MS)] : []),
     ...live.pods.map(({ problems }) => (problems ? pollIntervalMs(unchangedMs, PROBLEM_MS) : ASK_MS)),
     ...(taken.size > 0 || isHostTaken(evaluation) ? [TAKEN_MS] : []),
+    // That there are none would wake nobody.
+    ...(live.kinds.undiscovered.has('namePolicies') ? [UNKNOWN_MS] : []),
     ...(evaluation.changesAt === undefined ? [] : [evaluation.changesAt - now]),
     ...(freeAt === undefined ? [] : [freeAt - now]),
   ];

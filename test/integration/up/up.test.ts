@@ -11,11 +11,21 @@ import { setTimeout } from 'node:timers/promises';
 import { consume, produce } from '../../support/clients.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
-import { reserveBlock } from '../proxy/proxy-process.ts';
+import { askKafka, reserveBlock } from '../proxy/proxy-process.ts';
 import type { PortBlock } from '../proxy/proxy-process.ts';
 
 const RECORDS = ['one', 'two', 'three'].map((value) => ({ key: null, value }));
 const values = (records: readonly { value: string | null }[]) => records.map(({ value }) => value);
+
+/** Longer than anybody waits: what ends before that was not waited for. */
+const HOUR_MS = 3_600_000;
+
+/** So that it can be seen that a request is under way. */
+const LOG_FETCHES = `apiVersion: filter.kroxylicious.io/v1alpha1
+kind: KafkaProtocolFilter
+metadata: { name: log }
+spec: { type: protocol-logger, config: { apiKeyNames: [FETCH], logLevel: error } }
+`;
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -87,8 +97,12 @@ suite('isthmus up', () => {
     const file = join(folder, 'proxy.yaml');
     const good = readFileSync(file, 'utf8');
     const port = Number((await bootstrapOf('plain')).split(':')[1]);
-    const limited = good.replace('spec: {}', 'spec: { limits: { maxConnections: 1 } }');
+    // All but the first is for the next test.
+    const spec =
+      'spec: { limits: { maxConnections: 1, drainTimeout: 1h }, defaultFilterRefs: [{ name: log }] }';
+    const limited = good.replace('spec: {}', spec);
     assert.notEqual(limited, good);
+    writeFileSync(join(folder, 'log.yaml'), LOG_FETCHES);
     writeFileSync(file, limited);
     /** Whether the second of two connections is closed by the proxy, and the first is not. */
     const isSecondClosed = async () => {
@@ -102,12 +116,38 @@ suite('isthmus up', () => {
       return isClosed && firstStays;
     };
     await waitFor('the limit', isSecondClosed);
-    writeFileSync(file, good);
   });
 
-  test('Ctrl-C leaves nothing running', async () => {
+  test('Ctrl-C waits for requests under way, for as long as drainTimeout says, and leaves nothing running', async () => {
     const bootstrap = await bootstrapOf('plain');
+    const client = await askKafka(Number(bootstrap.split(':')[1]), { requestTimeoutMs: HOUR_MS });
+    const { topics } = await client.metadata(['meanwhile']);
+    // Nobody writes there but us, and nothing yet: the answer comes when somebody does.
+    const partitions = [{ partition: 0, fetchOffset: 1n, partitionMaxBytes: 1000 }];
+    const wanted = [{ topic: 'meanwhile', topicId: topics[0]!.topicId, partitions }];
+    const answer = client.request('Fetch', {
+      maxWaitMs: HOUR_MS,
+      minBytes: 1,
+      maxBytes: 1000,
+      topics: wanted,
+    });
+    answer.catch(() => {}); // looked at later
+    await says(/"api":"Fetch"/);
     program.kill('SIGINT');
+    const isListening = () =>
+      new Promise<boolean>((resolve) => {
+        const socket = connect(Number(bootstrap.split(':')[1]), '127.0.0.1');
+        socket.on('error', () => resolve(false)).on('connect', () => resolve(true));
+        socket.on('close', () => {}).unref();
+      });
+    await waitFor('the proxy to take no more connections', async () => !(await isListening()));
+    assert.equal(program.exitCode, null);
+    await produce('kafkajs', {
+      bootstrap: kafka,
+      topic: 'meanwhile',
+      records: [{ key: null, value: 'last' }],
+    });
+    assert.equal((await answer).errorCode, 0);
     if (program.exitCode === null) await once(program, 'exit');
     const code = program.exitCode;
     assert.equal(code, 0, said);

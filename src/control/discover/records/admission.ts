@@ -89,7 +89,8 @@ export function createAdmissions(options: AdmissionOptions): Admissions {
   ): Denied | undefined {
     const note = reserved?.problemOf({ name, type });
     if (note !== undefined) return { reason: 'NameReserved', note };
-    if (!owner) return undefined;
+    const isOpen = policies.length + unreadable.length === 0 && type !== 'NS' && !name.startsWith('*.');
+    if (!owner || isOpen) return undefined;
     const claim = { name, isDelegation: type === 'NS', claimant: claimantOf(owner) };
     const verdict = mayClaim(policies, claim, unreadable);
     const isOwn = ({ group }: Grant) => group === claimGroup;
