@@ -70,6 +70,8 @@ export interface ActContext {
   tell: (reason: string, note: string) => void;
   log: Log;
   clock: () => number;
+  /** `connectTo` if left out. */
+  connect?: typeof connectTo | undefined;
 }
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
@@ -120,13 +122,13 @@ async function look(
   context: ActContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, podsOf, targets } = context;
+  const { clock, podsOf, targets, connect = connectTo } = context;
   const podsSeenAt = clock();
   const pods = podsOf();
   const tls = identityOf(wanted.cluster.name, context.secretOf);
-  const brokers = tls && connectTo(wanted, pods, tls, 'brokers');
+  const brokers = tls && connect(wanted, pods, tls, 'brokers');
   try {
-    const facts = tls && (await ask(wanted, pods, tls, brokers, clock));
+    const facts = tls && (await ask(wanted, pods, tls, brokers, context));
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
     const decision = await admitted(nextRoll(input), wanted, context.client, signal);
     const toRestart = input.nodes.filter(({ reasons }) => reasons.length > 0).length;
@@ -286,7 +288,7 @@ async function ask(
   pods: readonly AnyObject[],
   tls: Identity,
   brokers: Admin | undefined,
-  clock: () => number,
+  { clock, connect = connectTo }: Pick<ActContext, 'clock' | 'connect'>,
 ): Promise<KafkaFacts> {
   const { cluster, charter } = wanted;
   const ready = new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
@@ -296,7 +298,7 @@ async function ask(
   const asked = { ids, unready: new Set(unready.map(({ id }) => id)) };
   const facts = brokers && (await askBrokers(brokers, asked, clock));
   if (facts?.quorum) return facts;
-  const controllers = connectTo(wanted, pods, tls, 'controllers');
+  const controllers = connect(wanted, pods, tls, 'controllers');
   try {
     return controllers ? await askControllers(controllers, clock) : { ...NO_FACTS, at: clock() };
   } finally {
