@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { checkProxyConfig } from '../../src/proxy/config/load.ts';
 import { planKafkaScenario } from '../support/brokers/golden-scenario.ts';
 import { planScenario } from '../support/control/golden-scenario.ts';
+import { planRedpandaScenario } from '../support/redpanda/golden-scenario.ts';
 import { goldenSuite } from '../support/golden/suite.ts';
 import { createAuthority } from '../support/pki.ts';
 
@@ -20,3 +21,4 @@ goldenSuite(
 );
 
 goldenSuite('golden plans of the kafka road', folder('kafka'), planKafkaScenario);
+goldenSuite('golden plans of the redpanda road', folder('redpanda'), planRedpandaScenario);

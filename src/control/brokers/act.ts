@@ -77,6 +77,8 @@ export interface ActContext {
   onRequest: OnRequest;
   log: Log;
   clock: () => number;
+  /** `connectTo` if left out. */
+  connect?: typeof connectTo | undefined;
 }
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
@@ -128,11 +130,11 @@ async function look(
   context: ActContext,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, podsOf, targets } = context;
+  const { clock, podsOf, targets, connect = connectTo } = context;
   const podsSeenAt = clock();
   const pods = podsOf();
   const tls = identityOf(wanted.cluster.name, context.secretOf);
-  const brokers = tls && connectTo(wanted, pods, tls, 'brokers', context.onRequest);
+  const brokers = tls && connect(wanted, pods, tls, 'brokers', context.onRequest);
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, context));
     const input = rollInput(wanted, pods, facts, { now: clock(), podsSeenAt });
@@ -282,7 +284,7 @@ async function ask(
   pods: readonly AnyObject[],
   tls: Identity,
   brokers: Admin | undefined,
-  { clock, onRequest }: Pick<ActContext, 'clock' | 'onRequest'>,
+  { clock, onRequest, connect = connectTo }: Pick<ActContext, 'clock' | 'onRequest' | 'connect'>,
 ): Promise<KafkaFacts> {
   const { cluster, charter } = wanted;
   const ready = new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
@@ -292,7 +294,7 @@ async function ask(
   const asked = { ids, unready: new Set(unready.map(({ id }) => id)) };
   const facts = brokers && (await askBrokers(brokers, asked, clock));
   if (facts?.quorum) return facts;
-  const controllers = connectTo(wanted, pods, tls, 'controllers', onRequest);
+  const controllers = connect(wanted, pods, tls, 'controllers', onRequest);
   try {
     return controllers ? await askControllers(controllers, clock) : { ...NO_FACTS, at: clock() };
   } finally {

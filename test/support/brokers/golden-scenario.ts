@@ -9,23 +9,76 @@ import type { Outcome, Sections } from '../golden/outcome.ts';
 import type { Json } from '../golden/patch.ts';
 import type { Planned } from '../golden/suite.ts';
 import { podsIn } from '../../../src/control/brokers/objects/pod-sets.ts';
+import { loggingOf } from '../../../src/control/brokers/front/logging.ts';
+import { kafkaObject, settledKafka } from './kafka-objects.ts';
+import type { Place } from './memory-objects.ts';
 import { createMemoryKafka } from './memory-kafka.ts';
 import type { MemoryKafka } from './memory-kafka.ts';
 
 const NAMESPACE = 'kafka';
+const USUAL_LOGGING = loggingOf(kafkaObject(), undefined).logging.text;
 
 export async function planKafkaScenario(
   input: readonly InputDocument[],
   former: readonly InputDocument[],
 ): Promise<Planned> {
   const memory = createMemoryKafka();
+  const { places = false, balancers = false, suppliedCa, drained = [], logging } = input[0] as Surroundings;
+  if (places) memory.placeOf = placeOf;
+  memory.externalLogging = logging;
+  if (suppliedCa !== undefined) await supplyCa(memory, suppliedCa);
   for (const documents of [former, input]) {
+    memory.drained = documents === input ? drained : [];
     for (const document of documents)
       if (document.kind !== 'Scenario') memory.put(complete(document as AnyObject, memory));
     await memory.settle();
   }
+  if (balancers && giveAddresses(memory)) await memory.settle();
   const outcome: Outcome = { names: {}, sections: render(memory) };
   return { outcome, changesInTheEnd: await memory.step() };
+}
+
+/** What a scenario says of the world around the cluster. */
+interface Surroundings {
+  /** Whether pods run on nodes that have addresses. */
+  places?: boolean;
+  /** Whether somebody gives addresses to load balancers. */
+  balancers?: boolean;
+  /** The authority that its owner brings. */
+  suppliedCa?: string;
+  /** Brokers that Kafka says are empty. */
+  drained?: number[];
+  /** What is in the ConfigMap that the Kafka has its logging from. */
+  logging?: string;
+}
+
+const placeOf = (pod: string): Place => ({
+  node: `node-${pod.at(-1)}`,
+  addresses: [
+    { type: 'InternalIP', address: `10.0.0.${pod.at(-1)}` },
+    { type: 'ExternalIP', address: `192.0.2.${pod.at(-1)}` },
+  ],
+});
+
+function giveAddresses(memory: MemoryKafka): boolean {
+  const services = memory
+    .list('Service')
+    .filter(({ spec }) => (spec as { type?: string }).type === 'LoadBalancer')
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  for (const [at, service] of services.entries())
+    memory.put({ ...service, status: { loadBalancer: { ingress: [{ ip: `192.0.2.${at + 1}` }] } } });
+  return services.length > 0;
+}
+
+/** One that another cluster has made, as somebody would copy it: its key and its certificate. */
+async function supplyCa(memory: MemoryKafka, name: string): Promise<void> {
+  const other = await settledKafka();
+  for (const secret of [`events-${name}`, `events-${name}-cert`]) {
+    const { apiVersion, kind, data } = other.get('Secret', secret)!;
+    const metadata = { name: secret, namespace: NAMESPACE, labels: { 'strimzi.io/cluster': 'events' } };
+    const kept = Object.entries(data as object).filter(([key]) => /^ca\.(key|crt)$/.test(key));
+    memory.put({ apiVersion, kind, metadata, data: Object.fromEntries(kept) });
+  }
 }
 
 /** What an API server would have added, and what is there already. */
@@ -73,7 +126,7 @@ function shown(object: AnyObject): AnyObject {
       data: {
         ...data,
         'server.config': propertiesIn(data['server.config'] ?? ''),
-        'log4j2.properties': '@logging',
+        ...(data['log4j2.properties'] === USUAL_LOGGING && { 'log4j2.properties': '@logging' }),
         ...(data['start.sh'] === START_SCRIPT && { 'start.sh': '@start-script' }),
       },
     };

@@ -1,9 +1,10 @@
 /**
  * A Kubernetes cluster made of nothing but objects in memory, for the planner of Kafka clusters: what is applied can be observed again.
- * Pods are made as their sets list them and are ready at once; Kafka itself is not there, so nothing is asked of it.
+ * Pods are made as their sets list them and are ready at once. Kafka itself is not there, so nothing is asked of it; unless `connect` gives
+ * one that is in memory, too.
  */
-import { mint } from '../../../src/control/brokers/certificates/mint.ts';
-import type { Acted } from '../../../src/control/brokers/act.ts';
+import { act } from '../../../src/control/brokers/act.ts';
+import type { Acted, ActContext } from '../../../src/control/brokers/act.ts';
 import { observeKafka } from '../../../src/control/brokers/observe.ts';
 import { planKafka } from '../../../src/control/brokers/plan.ts';
 import type { KafkaPlan, KafkaSettings } from '../../../src/control/brokers/plan.ts';
@@ -14,12 +15,15 @@ import type { Learned } from '../../../src/control/kernel/reconcile.ts';
 import { nextStatus } from '../../../src/control/kernel/status.ts';
 import { hasLabelSet } from '../../../src/control/kernel/targets.ts';
 import { rowsOf } from '../../../src/control/kernel/watches.ts';
-import { nodeWishesIn, placedAnnotations } from '../../../src/control/shared/node-annotations.ts';
 import { createStore } from '../../../src/kube/cache/store.ts';
 import type { Store } from '../../../src/kube/cache/store.ts';
 import { canonicalJson } from '../../../src/kube/json.ts';
 import { keyOf } from '../../../src/kube/object.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import type { Client } from '../../../src/kube/http/client.ts';
+import { createLog } from '../../../src/ops/log.ts';
+import { annotated, contentOf, labelled, withAnnotationsOf, withPlace } from './memory-objects.ts';
+import type { Place } from './memory-objects.ts';
 
 export const KAFKA_SETTINGS: KafkaSettings = {
   images: {},
@@ -34,11 +38,6 @@ const PRUNED = rowsOf(KAFKA_WATCHES).flatMap(([, row]) => (row.owned && !row.kep
 
 const NAME = { namespace: 'kafka', name: 'events' };
 
-export interface Place {
-  node: string;
-  addresses: readonly { type: string; address: string }[];
-}
-
 export interface MemoryKafka {
   now: number;
   /** Brokers that are empty, as Kafka said so long ago. */
@@ -50,6 +49,12 @@ export interface MemoryKafka {
   keepsPods: boolean;
   /** What is in the ConfigMap that the Kafka has its logging from. */
   externalLogging: string | undefined;
+  /** How the operator gets through to Kafka; not at all if left out. */
+  connect: ActContext['connect'];
+  /** An id for a cluster that has none. */
+  newClusterId: () => string;
+  /** Called before the operator writes; what it throws is the operator's end. */
+  beforeWrite: (verb: 'write' | 'delete', object: AnyObject) => void;
   put(object: AnyObject): void;
   get(kind: string, name: string): AnyObject | undefined;
   list(kind: string): AnyObject[];
@@ -59,6 +64,10 @@ export interface MemoryKafka {
   step(): Promise<number>;
   /** Reconciles until nothing is written any more; returns how often. */
   settle(): Promise<number>;
+  /** The operator has ended, and with it all that it has not written. */
+  restart(): void;
+  /** Remembers all objects; what is returned brings them back, with a new operator. */
+  remember(): () => void;
 }
 
 export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): MemoryKafka {
@@ -96,6 +105,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     const merged = withAnnotationsOf(live, asked);
     const object = asked.kind === 'Service' ? withNodePort(merged, live) : merged;
     if (live && contentOf(live) === contentOf(object)) return 0;
+    memory.beforeWrite('write', object);
     put({
       ...object,
       metadata: { ...object.metadata, ...(live?.metadata.uid && { uid: live.metadata.uid }) },
@@ -128,11 +138,54 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
             !wanted.has(`${kind} ${live.metadata.name}`) &&
             !keeps.some((set) => hasLabelSet(live, set))
           ) {
-            storeOf(kind).delete(keyOf(live.metadata));
+            remove(live);
             writes += 1;
           }
     }
     return writes;
+  }
+
+  function remove(live: AnyObject): void {
+    memory.beforeWrite('delete', live);
+    storeOf(live.kind).delete(keyOf(live.metadata));
+  }
+
+  /** As much of a client as actions need. */
+  const client = {
+    create: async () => {},
+    async delete({ kind }: { kind: string }, name: AnyObject['metadata'], { uid }: { uid: string }) {
+      const live = storeOf(kind).get(keyOf(name));
+      if (live?.metadata.uid === uid) remove(live);
+    },
+    async mergePatch({ kind }: { kind: string }, name: AnyObject['metadata'], patch: object) {
+      const live = storeOf(kind).get(keyOf(name))!;
+      memory.beforeWrite('write', live);
+      put(annotated(live, patch));
+    },
+  } as unknown as Client;
+
+  const contextOf = (): ActContext => ({
+    client: () => client,
+    targets: {
+      persist: async (documents: readonly { object: AnyObject }[]) =>
+        documents.forEach(({ object }) => write(object)),
+    } as unknown as ActContext['targets'],
+    podsOf: () => memory.list('Pod'),
+    secretOf: (name) => memory.get('Secret', name),
+    tell: () => {},
+    log: createLog('silent'),
+    clock: () => memory.now,
+    connect: memory.connect,
+  });
+
+  /** Of looks at Kafka only those that get through to it. Returns how many changes there were. */
+  async function actOn(plan: KafkaPlan): Promise<number> {
+    const actions = plan.actions.filter((action) => action.do !== 'look' || memory.connect);
+    if (actions.length === 0) return 0;
+    const result = await act(actions, acted, contextOf(), new AbortController().signal);
+    if (result.failure !== undefined) throw result.failure;
+    acted = result.acted;
+    return actions.filter(({ do: what }) => what === 'patch').length;
   }
 
   /** The pod-set controller and the kubelets. */
@@ -159,6 +212,9 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     placeOf: () => undefined,
     keepsPods: true,
     externalLogging: undefined,
+    connect: undefined,
+    newClusterId: () => 'MkU3OEVBNTcwNTJENDM2Qg',
+    beforeWrite: () => {},
     put,
     get: (kind, name) => storeOf(kind).get(keyOf({ ...NAME, name })),
     list: (kind) => [...storeOf(kind).values()],
@@ -182,9 +238,9 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
         reloads: new Map(),
       };
       const ids = {
-        acted: { ...known, moved },
+        acted: memory.connect ? acted : { ...known, moved },
         externalLogging: memory.externalLogging,
-        newClusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+        newClusterId: memory.newClusterId(),
         now: memory.now,
       };
       return planKafka(observeKafka(caches, NAME, ids), settings, { ...NOTHING_LEARNED, ...learned });
@@ -194,29 +250,12 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
       let writes = 0;
       for (const { object } of plan.documents ?? []) writes += write(object);
       writes += applyTargets(plan);
-      for (const action of plan.actions)
-        if (action.do === 'mint') {
-          const secretOf = (name: string) => memory.get('Secret', name);
-          const minted = await Promise.all(
-            action.requests.map((request) => mint(request, action.cluster, secretOf, new Date(memory.now))),
-          );
-          acted = {
-            minted,
-            facts: undefined,
-            decision: undefined,
-            refused: new Map(),
-            reloads: new Map(),
-            moved: undefined,
-          };
-        } else if (action.do === 'patch') {
-          put(annotated(action.object, action.patch));
-          writes += 1;
-        } else if (action.do === 'delete claims')
-          for (const { metadata } of action.claims) storeOf('PersistentVolumeClaim').delete(keyOf(metadata));
+      writes += await actOn(plan);
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;
         const status = nextStatus(live['status'] as object | undefined, planned, new Date(memory.now));
         if (canonicalJson(status) === canonicalJson(live['status'])) continue;
+        memory.beforeWrite('write', live);
         put({ ...live, status });
         writes += 1;
       }
@@ -230,6 +269,19 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
       }
       throw new Error('it does not come to an end');
     },
+    restart: () => void (acted = undefined),
+    remember() {
+      const kept = [...stores.values()].map((store) => [store, [...store.values()]] as const);
+      const { now } = memory;
+      return () => {
+        acted = undefined;
+        memory.now = now;
+        for (const [store, objects] of kept) {
+          for (const key of Array.from(store.keys())) store.delete(key);
+          for (const object of objects) store.set(object);
+        }
+      };
+    },
   };
   return memory;
 }
@@ -238,42 +290,3 @@ interface ServiceSpec {
   type?: string;
   ports: { nodePort?: number }[];
 }
-
-function withPlace(pod: AnyObject, place: Place | undefined): AnyObject {
-  if (!place) return pod;
-  const node = { ...place, name: place.node, labels: {} };
-  const annotations = placedAnnotations(pod.metadata.annotations, node, nodeWishesIn({}));
-  return {
-    ...pod,
-    metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } },
-    spec: { ...(pod['spec'] as object), nodeName: place.node },
-  };
-}
-
-/** As the writer puts them on everything. */
-const labelled = (object: AnyObject, labels: Readonly<Record<string, string>>): AnyObject => ({
-  ...object,
-  metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...labels } },
-});
-
-/** What others have annotated stays when something is applied. */
-function withAnnotationsOf(live: AnyObject | undefined, object: AnyObject): AnyObject {
-  const annotations = { ...live?.metadata.annotations, ...object.metadata.annotations };
-  return Object.keys(annotations).length === 0
-    ? object
-    : { ...object, metadata: { ...object.metadata, annotations } };
-}
-
-/** A merge patch of annotations. */
-function annotated(object: AnyObject, patch: object): AnyObject {
-  const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } };
-  const annotations = Object.entries({ ...object.metadata.annotations, ...metadata.annotations });
-  const left = annotations.filter((entry): entry is [string, string] => entry[1] !== null);
-  return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(left) } };
-}
-
-const contentOf = ({ metadata, status: _, ...object }: AnyObject): string =>
-  canonicalJson({
-    ...object,
-    metadata: { ...metadata, resourceVersion: undefined, uid: undefined },
-  });
