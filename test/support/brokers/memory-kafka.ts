@@ -173,6 +173,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     podsOf: () => memory.list('Pod'),
     secretOf: (name) => memory.get('Secret', name),
     tell: () => {},
+    onRequest: () => {},
     log: createLog('silent'),
     clock: () => memory.now,
     connect: memory.connect,

@@ -51,7 +51,19 @@ function planOf(documents: readonly InputDocument[], statefulSet: AnyObject | un
   const object: AnyObject = { ...found, metadata };
   const { resource, problem } = isManaged(object) ? read(redpandaCluster, object) : {};
   const { namespace, name } = metadata;
-  const observed: Observed = { namespace, name, cluster: resource, problem, generation: 1, statefulSet, pods: [], acted: undefined }; // prettier-ignore
+  const observed: Observed = {
+    namespace,
+    name,
+    cluster: resource,
+    problem,
+    generation: 1,
+    statefulSet,
+    pods: [],
+    externalService: undefined,
+    dnsEndpoint: undefined,
+    dns: 'present',
+    acted: undefined,
+  };
   return planRedpanda(observed, { clusterDomain: 'cluster.local' }, NOTHING_LEARNED);
 }
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { NAMED, clusterWith, exposed } from '../../../../test/support/brokers/exposed-kafka.ts';
-import type { MemoryKafka, Place } from '../../../../test/support/brokers/memory-kafka.ts';
+import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
+import type { Place } from '../../../../test/support/brokers/memory-objects.ts';
 import { rollInput } from '../look/roll-input.ts';
 
 const POD = 'events-dual-1';
