@@ -31,6 +31,12 @@ const CONDITION_OF = {
   CertificatesEnding: 'Ready',
   /** A listener waits for the number that the API server gives to its Service. */
   HostPortPending: 'Ready',
+  /** Another cluster was granted it first. */
+  HostNameTaken: 'Ready',
+  /** By no NamePolicy, in a zone that has any. */
+  HostNameNotAllowed: 'Ready',
+  /** The namespace has as many as its NamePolicy lets it have. */
+  HostNameLimitReached: 'Ready',
   /** The cluster has not given it a load balancer. */
   LoadBalancerPending: 'Ready',
   /** A broker is where nobody outside has a way to. */

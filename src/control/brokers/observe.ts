@@ -1,8 +1,9 @@
 /** Reads all that decisions about one Kafka cluster depend on, from caches. */
-import { isBeingDeleted, keyOf } from '../../kube/object.ts';
+import { isBeingDeleted, keyOf, nameOfKey } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import type { KafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
@@ -14,6 +15,8 @@ import { hasLabelSet } from '../kernel/targets.ts';
 import type { View, Watched } from '../kernel/watches.ts';
 import type { Acted } from './act.ts';
 import { POOL_LABEL, anchorName, podSelector, podSetName } from './model/names.ts';
+import type { NameSight, OthersGrant } from './expose/grants.ts';
+import type { Charter } from './model/charter.ts';
 import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
@@ -46,6 +49,8 @@ export interface Observed {
   dnsEndpoints: readonly AnyObject[] | undefined;
   /** Ports of nodes that other Kafka clusters have. */
   otherHostPorts: ReadonlySet<number>;
+  /** Names that other Kafka clusters have, and what policies say about this one's. */
+  names: NameSight;
   /** With what they hold, by name. */
   secrets: ReadonlyMap<string, AnyObject>;
   /** The Secrets of its users, without what they hold. */
@@ -60,10 +65,15 @@ export interface Observed {
   now: number;
 }
 
+type Brought = Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'> & {
+  /** By key: names that are about to be written down for a Kafka, so that none is given twice. */
+  promised?: ReadonlyMap<string, Charter['names']>;
+};
+
 export function observeKafka(
   { views, undiscovered, versionOf }: KafkaCaches,
   { namespace, name }: { namespace: string; name: string },
-  brought: Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'>,
+  { promised, ...brought }: Brought,
 ): Observed {
   const key = keyOf({ namespace, name });
   const unreadable: { object: KubeObject; problem: string }[] = [];
@@ -83,6 +93,7 @@ export function observeKafka(
   const anchored = anchor && read(kafkaAnchor, anchor);
   if (anchor && anchored?.problem !== undefined)
     unreadable.push({ object: anchor, problem: anchored.problem });
+  const others = anchorsOfOthers(views.anchors, anchor);
   const podSets = own(views.podSets).filter((set) => isNode(set, name) || isNamedLikeOurs(set, name, pools));
   const pods = own(views.pods).filter((pod) => isNode(pod, name));
   const secrets = own(views.secrets).flatMap(({ metadata }) => views.secrets.get(keyOf(metadata)) ?? []);
@@ -103,7 +114,12 @@ export function observeKafka(
     claims: own(views.claims),
     services: own(views.services),
     dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
-    otherHostPorts: hostPortsOfOthers(views.anchors, anchor),
+    otherHostPorts: new Set(others.flatMap(({ spec }) => spec.ports.map(({ port }) => port))),
+    names: {
+      others: [...namesOfOthers(others, views), ...promisedTo(key, promised)],
+      namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
+      namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
+    },
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
@@ -111,12 +127,25 @@ export function observeKafka(
   };
 }
 
-function hostPortsOfOthers(anchors: View | undefined, own: AnyObject | undefined): Set<number> {
+function anchorsOfOthers(anchors: View | undefined, own: AnyObject | undefined): KafkaAnchor[] {
   const others = (anchors?.list() ?? []).filter(({ metadata }) => metadata.uid !== own?.metadata.uid);
-  return new Set(
-    others.flatMap((other) => read(kafkaAnchor, other).resource?.spec.ports.map(({ port }) => port) ?? []),
-  );
+  return others.flatMap((other) => read(kafkaAnchor, other).resource ?? []);
 }
+
+/** Of Kafkas that are still there: an anchor outlives its own, and then nobody claims its names. */
+function namesOfOthers(others: readonly KafkaAnchor[], { kafkas }: KafkaViews): OthersGrant[] {
+  return others.flatMap(({ metadata: { namespace }, spec: { kafka: of, names } }) => {
+    const { uid } = kafkas?.get(keyOf({ namespace, name: of.name }))?.metadata ?? {};
+    if (uid === undefined || uid !== of.uid) return [];
+    return names.map(({ name: _, ...grant }) => ({ ...grant, kafka: { namespace, name: of.name } }));
+  });
+}
+
+const promisedTo = (own: string, promised: Brought['promised'] = new Map()): OthersGrant[] =>
+  [...promised].flatMap(([key, names]) => {
+    const { namespace = '', name } = nameOfKey(key);
+    return key === own ? [] : Object.values(names).map((grant) => ({ ...grant, kafka: { namespace, name } }));
+  });
 
 function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {
   const namespace = home && watchedNamespace(home, 'userOperator');

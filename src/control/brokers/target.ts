@@ -8,7 +8,7 @@ import type { Charter } from './model/charter.ts';
 import { nodesOf } from './model/cluster.ts';
 import type { BrokerCluster } from './model/cluster.ts';
 import { ownerLabels, podName } from './model/names.ts';
-import type { Reservation } from './front/kafka.ts';
+import type { Reservation } from './front/exposed-listeners.ts';
 import { dnsEndpointsOf } from './expose/endpoints.ts';
 import { KEPT_PORT, hostPortService } from './objects/exposed.ts';
 import { formerNodes } from './objects/former-node.ts';

@@ -1,5 +1,6 @@
 /** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
 import { MANAGED_BY } from '../kernel/field-manager.ts';
+import { NODE_ID } from '../shared/host-patterns.ts';
 
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;
@@ -88,7 +89,7 @@ export const serviceHost = (service: string, namespace: string, clusterDomain: s
 export const namedPattern = (pattern: string, cluster: string) =>
   pattern.replaceAll('$(virtualClusterName)', cluster);
 
-export const NODE_ID = '$(nodeId)';
+export { NODE_ID };
 
 /** The host name of one node. */
 export const nodeHost = (pattern: string, node: number) => pattern.replaceAll(NODE_ID, String(node));

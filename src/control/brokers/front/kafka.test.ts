@@ -51,6 +51,7 @@ const NEW: Charter = {
   nodes: [],
   hostPorts: {},
   addresses: {},
+  names: {},
 };
 
 const readWith = (
@@ -70,6 +71,7 @@ const readWith = (
       externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
       ports: { services: [], others: new Set(), range: HOST_PORTS },
+      names: { others: [], namePolicies: [], namespaceLabels: {}, now: 0 },
     },
     SETTINGS,
   );

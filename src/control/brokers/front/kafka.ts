@@ -3,22 +3,20 @@ import type { KubeObject } from '../../../kube/object.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import { hostPortsOf } from '../expose/ports.ts';
+import type { NameSight } from '../expose/grants.ts';
 import type { SeenPorts } from '../expose/ports.ts';
-import { balancerAddresses } from '../expose/load-balancers.ts';
-import { addressKey, portKey } from '../expose/names.ts';
 import { userConfigOf } from '../config/user-config.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
-import type { Charter, CharterNode } from '../model/charter.ts';
+import type { Charter } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Listener, LoadBalancerExposure, Rack, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
-import { listenersOf } from './listeners.ts';
-import type { ReadListener } from './listeners.ts';
+import { exposedListeners } from './exposed-listeners.ts';
+import type { Reservation } from './exposed-listeners.ts';
 import { loggingOf } from './logging.ts';
 import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
@@ -50,6 +48,7 @@ export interface Written {
   /** As an API server names it, e.g. `core.strimzi.io/v1`. */
   podSetVersion: string;
   ports: Pick<SeenPorts, 'services' | 'others' | 'range'>;
+  names: NameSight & { now: number };
 }
 
 type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
@@ -66,13 +65,6 @@ export interface Reading {
   faults: Fault[];
 }
 
-/** A listener whose port of the nodes is kept for it. */
-export interface Reservation {
-  name: string;
-  port: number;
-  hostPort: number | undefined;
-}
-
 export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { kafka, pools, charter } = written;
   const wishes = pools.map(wishOf);
@@ -87,8 +79,9 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     listeners,
     hostPorts,
     addresses,
+    names,
     reservations,
-    waiting,
+    pending,
     faults: listenerFaults,
   } = exposedListeners(written, nodes);
   const { config, faults: configFaults } = configOf(kafka);
@@ -132,73 +125,12 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   };
   return {
     cluster,
-    charter: { ...charter, nodes, hostPorts, addresses },
+    charter: { ...charter, nodes, hostPorts, addresses, names },
     finalize,
     reservations,
-    faults: [...faults, ...waiting.map(pendingFault)],
+    faults: [...faults, ...pending],
   };
 }
-
-/** The listeners that can be had now: one that waits for a port of the nodes comes when it has one. */
-function exposedListeners(
-  { kafka, charter, ports }: Written,
-  nodes: readonly CharterNode[],
-): Pick<Charter, 'hostPorts' | 'addresses'> & {
-  listeners: Listener[];
-  reservations: Reservation[];
-  /** Listeners that have no port yet: no reason to refuse the others. */
-  waiting: string[];
-  faults: Fault[];
-} {
-  const { listeners: read, faults } = listenersOf(kafka);
-  const wishes = read.flatMap(({ name, wish }) => (wish?.by === 'hostport' ? [{ name, wish }] : []));
-  const brokers = nodes.filter(({ roles }) => roles.includes('broker'));
-  const balanced = read.filter(({ wish }) => wish?.by === 'loadbalancer').map(({ name }) => ({ name, brokers })); // prettier-ignore
-  const addresses = balancerAddresses(balanced, kafka.metadata.name, ports.services, charter.addresses);
-  const { hostPorts, waiting } = hostPortsOf(wishes, {
-    cluster: kafka.metadata,
-    recorded: charter.hostPorts,
-    ...ports,
-  });
-  const portOf = ({ name, port, wish }: ReadListener) =>
-    wish?.by === 'hostport' ? hostPorts.get(portKey(name, wish)) : port;
-  return {
-    listeners: read.flatMap((one): Listener[] => {
-      const { wish, ...listener } = one;
-      const port = portOf(one);
-      if (!wish) return [{ ...listener, exposure: undefined }];
-      if (port === undefined) return [];
-      if (wish.by === 'hostport') return [{ ...listener, exposure: { ...wish, port } }];
-      const ofListener = addressesOf(addresses, listener.name, brokers);
-      return [{ ...listener, exposure: { ...wish, port, addresses: ofListener } }];
-    }),
-    addresses,
-    hostPorts: Object.fromEntries(hostPorts),
-    reservations: read.flatMap((one) =>
-      one.wish?.by === 'hostport' && one.wish.strategy === 'reserve'
-        ? [{ name: one.name, port: one.port, hostPort: portOf(one) }]
-        : [],
-    ),
-    waiting,
-    faults,
-  };
-}
-
-/** Those of one listener, by node id and `bootstrap`. */
-function addressesOf(
-  all: Charter['addresses'],
-  listener: string,
-  brokers: readonly CharterNode[],
-): LoadBalancerExposure['addresses'] {
-  const ids = ['bootstrap' as const, ...brokers.map(({ id }) => id)];
-  return Object.fromEntries(ids.map((id) => [id, all[addressKey(listener, id)] ?? []]));
-}
-
-const pendingFault = (listener: string): Fault => ({
-  reason: 'HostPortPending',
-  path: ['spec', 'kafka', 'listeners'],
-  message: `listener "${listener}" has no port of the nodes yet; if it stays so, all of them are taken`,
-});
 
 function storageFaults(
   pool: KafkaNodePool,
