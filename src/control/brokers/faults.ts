@@ -41,6 +41,8 @@ const CONDITION_OF = {
   LoadBalancerPending: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
+  /** Clients are told an address within, and nobody said that this is meant. */
+  NoPublicAddress: 'Ready',
   /** Nobody takes records. */
   NoDNSEndpoints: 'Ready',
   /** Its owner wants nothing done. */
@@ -57,6 +59,7 @@ export type Fault = AnyFault<Reason>;
 /** Reasons that take nothing away. */
 const WARNINGS: ReadonlySet<Reason> = new Set([
   'NoDNSEndpoints',
+  'NoPublicAddress',
   'ConfigIgnored',
   'Layout',
   'Rolling',
@@ -82,6 +85,7 @@ export const KAFKA_EVENTS: EventRules = {
   onlyOf: {},
   announced: {
     NoDNSEndpoints: '',
+    NoPublicAddress: '',
     ConfigIgnored: '',
     Layout: '',
     ScaleDownPrevented: '',

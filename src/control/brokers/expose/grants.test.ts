@@ -113,6 +113,13 @@ suite('names of brokers', () => {
     assert.match(held.faults[0]!.message, /goes on as bootstrap\.old\.example\.com$/);
   });
 
+  test('are granted whatever the listener is called', () => {
+    const { names } = grantNames([listener(PATTERN, 'constructor')], sight());
+    assert.equal(names['constructor']!.pattern, PATTERN);
+    const none = { ...sight(), waiting: ['constructor'] };
+    assert.deepEqual(grantNames([], none).names, {});
+  });
+
   test('are kept for a listener that waits for its port', () => {
     const recorded = { ext: { pattern: PATTERN, since: EARLIER, count: 4 } };
     assert.deepEqual(grantNames([], sight({ recorded, waiting: ['ext'] })).names, recorded);

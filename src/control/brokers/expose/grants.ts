@@ -51,29 +51,29 @@ interface Judges {
 
 /** Names of one Kafka do not conflict with each other: they lead to the same brokers. */
 export function grantNames(listeners: readonly Listener[], seen: SeenNames): GrantedNames {
-  const { kafka, recorded, waiting, others } = seen;
+  const { kafka, waiting, others } = seen;
+  // Listeners may be called like something that every object has.
+  const recorded = new Map(Object.entries(seen.recorded));
   const granted = others.filter(({ since }) => since !== undefined);
   const grantsBeside = granted.filter((one) => one.kafka.namespace === kafka.namespace).map(hostsOf);
   const policy = createHostPolicy(kafka.namespace, { ...seen, grantsBeside });
   const rivals = rivalsOf(granted);
   const judges: Judges = { policy, taken: (pattern, since) => takenFault(kafka, rivals, pattern, since) };
-  const names: Record<string, NameGrant> = Object.fromEntries(
-    waiting.flatMap((name) => (recorded[name] ? [[name, recorded[name]]] : [])),
-  );
+  const names = new Map([...recorded].filter(([name]) => waiting.includes(name)));
   const faults: Fault[] = [];
   const served = listeners.flatMap((listener): Listener[] => {
     const { name, exposure } = listener;
     if (exposure?.hostPattern === undefined) return [listener];
     const wanted = { pattern: exposure.hostPattern, count: seen.brokers + 1 };
-    const { grant, fault } = decide(wanted, recorded[name], judges, seen.now);
+    const { grant, fault } = decide(wanted, recorded.get(name), judges, seen.now);
     if (fault) faults.push(faultOf(name, fault, grant));
     if (!grant) return [];
-    names[name] = grant;
+    names.set(name, grant);
     if (grant.since !== undefined) policy.take(hostsOf(grant));
     const isWithdrawn = grant.since === undefined;
     return [{ ...listener, exposure: { ...exposure, hostPattern: grant.pattern, isWithdrawn } }];
   });
-  return { listeners: served, names, faults };
+  return { listeners: served, names: Object.fromEntries(names), faults };
 }
 
 function decide(
