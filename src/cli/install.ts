@@ -6,6 +6,7 @@ import { VERSION } from '../ops/version.ts';
 import type { ForeignProject } from '../resources/kind.ts';
 import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
 import {
+  externalDnsOption,
   filterModulesOption,
   kafkaImageOption,
   namespacesOption,
@@ -23,6 +24,7 @@ interface InstallFlags {
   filterModules: string[];
   kafkaImage: Record<string, string>;
   probeResolver?: string;
+  externalDnsMetrics?: string;
   podMonitor?: boolean;
   output: 'yaml' | 'json';
   crds: Crds;
@@ -58,6 +60,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
+    .addOption(externalDnsOption())
     .option(
       '--pod-monitor',
       'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',

@@ -10,6 +10,7 @@ import {
   parseNamespaces,
   parsePackages,
   parsePort,
+  parseHttpUrl,
   parseResolver,
   parseVersionedImage,
 } from './arguments.ts';
@@ -31,6 +32,7 @@ interface OperatorFlags {
   filterModules: string[];
   kafkaImage: Record<string, string>;
   probeResolver?: string;
+  externalDnsMetrics?: string;
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -62,6 +64,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
+    .addOption(externalDnsOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -120,6 +123,14 @@ export function probeResolverOption(): Option {
     '--probe-resolver <address[:port]>',
     'the DNS server that clients outside use: probes of exposed brokers ask it (default: the pod’s own)',
   ).argParser(parseResolver);
+}
+
+/** The `--external-dns-metrics` option. */
+export function externalDnsOption(): Option {
+  return new Option(
+    '--external-dns-metrics <url>',
+    'where external-dns tells its metrics: its errors are then among those of the operator',
+  ).argParser(parseHttpUrl);
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

@@ -10,6 +10,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
 import type { CertificateTimes } from './brokers/certificates/policy.ts';
+import { followExternalDns } from './brokers/probe/external-dns.ts';
 import { kafkaRoad } from './brokers/road.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
@@ -44,6 +45,8 @@ export interface OperatorOptions {
   kafkaImages?: Readonly<Record<string, string>> | undefined;
   /** The DNS server that clients outside use, for probes of exposed brokers; the machine's own if left out. */
   probeResolver?: string | undefined;
+  /** Where external-dns tells its metrics, by HTTP; they are not read if left out. */
+  externalDnsMetrics?: string | undefined;
   /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
   certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
@@ -86,7 +89,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     namespace,
     name: OPERATOR_NAME,
     identity: options.identity,
-    work: roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
+    work: [
+      ...roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
+      ...externalDnsWork(options, metrics),
+    ],
     log,
   });
   reportLeadership(metrics, election);
@@ -115,6 +121,11 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
       ),
   };
   return works[road]();
+}
+
+/** Whose errors say why names of brokers do not change. */
+function externalDnsWork({ roads, externalDnsMetrics: url, log }: OperatorOptions, metrics: Metrics): Work[] {
+  return url !== undefined && roads.includes('kafka') ? [followExternalDns({ url, metrics, log })] : [];
 }
 
 function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {

@@ -131,6 +131,7 @@ suite('check expose', () => {
     assert.match(by('--domain-filter=xk.example.com', '--domain-filter', 'ample.com')!, /leaves out k\.example\.com$/); // prettier-ignore
     assert.equal(by('--domain-filter', 'other.org', '--domain-filter=example.com'), undefined);
     assert.equal(by('--exclude-domains=k.example.com'), 'has --exclude-domains=k.example.com');
+    assert.equal(by('--domain-filter=other.org', '--regex-domain-filter=.*'), undefined);
     assert.equal(by('--namespace=kafka'), undefined);
     assert.equal(by('--namespace=web'), 'looks into --namespace=web only');
   });

@@ -47,6 +47,8 @@ export function passesBy(args: readonly string[], namespace: string, domain: str
   if (!sources.includes('crd')) return 'has no --source=crd';
   const only = valuesOf(args, '--namespace').find((value) => value !== '');
   if (only !== undefined && only !== namespace) return `looks into --namespace=${only} only`;
+  // It counts in the place of the other two, and says what nobody but external-dns should judge.
+  if (args.some((arg) => arg.startsWith('--regex-domain-filter'))) return undefined;
   const domains = valuesOf(args, '--domain-filter').filter((value) => value !== '');
   const isWithin = (zone: string) => {
     const name = zone.replace(/^\.|\.$/g, '').toLowerCase();

@@ -29,6 +29,8 @@ export interface InstallOptions {
   kafkaImages?: Readonly<Record<string, string>>;
   /** The DNS server that clients outside use, for probes. */
   probeResolver?: string;
+  /** Where external-dns tells its metrics. */
+  externalDnsMetrics?: string;
 }
 
 const NAME = OPERATOR_NAME;
@@ -89,7 +91,7 @@ function deployment(options: InstallOptions): Manifest {
 
 function container(options: InstallOptions): object {
   const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
-  const { probeResolver } = options;
+  const { probeResolver, externalDnsMetrics } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -104,6 +106,7 @@ function container(options: InstallOptions): object {
       ...modules,
       ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
       ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
+      ...(externalDnsMetrics === undefined ? [] : [`--external-dns-metrics=${externalDnsMetrics}`]),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
