@@ -84,7 +84,7 @@ suite('check expose', () => {
   test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {
     const nodes = { value: [node('a'), node('b'), node('c', { isSchedulable: false })] };
     assert.deepEqual(findings({ nodes }), [
-      'error TooFewNodes: kafka/events ext: 3 brokers, and 2 nodes that take pods',
+      'error FewerNodesThanBrokers: kafka/events ext: 3 brokers, and 2 nodes that take pods',
     ]);
     assert.deepEqual(findings({ nodes, kafkas: [kafka({}, 'loadbalancer')] }), []);
   });

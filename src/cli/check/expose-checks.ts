@@ -43,7 +43,7 @@ function nodeChecks({ nodes }: ExposeFacts, exposed: readonly ExposedListener[])
       return without.length > 0 ? [`${text}: no ${wanted} at ${names}`] : [];
     });
     return [
-      verdict('there is a node for each broker', crowded, fail, 'TooFewNodes'),
+      verdict('there is a node for each broker', crowded, fail, 'FewerNodesThanBrokers'),
       verdict('nodes have the addresses that clients are told', missing, warn, 'NodesWithoutPublicAddress'),
     ];
   });

@@ -31,18 +31,10 @@ const CONDITION_OF = {
   CertificatesEnding: 'Ready',
   /** A listener waits for the number that the API server gives to its Service. */
   HostPortPending: 'Ready',
-  /** Another cluster was granted it first. */
-  HostNameTaken: 'Ready',
-  /** By no NamePolicy, in a zone that has any. */
-  HostNameNotAllowed: 'Ready',
-  /** The namespace has as many as its NamePolicy lets it have. */
-  HostNameLimitReached: 'Ready',
   /** The cluster has not given it a load balancer. */
   LoadBalancerPending: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
-  /** Clients are told an address within, and nobody said that this is meant. */
-  NoPublicAddress: 'Ready',
   /** Nobody takes records. */
   NoDNSEndpoints: 'Ready',
   /** Its owner wants nothing done. */
@@ -50,6 +42,14 @@ const CONDITION_OF = {
   /** Works, but not as its owner may think. */
   ConfigIgnored: 'Ready',
   Layout: 'Ready',
+  /** Another cluster was granted it first. */
+  HostNameTaken: 'Ready',
+  /** By no NamePolicy, in a zone that has any. */
+  HostNameNotAllowed: 'Ready',
+  /** The namespace has as many as its NamePolicy lets it have. */
+  HostNameLimitReached: 'Ready',
+  /** Clients are told an address within, and nobody said that this is meant. */
+  NoPublicAddress: 'Ready',
 } as const satisfies Record<string, ConditionType>;
 
 export type ConditionType = 'Accepted' | 'Ready';
@@ -59,7 +59,6 @@ export type Fault = AnyFault<Reason>;
 /** Reasons that take nothing away. */
 const WARNINGS: ReadonlySet<Reason> = new Set([
   'NoDNSEndpoints',
-  'NoPublicAddress',
   'ConfigIgnored',
   'Layout',
   'Rolling',
@@ -67,6 +66,7 @@ const WARNINGS: ReadonlySet<Reason> = new Set([
   'ScaleDownPrevented',
   'CertificatesEnding',
   'Paused',
+  'NoPublicAddress',
 ]);
 
 export const { conditionsOf } = faultRules<Reason, ConditionType>({
@@ -85,10 +85,10 @@ export const KAFKA_EVENTS: EventRules = {
   onlyOf: {},
   announced: {
     NoDNSEndpoints: '',
-    NoPublicAddress: '',
     ConfigIgnored: '',
     Layout: '',
     ScaleDownPrevented: '',
     CertificatesEnding: '',
+    NoPublicAddress: '',
   },
 };

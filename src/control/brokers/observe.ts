@@ -93,7 +93,6 @@ export function observeKafka(
   const anchored = anchor && read(kafkaAnchor, anchor);
   if (anchor && anchored?.problem !== undefined)
     unreadable.push({ object: anchor, problem: anchored.problem });
-  const others = anchorsOfOthers(views.anchors, anchor);
   const podSets = own(views.podSets).filter((set) => isNode(set, name) || isNamedLikeOurs(set, name, pools));
   const pods = own(views.pods).filter((pod) => isNode(pod, name));
   const secrets = own(views.secrets).flatMap(({ metadata }) => views.secrets.get(keyOf(metadata)) ?? []);
@@ -114,29 +113,48 @@ export function observeKafka(
     claims: own(views.claims),
     services: own(views.services),
     dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
-    otherHostPorts: new Set(others.flatMap(({ spec }) => spec.ports.map(({ port }) => port))),
-    names: {
-      others: [...namesOfOthers(others, views), ...promisedTo(key, promised)],
-      namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
-      namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
-    },
+    otherHostPorts: hostPortsOfOthers(views.anchors, anchor),
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
+    names: namesSeen(views, namespace, key, promised),
     ...brought,
   };
 }
 
-function anchorsOfOthers(anchors: View | undefined, own: AnyObject | undefined): KafkaAnchor[] {
+function hostPortsOfOthers(anchors: View | undefined, own: AnyObject | undefined): Set<number> {
   const others = (anchors?.list() ?? []).filter(({ metadata }) => metadata.uid !== own?.metadata.uid);
-  return others.flatMap((other) => read(kafkaAnchor, other).resource ?? []);
+  return new Set(
+    others.flatMap((other) => read(kafkaAnchor, other).resource?.spec.ports.map(({ port }) => port) ?? []),
+  );
+}
+
+function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {
+  const namespace = home && watchedNamespace(home, 'userOperator');
+  if (namespace === undefined) return [];
+  return secrets.find('kafka', keyOf({ namespace, name: home!.metadata.name })).filter(isOfUser);
+}
+
+function namesSeen(
+  views: KafkaViews,
+  namespace: string,
+  key: string,
+  promised: Brought['promised'],
+): NameSight {
+  return {
+    others: [...namesOfOthers(views, key), ...promisedTo(key, promised)],
+    namePolicies: (views.namePolicies?.list() ?? []).flatMap((one) => read(namePolicy, one).resource ?? []),
+    namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
+  };
 }
 
 /** Of Kafkas that are still there: an anchor outlives its own, and then nobody claims its names. */
-function namesOfOthers(others: readonly KafkaAnchor[], { kafkas }: KafkaViews): OthersGrant[] {
-  return others.flatMap(({ metadata: { namespace }, spec: { kafka: of, names } }) => {
-    const { uid } = kafkas?.get(keyOf({ namespace, name: of.name }))?.metadata ?? {};
-    if (uid === undefined || uid !== of.uid) return [];
+function namesOfOthers({ anchors, kafkas }: KafkaViews, own: string): OthersGrant[] {
+  const written = (anchors?.list() ?? []).flatMap((anchor) => read(kafkaAnchor, anchor).resource ?? []);
+  return written.flatMap(({ metadata: { namespace }, spec: { kafka: of, names } }) => {
+    const key = keyOf({ namespace, name: of.name });
+    const { uid } = kafkas?.get(key)?.metadata ?? {};
+    if (key === own || uid === undefined || uid !== of.uid) return [];
     return names.map(({ name: _, ...grant }) => ({ ...grant, kafka: { namespace, name: of.name } }));
   });
 }
@@ -146,12 +164,6 @@ const promisedTo = (own: string, promised: Brought['promised'] = new Map()): Oth
     const { namespace = '', name } = nameOfKey(key);
     return key === own ? [] : Object.values(names).map((grant) => ({ ...grant, kafka: { namespace, name } }));
   });
-
-function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {
-  const namespace = home && watchedNamespace(home, 'userOperator');
-  if (namespace === undefined) return [];
-  return secrets.find('kafka', keyOf({ namespace, name: home!.metadata.name })).filter(isOfUser);
-}
 
 /** Whether an object is about the nodes of a Kafka. */
 const isNode = (object: AnyObject, cluster: string) => hasLabelSet(object, podSelector(cluster));

@@ -92,7 +92,7 @@ export const CHECKS = {
     why: 'Without one, whoever comes first has a name, whatever it is.',
     cure: 'Apply a NamePolicy for each zone that tenants share.',
   },
-  TooFewNodes: {
+  FewerNodesThanBrokers: {
     means: 'There are fewer nodes than brokers of a cluster that is exposed by host ports.',
     why: 'All brokers of a cluster have one port number, and a node has each port once.',
     cure: 'Add nodes, have fewer brokers, or use `type: loadbalancer`.',

@@ -16,7 +16,7 @@ const NAMESPACE = 'isthmus-system';
 
 /** What is only about brokers that are reached from outside. */
 const EXPOSED: ReadonlySet<string> = new Set([
-  'TooFewNodes',
+  'FewerNodesThanBrokers',
   'NodesWithoutPublicAddress',
   'PodSecurityForbidsHostPorts',
   'DNSEndpointKindMissing',
@@ -236,9 +236,9 @@ suite('check', { timeout: 600_000 }, () => {
       (await findings('expose')).found.filter((one) => EXPOSED.has(one)).toSorted();
     const all = [
       'DNSEndpointKindMissing',
+      'FewerNodesThanBrokers',
       'PodSecurityForbidsHostPorts',
       'SourcesNotEnforced',
-      'TooFewNodes',
     ];
     assert.deepEqual(await foundNow(), all);
     assert.equal((await enforce('-')).code, 0);
@@ -248,7 +248,7 @@ suite('check', { timeout: 600_000 }, () => {
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.org']));
     assert.match((await ask('check', 'expose')).out, /default\/external-dns has --domain-filter=example\.org, which leaves out kafka\.example\.com\n.*\n? {4}.*\[ExternalDNSPassesBy\]/); // prettier-ignore
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.com']));
-    assert.deepEqual(await foundNow(), ['SourcesNotEnforced', 'TooFewNodes']);
+    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'SourcesNotEnforced']);
   });
 
   test('status waits for what is yet to come', async () => {

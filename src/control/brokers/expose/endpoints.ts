@@ -9,7 +9,7 @@ import { dnsEndpoint } from '../objects/exposed.ts';
 import type { Observed } from '../observe.ts';
 import { podFacts } from '../roll/pod-facts.ts';
 import { dnsEndpointName } from './names.ts';
-import { typedAddresses } from './places.ts';
+import { publicAddresses } from './places.ts';
 import { recordsOf } from './records.ts';
 import type { Endpoint, PlacedBroker } from './records.ts';
 
@@ -63,9 +63,9 @@ export function placedBrokers(
       const { nodeName } = (pod?.['spec'] ?? {}) as { nodeName?: string };
       if (!pod || nodeName === undefined) return [];
       const { annotations = {} } = pod.metadata;
-      const { addresses, type } = typedAddresses(annotations, addressType);
+      const addresses = publicAddresses(annotations, addressType);
       const told = annotations[NODE_ANNOTATIONS.address];
-      return [{ id: node.id, addresses, addressType: type, told, ready: podFacts(pod).ready }];
+      return [{ id: node.id, addresses, told, ready: podFacts(pod).ready }];
     })
     .toSorted((a, b) => a.id - b.id);
 }

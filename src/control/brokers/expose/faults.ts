@@ -4,12 +4,14 @@ import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, HostPortExposure, LoadBalancerExposure } from '../model/cluster.ts';
 import type { Observed } from '../observe.ts';
 import { placedBrokers } from './endpoints.ts';
+import { internalFaults } from './internal-addresses.ts';
 
 export function exposureFaults(observed: Observed, cluster: BrokerCluster): Fault[] {
   const exposed = cluster.listeners.flatMap(({ name, exposure }) => (exposure ? [{ name, exposure }] : []));
   const isNamed = exposed.some(({ exposure }) => exposure.hostPattern !== undefined);
   return [
     ...(isNamed && !observed.dnsEndpoints ? [UNPUBLISHED] : []),
+    ...internalFaults(observed, cluster),
     ...exposed.flatMap(({ name, exposure }) =>
       exposure.by === 'hostport'
         ? nodeFaults(observed, cluster, name, exposure)
@@ -25,29 +27,19 @@ const UNPUBLISHED: Fault = {
     'the names of brokers are published by DNSEndpoints, and this cluster does not have the kind; install external-dns and its CRD, or `isthmus install --crds external-dns`',
 };
 
-function nodeFaults(
+const nodeFaults = (
   observed: Observed,
   cluster: BrokerCluster,
   listener: string,
   exposure: HostPortExposure,
-): Fault[] {
-  const brokers = placedBrokers(observed, cluster, exposure);
-  const lost = brokers.filter(({ addresses }) => addresses.length === 0);
-  const within = brokers.filter(({ addressType }) => addressType === 'InternalIP').map(({ id }) => id);
-  return [
-    ...lost.map(({ id }): Fault => ({
+): Fault[] =>
+  placedBrokers(observed, cluster, exposure)
+    .filter(({ addresses }) => addresses.length === 0)
+    .map(({ id }) => ({
       reason: 'NoNodeAddress',
       path: [],
       message: `listener "${listener}": the node that broker ${id} runs on has no address that is known; see its status.addresses, and whether the pod-set controller runs`,
-    })),
-    ...(within.length > 0 && exposure.addressType !== 'InternalIP' ? [internalFault(listener, within)] : []),
-  ];
-}
-
-function internalFault(listener: string, brokers: readonly number[]): Fault {
-  const message = `listener "${listener}": the nodes of brokers ${brokers.join(', ')} have no ExternalIP, so clients are told the InternalIP; set preferredAddressType: InternalIP if they reach that, or use type: loadbalancer`;
-  return { reason: 'NoPublicAddress', path: [], message };
-}
+    }));
 
 function balancerFaults(
   cluster: BrokerCluster,

@@ -9,24 +9,18 @@ const addressList = z.array(z.object({ type: z.string(), address: z.string() }))
  * The addresses of one kind that a node has: the preferred one, else the one with the farthest reach. Several where it has them of
  * both families; a name only where there is no number. None if it has none.
  */
-export const publicAddresses = (
+export function publicAddresses(
   annotations: Readonly<Record<string, string>>,
   preferred: string | undefined,
-): string[] => typedAddresses(annotations, preferred).addresses;
-
-/** The same, and of which kind they are. */
-export function typedAddresses(
-  annotations: Readonly<Record<string, string>>,
-  preferred: string | undefined,
-): { addresses: string[]; type?: string | undefined } {
+): string[] {
   const all = addressesIn(annotations[NODE_ANNOTATIONS.addresses]);
   for (const type of [preferred, ...ADDRESS_TYPES]) {
     const found = all.filter((one) => one.type === type).map(({ address }) => address);
     const ips = found.filter((address) => isIP(address) !== 0);
-    if (ips.length > 0) return { addresses: [...new Set(ips)].toSorted(), type };
-    if (found.length > 0) return { addresses: found.slice(0, 1), type };
+    if (ips.length > 0) return [...new Set(ips)].toSorted();
+    if (found.length > 0) return found.slice(0, 1);
   }
-  return { addresses: [] };
+  return [];
 }
 
 function addressesIn(text: string | undefined): z.infer<typeof addressList> {

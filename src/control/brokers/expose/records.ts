@@ -6,8 +6,6 @@ import { exposedHost } from './names.ts';
 export interface PlacedBroker {
   id: number;
   addresses: readonly string[];
-  /** Of which type its addresses are; undefined where they are not those of a node. */
-  addressType?: string | undefined;
   /** The one that its clients are told where brokers have no names. */
   told?: string | undefined;
   ready: boolean;

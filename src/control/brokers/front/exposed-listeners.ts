@@ -1,5 +1,4 @@
-/** The listeners of a Kafka that can be had now, with the ports, addresses and names that they have outside. Pure. */
-import { grantNames } from '../expose/grants.ts';
+/** The listeners of a Kafka, with what those that are exposed were given: ports of nodes, addresses of load balancers. Pure. */
 import { balancerAddresses } from '../expose/load-balancers.ts';
 import { addressKey, portKey } from '../expose/names.ts';
 import { hostPortsOf } from '../expose/ports.ts';
@@ -17,17 +16,17 @@ export interface Reservation {
   hostPort: number | undefined;
 }
 
-export interface ExposedListeners extends Pick<Charter, 'hostPorts' | 'addresses' | 'names'> {
+export interface ExposedListeners extends Pick<Charter, 'hostPorts' | 'addresses'> {
   listeners: Listener[];
   reservations: Reservation[];
-  /** What keeps listeners back that have no port or no name yet: no reason to refuse the others. */
-  pending: Fault[];
   faults: Fault[];
+  /** What is still to come: no reason to refuse the others. */
+  portFaults: Fault[];
 }
 
 /** The listeners that can be had now: one that waits for a port of the nodes comes when it has one. */
 export function exposedListeners(
-  { kafka, charter, ports, names: seenNames }: Pick<Written, 'kafka' | 'charter' | 'ports' | 'names'>,
+  { kafka, charter, ports }: Pick<Written, 'kafka' | 'charter' | 'ports'>,
   nodes: readonly CharterNode[],
 ): ExposedListeners {
   const { listeners: read, faults } = listenersOf(kafka);
@@ -42,20 +41,16 @@ export function exposedListeners(
   });
   const portOf = ({ name, port, wish }: ReadListener) =>
     wish?.by === 'hostport' ? hostPorts.get(portKey(name, wish)) : port;
-  const placed = read.flatMap((one): Listener[] => {
-    const { wish, ...listener } = one;
-    const port = portOf(one);
-    if (!wish) return [{ ...listener, exposure: undefined }];
-    if (port === undefined) return [];
-    if (wish.by === 'hostport') return [{ ...listener, exposure: { ...wish, port } }];
-    const ofListener = addressesOf(addresses, listener.name, brokers);
-    return [{ ...listener, exposure: { ...wish, port, addresses: ofListener } }];
-  });
-  const seen = { ...seenNames, kafka: kafka.metadata, recorded: charter.names, waiting };
-  const granted = grantNames(placed, { ...seen, brokers: brokers.length });
   return {
-    listeners: granted.listeners,
-    names: granted.names,
+    listeners: read.flatMap((one): Listener[] => {
+      const { wish, ...listener } = one;
+      const port = portOf(one);
+      if (!wish) return [{ ...listener, exposure: undefined }];
+      if (port === undefined) return [];
+      if (wish.by === 'hostport') return [{ ...listener, exposure: { ...wish, port } }];
+      const ofListener = addressesOf(addresses, listener.name, brokers);
+      return [{ ...listener, exposure: { ...wish, port, addresses: ofListener } }];
+    }),
     addresses,
     hostPorts: Object.fromEntries(hostPorts),
     reservations: read.flatMap((one) =>
@@ -63,8 +58,8 @@ export function exposedListeners(
         ? [{ name: one.name, port: one.port, hostPort: portOf(one) }]
         : [],
     ),
-    pending: [...granted.faults, ...waiting.map(pendingFault)],
     faults,
+    portFaults: waiting.map(pendingFault),
   };
 }
 

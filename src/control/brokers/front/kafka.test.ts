@@ -66,12 +66,12 @@ const readWith = (
       pools,
       charter,
       storage,
+      names: { others: [], namePolicies: [], namespaceLabels: {}, now: 0 },
       running: [],
       metadataLevel: undefined,
       externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
       ports: { services: [], others: new Set(), range: HOST_PORTS },
-      names: { others: [], namePolicies: [], namespaceLabels: {}, now: 0 },
     },
     SETTINGS,
   );

@@ -3,14 +3,15 @@ import type { KubeObject } from '../../../kube/object.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import type { NameSight } from '../expose/grants.ts';
+import { grantNames } from '../expose/grants.ts';
+import type { GrantedNames, NameSight } from '../expose/grants.ts';
 import type { SeenPorts } from '../expose/ports.ts';
 import { userConfigOf } from '../config/user-config.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
-import type { Charter } from '../model/charter.ts';
+import type { Charter, CharterNode } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Rack, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, Rack, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
@@ -79,11 +80,11 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     listeners,
     hostPorts,
     addresses,
-    names,
     reservations,
-    pending,
+    portFaults,
     faults: listenerFaults,
   } = exposedListeners(written, nodes);
+  const { names, ...granted } = namedListeners(written, nodes, listeners);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
@@ -114,7 +115,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...run,
     imagePullSecrets: pullSecretsOf(kafka),
     pools: pools.map((pool) => poolOf(pool, nodes, storages.get(pool.metadata.name)!.volumes)),
-    listeners,
+    listeners: granted.listeners,
     config,
     rack: rackOf(kafka),
     authorization: authorizationOf(kafka),
@@ -128,8 +129,24 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     charter: { ...charter, nodes, hostPorts, addresses, names },
     finalize,
     reservations,
-    faults: [...faults, ...pending],
+    faults: [...faults, ...portFaults, ...granted.faults],
   };
+}
+
+/** Those that have the names that they ask for, or need none. */
+function namedListeners(
+  { kafka, charter, names }: Written,
+  nodes: readonly CharterNode[],
+  listeners: readonly Listener[],
+): GrantedNames {
+  const all = (kafka.spec.kafka.listeners ?? []).map(({ name }) => name);
+  return grantNames(listeners, {
+    ...names,
+    kafka: kafka.metadata,
+    recorded: charter.names,
+    waiting: all.filter((name) => !listeners.some((one) => one.name === name)),
+    brokers: nodes.filter(({ roles }) => roles.includes('broker')).length,
+  });
 }
 
 function storageFaults(
