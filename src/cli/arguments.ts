@@ -92,6 +92,13 @@ export function parseVersionedImage(
   return { ...before, [version]: image };
 }
 
+/** Reads an address such as `http://external-dns.dns:7979/metrics`. */
+export function parseHttpUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'http:' && url.hostname !== '' && url.username === '') return url.href;
+  throw new InvalidArgumentError('a URL, as in http://external-dns.dns:7979/metrics.');
+}
+
 /** Reads the address of a DNS server, as `192.0.2.53` or `[2001:db8::53]:5353`. */
 export function parseResolver(text: string): string {
   const match = /^(?:\[([^\]]+)\]|([^:]+))(?::\d{1,5})?$/.exec(text);

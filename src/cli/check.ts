@@ -16,7 +16,7 @@ interface CheckFlags extends ConnectionFlags {
 }
 
 /** Spelled out, because the list of the checks is loaded only when they run. */
-const ROADS = ['proxy', 'kafka', 'redpanda', 'pod-sets', 'dns'] as const satisfies CheckedRoad[];
+const ROADS = ['proxy', 'kafka', 'expose', 'redpanda', 'pod-sets', 'dns'] as const satisfies CheckedRoad[];
 
 /** `isthmus check`: whether an installation is whole, or a cluster ready for one. */
 export function checkCommand(terminal: Terminal): Command {

@@ -6,6 +6,7 @@ import { VERSION } from '../ops/version.ts';
 import type { ForeignProject } from '../resources/kind.ts';
 import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
 import {
+  externalDnsOption,
   filterModulesOption,
   kafkaImageOption,
   namespacesOption,
@@ -25,6 +26,7 @@ interface InstallFlags {
   kafkaImage: Record<string, string>;
   probeResolver?: string;
   probeNetworks?: string[];
+  externalDnsMetrics?: string;
   podMonitor?: boolean;
   output: 'yaml' | 'json';
   crds: Crds;
@@ -61,6 +63,7 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
     .addOption(probeNetworksOption())
+    .addOption(externalDnsOption())
     .option(
       '--pod-monitor',
       'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',

@@ -11,6 +11,7 @@ import {
   parseNetworks,
   parsePackages,
   parsePort,
+  parseHttpUrl,
   parseResolver,
   parseVersionedImage,
 } from './arguments.ts';
@@ -33,6 +34,7 @@ interface OperatorFlags {
   kafkaImage: Record<string, string>;
   probeResolver?: string;
   probeNetworks?: string[];
+  externalDnsMetrics?: string;
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -65,6 +67,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
     .addOption(probeNetworksOption())
+    .addOption(externalDnsOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
       const { startOperator } = await import('../control/operator.ts');
@@ -131,6 +134,14 @@ export function probeNetworksOption(): Option {
     '--probe-networks <list>',
     'networks of loopback, link-local or metadata addresses at which brokers are probed all the same (default: none)',
   ).argParser(parseNetworks);
+}
+
+/** The `--external-dns-metrics` option. */
+export function externalDnsOption(): Option {
+  return new Option(
+    '--external-dns-metrics <url>',
+    'where external-dns tells its metrics: its errors are then among those of the operator',
+  ).argParser(parseHttpUrl);
 }
 
 /** Reads a list such as `proxy`; an unknown road is a usage error. */

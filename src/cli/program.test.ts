@@ -53,6 +53,7 @@ suite('the program', () => {
       ['install', '--kafka-image', 'latest=apache/kafka'],
       ['install', '--probe-resolver', 'dns.example.com'],
       ['install', '--probe-networks', '127.0.0.1/33'],
+      ['install', '--external-dns-metrics', 'external-dns.dns:7979'],
       ['install', '--crds', ''],
       ['install', '--crds', 'stirmzi'],
       ['install', '--crds', 'none,strimzi'],
@@ -73,7 +74,10 @@ suite('the program', () => {
   });
 
   test('images of Kafka and a resolver are told to the operator, and a PodMonitor is printed where asked for', async () => {
-    const resolver = ['--probe-resolver', '192.0.2.53:5353', '--probe-networks', '127.0.0.0/8,fe80::1'];
+    const resolver = [
+      ...['--probe-resolver', '192.0.2.53:5353', '--probe-networks', '127.0.0.0/8,fe80::1'],
+      ...['--external-dns-metrics', 'http://dns.test:7979/metrics'],
+    ];
     const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
     const { out } = await isthmus(
       'install',
@@ -92,11 +96,12 @@ suite('the program', () => {
       '--kafka-image=4.2.1=r.test/kafka:b',
       '--probe-resolver=192.0.2.53:5353',
       '--probe-networks=127.0.0.0/8,fe80::1',
+      '--external-dns-metrics=http://dns.test:7979/metrics',
     ])
       assert.ok(deployment.includes(JSON.stringify(flag)), flag);
     assert.ok(items.some(({ kind }) => kind === 'PodMonitor'));
     const { out: usual } = await isthmus('install', '-o', 'json');
-    assert.doesNotMatch(usual, /PodMonitor|--kafka-image|--probe-resolver/);
+    assert.doesNotMatch(usual, /PodMonitor|--kafka-image|--probe-resolver|--external-dns/);
   });
 
   test('the help of a command below another one has the options of that one', async () => {

@@ -10,6 +10,7 @@ import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
 import type { CertificateTimes } from './brokers/certificates/policy.ts';
+import { followExternalDns } from './brokers/probe/external-dns.ts';
 import { kafkaRoad } from './brokers/road.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
@@ -46,6 +47,8 @@ export interface OperatorOptions {
   probeResolver?: string | undefined;
   /** Networks of loopback, link-local and metadata addresses that are probed all the same; none if left out. */
   probeNetworks?: readonly string[] | undefined;
+  /** Where external-dns tells its metrics, by HTTP; they are not read if left out. */
+  externalDnsMetrics?: string | undefined;
   /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
   certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
@@ -88,7 +91,10 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     namespace,
     name: OPERATOR_NAME,
     identity: options.identity,
-    work: roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
+    work: [
+      ...roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
+      ...externalDnsWork(options, metrics),
+    ],
     log,
   });
   reportLeadership(metrics, election);
@@ -117,6 +123,11 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
       ),
   };
   return works[road]();
+}
+
+/** Whose errors say why names of brokers do not change. */
+function externalDnsWork({ roads, externalDnsMetrics: url, log }: OperatorOptions, metrics: Metrics): Work[] {
+  return url !== undefined && roads.includes('kafka') ? [followExternalDns({ url, metrics, log })] : [];
 }
 
 function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {

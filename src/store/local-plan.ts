@@ -6,7 +6,7 @@ import type { PlannedConfig } from '../control/proxy/config/planned-config.ts';
 import { servedCluster } from '../control/proxy/evaluate/cluster.ts';
 import type { EvaluatedCluster } from '../control/proxy/evaluate/cluster.ts';
 import { evaluate } from '../control/proxy/evaluate/evaluate.ts';
-import { createHostIndex } from '../control/proxy/evaluate/host-index.ts';
+import { createHostIndex } from '../control/shared/host-index.ts';
 import { preventsService } from '../control/proxy/faults.ts';
 import type { Fault } from '../control/proxy/faults.ts';
 import type { Allocation } from '../control/proxy/ports/ports.ts';

@@ -1,5 +1,6 @@
 /** All checks, by category. Pure. */
 import { crdChecks, optionalKindChecks } from './crd-checks.ts';
+import { exposeChecks } from './expose-checks.ts';
 import { CHECKED_ROADS } from './facts.ts';
 import type { CheckedRoad, CheckResult, Facts } from './facts.ts';
 import { apiChecks, installRightChecks, operatorChecks } from './operator-checks.ts';
@@ -14,6 +15,7 @@ export interface Category {
 const TITLES: Record<CheckedRoad, string> = {
   proxy: 'road proxy',
   kafka: 'road kafka',
+  expose: 'brokers reached from outside',
   redpanda: 'road redpanda',
   'pod-sets': 'road pod-sets',
   dns: 'dns',
@@ -39,15 +41,19 @@ function roadChecks(facts: Facts, road: CheckedRoad): CheckResult[] {
   return [
     ...resourceChecks(facts, road),
     ...(road === 'proxy' ? namePolicyChecks(facts) : []),
+    ...(road === 'expose' ? exposeChecks(facts) : []),
     ...(road === 'dns' ? dnsChecks(facts) : []),
   ];
 }
 
 /** The road asked for, or those that are served here; all of them where nobody serves any. */
-function roadsOf({ road, operator, dns }: Facts): readonly CheckedRoad[] {
+function roadsOf({ road, operator, dns, expose }: Facts): readonly CheckedRoad[] {
   if (road) return [road];
   const served = 'value' in operator ? (operator.value?.roads ?? []) : [];
   const hasDns = 'value' in dns && dns.value !== undefined;
   if (served.length === 0 && !hasDns) return ['proxy'];
-  return CHECKED_ROADS.filter((one) => (one === 'dns' ? hasDns : served.includes(one)));
+  return CHECKED_ROADS.filter((one) => {
+    if (one === 'dns') return hasDns;
+    return one === 'expose' ? expose !== undefined : served.includes(one);
+  });
 }

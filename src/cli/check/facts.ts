@@ -5,9 +5,10 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { CheckCode } from '../../ops/codes/checks.ts';
 import type { Structural } from '../../resources/structural.ts';
 import type { Read } from '../kube/read.ts';
+import type { ExposeFacts } from './expose-facts.ts';
 
 /** What can be checked by itself. */
-export const CHECKED_ROADS = ['proxy', 'kafka', 'redpanda', 'pod-sets', 'dns'] as const;
+export const CHECKED_ROADS = ['proxy', 'kafka', 'expose', 'redpanda', 'pod-sets', 'dns'] as const;
 export type CheckedRoad = (typeof CHECKED_ROADS)[number];
 
 /** As much of a CRD as matters here. */
@@ -56,6 +57,8 @@ export interface Facts {
   /** Undefined where no DNS server of ours runs in the namespace. */
   dns: Read<{ replicas: number; readyReplicas: number } | undefined>;
   delegation: Read<DelegationStatus | undefined>;
+  /** What decides whether brokers are reached from outside; undefined where nobody asked. */
+  expose?: ExposeFacts | undefined;
 }
 
 /** What a check says. What is wrong has a code, by which the table knows what to do. */

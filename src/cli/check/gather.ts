@@ -10,6 +10,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import { listOf, servedType, settle } from '../kube/read.ts';
 import type { Read } from '../kube/read.ts';
 import type { CheckedRoad, Crd, Facts, OperatorFacts } from './facts.ts';
+import { exposeFacts } from './expose-facts.ts';
 import { OPTIONAL_KINDS, RESOURCE_KINDS } from './kinds.ts';
 import { reviewInstallation, reviewOperator } from './reviews.ts';
 
@@ -61,8 +62,14 @@ export async function gatherFacts(client: Client, options: GatherOptions): Promi
     gatewayControllers: await settle(gatewayControllers(client)),
     dns: isBefore ? UNASKED : await settle(deploymentFacts(client, { namespace, name: DNS_NAME })),
     delegation: isBefore ? UNASKED : await settle(delegation(client, namespace)),
+    ...(!isBefore && hasExposure(road, operator) && { expose: await exposeFacts(client) }),
   };
 }
+
+/** Whoever runs Kafkas may expose them. */
+const hasExposure = (road: CheckedRoad | undefined, operator: Facts['operator']) =>
+  road === 'expose' ||
+  (road === undefined && 'value' in operator && (operator.value?.roads.includes('kafka') ?? false));
 
 const UNKNOWN = {
   crds: UNASKED,

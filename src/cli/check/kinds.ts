@@ -33,6 +33,7 @@ export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
     namePolicy,
   ],
   kafka: [kafka, kafkaNodePool, kafkaTopic, kafkaUser, kafkaAnchor, strimziPodSet],
+  expose: [kafka, kafkaNodePool, kafkaAnchor, namePolicy],
   redpanda: [redpandaCluster],
   'pod-sets': [strimziPodSet, kafkaAnchor],
   dns: [namePolicy],

@@ -19,13 +19,14 @@ import type { Observed } from './observe.ts';
 import { podsIn } from './objects/pod-sets.ts';
 
 export function charterOf({ spec }: KafkaAnchor): Charter {
-  const { clusterId, epoch, nodes, ports, addresses, inFlight } = spec;
+  const { clusterId, epoch, nodes, ports, addresses, names, inFlight } = spec;
   return {
     clusterId,
     epoch,
     nodes: nodes.map((node) => ({ ...node, target: node.target ?? LOCAL })),
     hostPorts: Object.fromEntries(ports.map(({ name, port }) => [name, port])),
     addresses: Object.fromEntries(addresses.map((one) => [one.name, one.addresses])),
+    names: Object.fromEntries(names.map(({ name, ...grant }) => [name, grant])),
     ...(inFlight && { inFlight: { ...inFlight, since: Date.parse(inFlight.since) } }),
   };
 }
@@ -38,7 +39,7 @@ export function anchorOf(
   live: KafkaAnchor | undefined,
 ): AnyObject {
   const { namespace, name, uid = '' } = kafka.metadata;
-  const { clusterId, epoch, nodes, hostPorts, addresses, inFlight } = charter;
+  const { clusterId, epoch, nodes, hostPorts, addresses, names, inFlight } = charter;
   const kept = Object.entries(live?.spec ?? {}).filter(([field]) => field !== 'inFlight');
   return {
     apiVersion: 'isthmus.dev/v1alpha1',
@@ -59,6 +60,7 @@ export function anchorOf(
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
       ports: byName(hostPorts).map(([name, port]) => ({ name, port })),
       addresses: byName(addresses).map(([name, given]) => ({ name, addresses: given })),
+      names: byName(names).map(([name, grant]) => ({ name, ...grant })),
       ...(inFlight && { inFlight: writtenFlight(inFlight) }),
     },
   };
@@ -121,6 +123,7 @@ export function adopt({
       nodes: nodes.toSorted((a, b) => a.id - b.id),
       hostPorts: {},
       addresses: {},
+      names: {},
     },
   };
 }

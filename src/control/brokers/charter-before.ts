@@ -19,9 +19,11 @@ export function charterBefore(observed: Observed): Adoption {
  * A Kafka that was deleted and made again finds its disks. Where they were deleted with it (`deleteClaim`), new ones are empty because
  * their owner wanted that, and may be formatted; those that are still on their way out are waited for.
  */
-function afterRemake({ anchor, kafka, claims }: Observed, charter: Charter): Adoption {
+function afterRemake({ anchor, kafka, claims }: Observed, written: Charter): Adoption {
   const uid = kafka?.metadata.uid;
-  if (anchor?.spec.kafka.uid === uid) return { charter };
+  if (anchor?.spec.kafka.uid === uid) return { charter: written };
+  // Names are whose who claims them, and meanwhile nobody did.
+  const charter = { ...written, names: {} };
   const disks = claims.filter(({ metadata }) => metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined);
   const isGoing = (claim: AnyObject) =>
     isBeingDeleted(claim) ||

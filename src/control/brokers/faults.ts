@@ -45,6 +45,14 @@ const CONDITION_OF = {
   Paused: 'Ready',
   /** Works, but not as its owner may think. */
   ConfigIgnored: 'Ready',
+  /** Another cluster was granted it first. */
+  HostNameTaken: 'Ready',
+  /** By no NamePolicy, in a zone that has any. */
+  HostNameNotAllowed: 'Ready',
+  /** The namespace has as many as its NamePolicy lets it have. */
+  HostNameLimitReached: 'Ready',
+  /** Clients are told an address within, and nobody said that this is meant. */
+  NoPublicAddress: 'Ready',
 } as const satisfies Record<string, ConditionType>;
 
 export type ConditionType = 'Accepted' | 'Ready';
@@ -61,6 +69,7 @@ const WARNINGS: ReadonlySet<Reason> = new Set([
   'ScaleDownPrevented',
   'CertificatesEnding',
   'Paused',
+  'NoPublicAddress',
 ]);
 
 export const { conditionsOf } = faultRules<Reason, ConditionType>({
@@ -89,5 +98,6 @@ export const KAFKA_EVENTS: EventRules = {
     ConfigIgnored: '',
     ScaleDownPrevented: '',
     CertificatesEnding: '',
+    NoPublicAddress: '',
   },
 };

@@ -1,5 +1,5 @@
 /** Reads all that decisions about one Kafka cluster depend on, from caches. */
-import { isBeingDeleted, keyOf } from '../../kube/object.ts';
+import { isBeingDeleted, keyOf, nameOfKey } from '../../kube/object.ts';
 import type { AnyObject, KubeObject } from '../../kube/object.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
@@ -12,9 +12,12 @@ import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
 import { hasLabelSet } from '../kernel/targets.ts';
 import type { Watched } from '../kernel/watches.ts';
+import { readNamePolicies } from '../shared/name-policy.ts';
 import type { Acted } from './act.ts';
 import { portsOfNode } from './expose/ports.ts';
 import { POOL_LABEL, anchorName, kafkaOf, podSelector, podSetName } from './model/names.ts';
+import type { NameSight, OthersGrant } from './expose/grants.ts';
+import type { Charter } from './model/charter.ts';
 import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
@@ -47,6 +50,8 @@ export interface Observed {
   dnsEndpoints: readonly AnyObject[] | undefined;
   /** Ports of nodes that other Kafka clusters have. */
   otherHostPorts: ReadonlySet<number>;
+  /** Names that other Kafka clusters have, and what policies say about this one's. */
+  names: NameSight;
   /** With what they hold, by name. */
   secrets: ReadonlyMap<string, AnyObject>;
   /** The Secrets of its users, without what they hold. */
@@ -61,10 +66,15 @@ export interface Observed {
   now: number;
 }
 
+type Brought = Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'> & {
+  /** By key: names that are about to be written down for a Kafka, so that none is given twice. */
+  promised?: ReadonlyMap<string, Charter['names']>;
+};
+
 export function observeKafka(
   { views, undiscovered, versionOf }: KafkaCaches,
   { namespace, name }: { namespace: string; name: string },
-  brought: Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'>,
+  { promised, ...brought }: Brought,
 ): Observed {
   const key = keyOf({ namespace, name });
   const unreadable: { object: KubeObject; problem: string }[] = [];
@@ -108,6 +118,7 @@ export function observeKafka(
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
     undiscovered: undiscovered.size > 0,
+    names: namesSeen(views, namespace, key, promised),
     ...brought,
   };
 }
@@ -134,6 +145,38 @@ function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] 
   if (namespace === undefined) return [];
   return secrets.find('kafka', keyOf({ namespace, name: home!.metadata.name })).filter(isOfUser);
 }
+
+function namesSeen(
+  views: KafkaViews,
+  namespace: string,
+  key: string,
+  promised: Brought['promised'],
+): NameSight {
+  const { policies, unreadable } = readNamePolicies(views.namePolicies?.list() ?? []);
+  return {
+    others: [...namesOfOthers(views, key), ...promisedTo(key, promised)],
+    namePolicies: policies,
+    unreadablePolicies: unreadable,
+    namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
+  };
+}
+
+/** Of Kafkas that are still there: an anchor outlives its own, and then nobody claims its names. */
+function namesOfOthers({ anchors, kafkas }: KafkaViews, own: string): OthersGrant[] {
+  const written = (anchors?.list() ?? []).flatMap((anchor) => read(kafkaAnchor, anchor).resource ?? []);
+  return written.flatMap(({ metadata: { namespace }, spec: { kafka: of, names } }) => {
+    const key = keyOf({ namespace, name: of.name });
+    const { uid } = kafkas?.get(key)?.metadata ?? {};
+    if (key === own || uid === undefined || uid !== of.uid) return [];
+    return names.map(({ name: _, ...grant }) => ({ ...grant, kafka: { namespace, name: of.name } }));
+  });
+}
+
+const promisedTo = (own: string, promised: Brought['promised'] = new Map()): OthersGrant[] =>
+  [...promised].flatMap(([key, names]) => {
+    const { namespace = '', name } = nameOfKey(key);
+    return key === own ? [] : Object.values(names).map((grant) => ({ ...grant, kafka: { namespace, name } }));
+  });
 
 /** Whether an object is about the nodes of a Kafka. */
 const isNode = (object: AnyObject, cluster: string) => hasLabelSet(object, podSelector(cluster));

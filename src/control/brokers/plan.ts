@@ -54,6 +54,8 @@ export interface KafkaPlan extends Plan<Action> {
   certificateEnds: CertificateEnds;
   /** What clients outside are told; undefined where that stays as it was. */
   told: readonly ToldListener[] | undefined;
+  /** The names that are to be written down; undefined where nothing is. */
+  names: Charter['names'] | undefined;
 }
 
 const NOTHING: KafkaPlan = {
@@ -64,6 +66,7 @@ const NOTHING: KafkaPlan = {
   lookAgainInMs: undefined,
   certificateEnds: new Map(),
   told: undefined,
+  names: undefined,
 };
 const UNKNOWN_MS = 5000;
 /** While something is under way that no watch tells of, and when all is well. */
@@ -90,6 +93,7 @@ export function planKafka(observed: Observed, settings: KafkaSettings, learned: 
       pools: observed.pools,
       charter,
       storage: storageBefore(observed),
+      names: { ...observed.names, now: observed.now },
       running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
       metadataLevel: observed.acted?.facts?.metadataLevel,
       externalLogging: observed.externalLogging,
@@ -199,6 +203,7 @@ function clusterPlan(
   const { operator } = settings;
   return {
     ...plan,
+    names: charter.names,
     documents: isWritten ? [] : [{ cluster: LOCAL, object: document }],
     targets: targetsOf(observed, { cluster, charter, certificates, sets, reservations, operator }),
     actions: [

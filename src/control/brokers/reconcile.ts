@@ -18,6 +18,7 @@ import type { ToldListener } from './expose/told.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
 import { lookReporter } from './look/metrics.ts';
+import type { Charter } from './model/charter.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
@@ -65,6 +66,8 @@ export function kafkaReconciler(
   const reportEnds = certificateEndReporter(options.metrics);
   /** By key of a Kafka: what is in the ConfigMap that it names. */
   const logging = new BoundedMap<string, string>(MAX_LOGGING);
+  /** By key: names that plans have given out, which other plans may not see in anchors yet. */
+  const promised = new Map<string, Charter['names']>();
   return {
     async load(key, signal) {
       const secrets = views.secrets
@@ -80,7 +83,7 @@ export function kafkaReconciler(
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
       const externalLogging = logging.get(key);
-      const brought = { acted, externalLogging, newClusterId: newClusterId(), now };
+      const brought = { acted, externalLogging, newClusterId: newClusterId(), now, promised };
       return observeKafka(caches, { namespace, name }, brought);
     },
     plan(observed, learned) {
@@ -88,6 +91,8 @@ export function kafkaReconciler(
       reportEnds(keyOf(observed), plan.certificateEnds);
       if (!observed.isManaged) told.delete(keyOf(observed));
       else if (plan.told) told.set(keyOf(observed), plan.told);
+      if (!observed.isManaged) promised.delete(keyOf(observed));
+      else if (plan.names) promised.set(keyOf(observed), plan.names);
       reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },

@@ -143,7 +143,8 @@ const hostAndPort = ({ host, port }: { host: string; port: number }) =>
 
 /** Where clients begin from outside. */
 function outsideAddresses(observed: Observed, cluster: BrokerCluster, exposure: Exposure) {
-  const { hostPattern, port } = exposure;
+  const { hostPattern, port, isWithdrawn } = exposure;
+  if (isWithdrawn) return [];
   if (hostPattern !== undefined) return [{ host: exposedHost(hostPattern, 'bootstrap'), port }];
   const { brokers, bootstrap } = placesOf(observed, cluster, exposure);
   const hosts = bootstrap ?? brokers.flatMap(({ addresses }) => addresses);

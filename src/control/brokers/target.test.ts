@@ -21,7 +21,7 @@ function targetsWith(places: Record<string, number[]>, leftOver: Charter['nodes'
   const nodes = pools.flatMap(({ name, target, nodes: own }) =>
     own.map(({ id }) => ({ id, pool: name, target, roles: BOTH, leaving: false, formatted: [] })),
   );
-  const charter: Charter = { clusterId: 'id', epoch: 1, nodes: [...nodes, ...leftOver], hostPorts: {}, addresses: {} }; // prettier-ignore
+  const charter: Charter = { clusterId: 'id', epoch: 1, nodes: [...nodes, ...leftOver], hostPorts: {}, addresses: {}, names: {} }; // prettier-ignore
   const pods = nodes.map(({ pool, id }) => `events-${pool}-${id}`);
   const names = ['events-cluster-ca', 'events-cluster-ca-cert', 'events-trustbundle', ...pods];
   const certificates = {

@@ -3,6 +3,7 @@ import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
 import { kafkaUser } from '../../resources/strimzi/kafka-user.ts';
@@ -31,6 +32,8 @@ export interface KafkaViews {
   claims: View;
   pods: View;
   dnsEndpoints?: View;
+  namePolicies?: View;
+  namespaces: View;
 }
 
 /** By the cluster that an object is labelled with. */
@@ -114,6 +117,20 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
   dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT, wakes: PROBED },
+  // Who may have which names. An operator of some namespaces only has no right to what is in none.
+  namePolicies: {
+    kind: namePolicy,
+    optional: true,
+    dispensable: true,
+    wakes: { kafka: (_, views) => everyKafka(views) },
+  },
+  namespaces: {
+    kind: { ...core('Namespace', 'namespaces'), scope: 'Cluster' },
+    wakes: {
+      kafka: ({ metadata }, { kafkas }) =>
+        (kafkas?.list(metadata.name) ?? []).map((one) => keyOf(one.metadata)),
+    },
+  },
   // Made by the pod-set controller; here one is tried without being made, deleted to be restarted, or told that it has loaded new certificates.
   pods: {
     kind: core('Pod', 'pods'),

@@ -31,6 +31,8 @@ export interface InstallOptions {
   probeResolver?: string;
   /** Networks of special addresses that are probed all the same. */
   probeNetworks?: readonly string[];
+  /** Where external-dns tells its metrics. */
+  externalDnsMetrics?: string;
 }
 
 const NAME = OPERATOR_NAME;
@@ -94,7 +96,7 @@ function deployment(options: InstallOptions): Manifest {
 
 function container(options: InstallOptions): object {
   const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
-  const { probeResolver, probeNetworks = [] } = options;
+  const { probeResolver, probeNetworks = [], externalDnsMetrics } = options;
   const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
   const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
   return {
@@ -110,6 +112,7 @@ function container(options: InstallOptions): object {
       ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
       ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
       ...(probeNetworks.length > 0 ? [`--probe-networks=${probeNetworks.join(',')}`] : []),
+      ...(externalDnsMetrics === undefined ? [] : [`--external-dns-metrics=${externalDnsMetrics}`]),
     ],
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },

@@ -1,5 +1,6 @@
 /** Names, labels, ports and host names of everything that is made for a proxy: computed here, spelled nowhere else. */
 import { MANAGED_BY } from '../kernel/field-manager.ts';
+import { NODE_ID } from '../shared/host-patterns.ts';
 
 /** The pods' own port for health, metrics and the loaded configuration. */
 export const MANAGEMENT_PORT = 9190;
@@ -93,7 +94,7 @@ export const namedPattern = (pattern: string, cluster: string) =>
 /** On a KafkaProtocolFilter, with the value `true`: only who may change KafkaProxies may change it. */
 export const PROTECTED_LABEL = 'isthmus.dev/protected';
 
-export const NODE_ID = '$(nodeId)';
+export { NODE_ID };
 
 /** The host name of one node. */
 export const nodeHost = (pattern: string, node: number) => pattern.replaceAll(NODE_ID, String(node));

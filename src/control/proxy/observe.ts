@@ -14,7 +14,7 @@ import { ingressController } from '../../resources/openshift/ingress-controller.
 import { route } from '../../resources/openshift/route.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
-import { createHostIndex } from './evaluate/host-index.ts';
+import { createHostIndex } from '../shared/host-index.ts';
 import { CONFIG_KEY, configSecretName, deploymentName, managementSecretName } from './names.ts';
 import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';

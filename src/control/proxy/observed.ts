@@ -9,7 +9,7 @@ import type { TlsRoute } from '../../resources/gateway/tls-route.ts';
 import type { ManagementAccess } from './pods/management-access.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import type { HostGrant } from './evaluate/host-grants.ts';
-import type { HostIndex } from './evaluate/host-index.ts';
+import type { HostIndex } from '../shared/host-index.ts';
 import type { RowName } from '../kernel/watches.ts';
 import type { ProxyViews } from './watches.ts';
 import type { ClusterSnapshot, ProxySnapshot, Unreadable } from './snapshot.ts';

@@ -93,6 +93,51 @@ export const CHECKS = {
     why: 'Without one, whoever comes first has a name, whatever it is.',
     cure: 'Apply a NamePolicy for each zone that tenants share.',
   },
+  FewerNodesThanBrokers: {
+    means: 'There are fewer nodes than brokers of a cluster that is exposed by host ports.',
+    why: 'All brokers of a cluster have one port number, and a node has each port once.',
+    cure: 'Add nodes, have fewer brokers, or use `type: loadbalancer`.',
+  },
+  NodesWithoutPublicAddress: {
+    means: 'Nodes lack an address of the type that clients outside are to be told.',
+    why: 'Without an ExternalIP the InternalIP is told, which clients outside mostly have no way to.',
+    cure: 'Give the nodes public addresses; set `preferredAddressType: InternalIP` if clients reach those; or use `type: loadbalancer`.',
+  },
+  PodSecurityForbidsHostPorts: {
+    means: 'Pods with host ports are refused in this namespace.',
+    why: 'Pod Security `baseline` and `restricted` forbid host ports.',
+    cure: 'Label the namespace `pod-security.kubernetes.io/enforce=privileged`, or use `type: loadbalancer`.',
+  },
+  DNSEndpointKindMissing: {
+    means: 'Brokers have names, and the kind that publishes them is not there.',
+    why: 'The CRD of external-dns was not applied.',
+    cure: 'Install external-dns with its CRD, or apply what `isthmus install --crds external-dns` prints.',
+  },
+  NobodyPublishesNames: {
+    means: 'Nobody is seen who would publish the names of brokers.',
+    why: 'No external-dns runs in this cluster, and no DNS server of Isthmus; one elsewhere cannot be seen.',
+    cure: 'Install external-dns with the arguments in docs/expose.md, or `isthmus dns`.',
+  },
+  ExternalDNSPassesBy: {
+    means: 'The external-dns that runs here leaves the names of brokers out.',
+    why: 'Its flags lack `--source=crd`, or filter out the domain or the namespace; the message says which.',
+    cure: 'Change the flag that the message names; docs/expose.md has all that are needed.',
+  },
+  HostPortsIgnored: {
+    means: 'The network plugin does not forward the host ports of brokers.',
+    why: 'Cilium in the place of kube-proxy ignores host ports among node ports, and without it those of all pods.',
+    cure: 'Do as the message says: `portStrategy: range`, or a setting of the plugin; or use `type: loadbalancer`.',
+  },
+  NodePortRangeCollision: {
+    means: 'Services have node ports among those that `portStrategy: range` takes.',
+    why: 'The API server was given a range of node ports that reaches into 20000 to 29999.',
+    cure: 'Use `portStrategy: reserve`, which gets its number from the API server, or `type: loadbalancer`.',
+  },
+  SourcesNotEnforced: {
+    means: '`allowedSources` may have no effect: everybody gets to the port.',
+    why: 'It becomes a NetworkPolicy, and no plugin is seen here that enforces those.',
+    cure: 'Keep others out by a firewall before the nodes, or install a plugin that enforces NetworkPolicies.',
+  },
 } as const satisfies Record<string, CodeEntry>;
 
 export type CheckCode = keyof typeof CHECKS;

@@ -89,6 +89,11 @@ const KAFKA = {
     why: 'Its `status.addresses` lack the type that the listener asks for, or the road pod-sets does not run.',
     cure: 'Compare the addresses of the Node with the listener; see that the operator serves pod-sets.',
   },
+  NoPublicAddress: {
+    means: 'Clients outside are told the internal address of a node.',
+    why: 'The node has no ExternalIP, and the listener does not say which address is meant.',
+    cure: 'Give nodes public addresses, set `preferredAddressType: InternalIP` if clients reach those, or use `type: loadbalancer`.',
+  },
   NoDNSEndpoints: {
     means: 'Names of brokers are not published; brokers are reached by address all the same.',
     why: 'The cluster does not have the kind DNSEndpoint.',

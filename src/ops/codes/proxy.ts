@@ -54,25 +54,10 @@ export const PROXY_REASONS = {
     why: 'The filter does not declare that field secret, so its value could be shown somewhere.',
     cure: 'Move the secret into a field that the filter’s reference marks as secret.',
   },
-  HostNameTaken: {
-    means: 'Another virtual cluster has this host name.',
-    why: 'A host name leads to one place only, and the other one had it first.',
-    cure: 'Choose another host name or pattern.',
-  },
-  HostNameNotAllowed: {
-    means: 'No NamePolicy lets this namespace use the host name.',
-    why: 'The zone has NamePolicies, so only what they name may be claimed in it.',
-    cure: 'Choose a name that a NamePolicy allows, or have one extended.',
-  },
   FilterNotProtected: {
     means: 'Developers may change a filter that the KafkaProxy demands of every virtual cluster.',
     why: 'It lacks the label that keeps filters from those who may not change KafkaProxies.',
     cure: 'Put the label `isthmus.dev/protected: "true"` on the KafkaProtocolFilter.',
-  },
-  HostNameLimitReached: {
-    means: 'The namespace has as many host names as its NamePolicy allows.',
-    why: '`namesPerNamespace` counts host names of virtual clusters and DNS names together.',
-    cure: 'Give up names that nobody needs, or have the limit raised.',
   },
   NoFreePorts: {
     means: 'There is no block of ports left that is large enough.',

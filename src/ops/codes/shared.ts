@@ -39,6 +39,21 @@ export const SHARED_REASONS = {
     why: 'It has a value that cannot be; or the operator has no right to read NamePolicies, or has not read them yet.',
     cure: 'Correct the policy that the message names, or apply what `isthmus install` prints.',
   },
+  HostNameTaken: {
+    means: 'Another cluster has this host name.',
+    why: 'A host name leads to one place only, and the other one was granted it first.',
+    cure: 'Choose another host name or pattern; for brokers, `hostPattern: $(id).$(cluster).$(subdomain)`.',
+  },
+  HostNameNotAllowed: {
+    means: 'No NamePolicy lets this namespace use the host name.',
+    why: 'The zone has NamePolicies, so only what they name may be claimed in it.',
+    cure: 'Choose a name that a NamePolicy allows, or have one extended.',
+  },
+  HostNameLimitReached: {
+    means: 'The namespace has as many host names as its NamePolicy allows.',
+    why: '`namesPerNamespace` counts the name to begin at and that of each broker.',
+    cure: 'Give up names that nobody needs, or have the limit raised.',
+  },
   Denied: {
     means: 'The API server refuses to store an object that this resource needs.',
     why: 'An admission policy, a quota or a missing right stands against it; the message quotes the server.',

@@ -51,6 +51,15 @@ const givenAddresses = z.object({
     .describe('Addresses, or host names.'),
 });
 
+const grantedNames = z.object({
+  name: text(63).describe('The listener.'),
+  pattern: text(253).describe('The names of its brokers, with `$(id)` for the node id.'),
+  since: text(64)
+    .describe('Since when they are granted; left out while NamePolicies no longer allow them.')
+    .exactOptional(),
+  count: z.int().min(1).describe('How many names that is, with the one to begin at.'),
+});
+
 const inFlight = z.object({
   node: nodeId.describe('The node that is being restarted.'),
   podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
@@ -79,6 +88,9 @@ const spec = withRules(
     ports: listBy('name', port, 256).describe('Ports that are reserved for the cluster.').default([]),
     addresses: listBy('name', givenAddresses, 4096)
       .describe('Addresses that load balancers of the cluster were given.')
+      .default([]),
+    names: listBy('name', grantedNames, 256)
+      .describe('Host names outside that are granted to the cluster: nobody else gets them meanwhile.')
       .default([]),
     inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
   }),

@@ -90,7 +90,7 @@ export const namePolicy = defineKind({
   singular: 'namepolicy',
   shortNames: ['namepol'],
   categories: ['isthmus'],
-  roads: ['proxy', 'discover'],
+  roads: ['proxy', 'expose', 'discover'],
   install: 'default',
   scope: 'Cluster',
   description:

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { KAFKA_METRICS } from '../../support/dashboards.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { workspace } from '../../support/workspace.ts';
 import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
@@ -51,6 +52,8 @@ suite('metrics of nodes', () => {
       /^jvm_memory_used_bytes/m,
     ])
       assert.match(broker, expected);
+    for (const name of KAFKA_METRICS)
+      assert.match(broker, new RegExp(`^${name}\\{.*listener="TLS-9093"`, 'm'), `${name} is on a dashboard`);
     assert.doesNotMatch(broker, /^kafka_log_log_size/m, 'nothing once a partition');
     const controller = await metricsOf('one-control-1');
     assert.match(controller, /^kafka_controller_kafkacontroller_offlinepartitionscount 0/m);

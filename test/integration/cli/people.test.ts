@@ -14,6 +14,32 @@ import { apply, runOperator } from '../control/harness.ts';
 
 const NAMESPACE = 'isthmus-system';
 
+/** What is only about brokers that are reached from outside. */
+const EXPOSED: ReadonlySet<string> = new Set([
+  'FewerNodesThanBrokers',
+  'NodesWithoutPublicAddress',
+  'PodSecurityForbidsHostPorts',
+  'DNSEndpointKindMissing',
+  'NobodyPublishesNames',
+  'ExternalDNSPassesBy',
+  'HostPortsIgnored',
+  'NodePortRangeCollision',
+  'SourcesNotEnforced',
+]);
+
+const externalDns = (args: readonly string[]) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'external-dns', namespace: 'default' },
+  spec: {
+    selector: { matchLabels: { app: 'external-dns' } },
+    template: {
+      metadata: { labels: { app: 'external-dns' } },
+      spec: { containers: [{ name: 'external-dns', image: 'registry.test/external-dns:v0.22.0', args }] },
+    },
+  },
+});
+
 interface Report {
   success: boolean;
   categories: { categoryName: string; checks: { result: string; code?: string; error?: string }[] }[];
@@ -172,6 +198,57 @@ suite('check', { timeout: 600_000 }, () => {
       /would drop .*spec\.cluster \(the annotation strimzi\.io\/stretch-cluster-alias says the same\)/,
     );
     assert.match(out, /\[CrdForeign\]\n {4}see docs\/reference\/codes\.md#crdforeign\n/);
+  });
+
+  test('expose: what keeps brokers from being reached from outside, each by its code, and what no longer does', async () => {
+    const listeners = [
+      { name: 'plain', port: 9092, type: 'internal', tls: false },
+      // Strimzi's CRD, which is there by now, knows no type hostport.
+      { name: 'ext', port: 9094, type: 'internal', tls: true },
+    ];
+    const configuration = JSON.stringify({
+      subdomain: 'kafka.example.com',
+      allowedSources: ['192.0.2.0/24'],
+    });
+    const annotations = {
+      'isthmus.dev/managed': 'true',
+      'isthmus.dev/hostport': 'ext',
+      'isthmus.dev/hostport-configuration': configuration,
+    };
+    const meta = (name: string) => ({
+      apiVersion: 'kafka.strimzi.io/v1beta2',
+      metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': 'out' } },
+    });
+    const out = { ...meta('out'), kind: 'Kafka' };
+    await apply(
+      plane,
+      { ...out, metadata: { ...out.metadata, annotations }, spec: { kafka: { listeners } } },
+      {
+        ...meta('brokers'),
+        kind: 'KafkaNodePool',
+        spec: { replicas: 3, roles: ['broker'], storage: { type: 'ephemeral' } },
+      },
+    );
+    const enforce = (value: string) =>
+      plane.kubectl(['label', 'namespace/default', `pod-security.kubernetes.io/enforce${value}`]);
+    assert.equal((await enforce('=baseline')).code, 0);
+    const foundNow = async () =>
+      (await findings('expose')).found.filter((one) => EXPOSED.has(one)).toSorted();
+    const all = [
+      'DNSEndpointKindMissing',
+      'FewerNodesThanBrokers',
+      'PodSecurityForbidsHostPorts',
+      'SourcesNotEnforced',
+    ];
+    assert.deepEqual(await foundNow(), all);
+    assert.equal((await enforce('-')).code, 0);
+    const { out: crds } = await isthmus('install', '--image', 'isthmus:test', '--crds', 'external-dns');
+    await apply(plane, crds);
+    await waitFor('the kind is served', async () => (await foundNow()).includes('NobodyPublishesNames'));
+    await apply(plane, externalDns(['--source=crd', '--domain-filter=example.org']));
+    assert.match((await ask('check', 'expose')).out, /default\/external-dns has --domain-filter=example\.org, which leaves out kafka\.example\.com\n.*\n? {4}.*\[ExternalDNSPassesBy\]/); // prettier-ignore
+    await apply(plane, externalDns(['--source=crd', '--domain-filter=example.com']));
+    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'SourcesNotEnforced']);
   });
 
   test('status waits for what is yet to come', async () => {

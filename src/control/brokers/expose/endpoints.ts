@@ -44,7 +44,7 @@ export function recordsFor(
   cluster: BrokerCluster,
   exposure: Exposure,
 ): Endpoint[] {
-  if (exposure.hostPattern === undefined) return [];
+  if (exposure.hostPattern === undefined || exposure.isWithdrawn) return [];
   const { brokers, bootstrap } = placesOf(observed, cluster, exposure);
   return recordsOf(exposure.hostPattern, brokers, bootstrap);
 }

@@ -152,6 +152,23 @@ suite('exposed brokers', () => {
     assert.deepEqual(addressOf(memory, '1.kafka.example.com'), []);
   });
 
+  test('that are told by the address within are warned of, unless that is what was asked for', async () => {
+    const memory = await clusterWith(NAMED);
+    assert.equal(conditionOf(memory, 'Ready')?.reason, 'Ready');
+    memory.placeOf = (pod) => ({
+      node: 'node-9',
+      addresses: [{ type: 'InternalIP', address: `10.0.0.${pod.at(-1)}` }],
+    });
+    await memory.step();
+    await memory.settle();
+    const { status, reason, message } = conditionOf(memory, 'Ready')!;
+    assert.deepEqual([status, reason], ['True', 'NoPublicAddress']);
+    assert.match(message, /brokers 0, 1, 2 have no ExternalIP.*type: loadbalancer/);
+    change(memory, exposed({ subdomain: 'kafka.example.com', preferredAddressType: 'InternalIP' }));
+    await memory.settle();
+    assert.equal(conditionOf(memory, 'Ready')?.reason, 'Ready');
+  });
+
   test('leave the records of others alone, also those with the label of the cluster', async () => {
     const memory = await clusterWith(NAMED);
     const labels = { 'strimzi.io/cluster': 'events' };

@@ -5,12 +5,14 @@ import type { BrokerCluster, HostPortExposure, LoadBalancerExposure } from '../m
 import type { Observed } from '../observe.ts';
 import { podFacts } from '../roll/pod-facts.ts';
 import { placedBrokers } from './endpoints.ts';
+import { internalFaults } from './internal-addresses.ts';
 
 export function exposureFaults(observed: Observed, cluster: BrokerCluster): Fault[] {
   const exposed = cluster.listeners.flatMap(({ name, exposure }) => (exposure ? [{ name, exposure }] : []));
   const isNamed = exposed.some(({ exposure }) => exposure.hostPattern !== undefined);
   return [
     ...(isNamed && !observed.dnsEndpoints ? [UNPUBLISHED] : []),
+    ...internalFaults(observed, cluster),
     ...exposed.flatMap(({ name, exposure }) =>
       exposure.by === 'hostport'
         ? nodeFaults(observed, cluster, name, exposure)

@@ -51,6 +51,7 @@ const NEW: Charter = {
   nodes: [],
   hostPorts: {},
   addresses: {},
+  names: {},
 };
 
 const readWith = (
@@ -65,6 +66,7 @@ const readWith = (
       pools,
       charter,
       storage,
+      names: { others: [], namePolicies: [], unreadablePolicies: [], namespaceLabels: {}, now: 0 },
       running: [],
       metadataLevel: undefined,
       externalLogging: undefined,

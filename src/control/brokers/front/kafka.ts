@@ -3,12 +3,14 @@ import type { KubeObject } from '../../../kube/object.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { grantNames } from '../expose/grants.ts';
+import type { GrantedNames, NameSight } from '../expose/grants.ts';
 import type { SeenPorts } from '../expose/ports.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
-import type { Charter } from '../model/charter.ts';
+import type { Charter, CharterNode } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
-import type { BrokerCluster, Volume } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
@@ -55,6 +57,7 @@ export interface Written {
   /** As an API server names it, e.g. `core.strimzi.io/v1`. */
   podSetVersion: string;
   ports: Omit<SeenPorts, 'cluster' | 'recorded'>;
+  names: NameSight & { now: number };
 }
 
 type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
@@ -89,6 +92,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     portFaults,
     faults: listenerFaults,
   } = exposedListeners(written, nodes);
+  const { names, ...granted } = namedListeners(written, nodes, listeners);
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
@@ -120,7 +124,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...run,
     imagePullSecrets: pullSecretsOf(kafka),
     pools: pools.map((pool) => poolOf(kafka, pool, nodes, storages.get(pool.metadata.name)!.volumes)),
-    listeners,
+    listeners: granted.listeners,
     config,
     rack: rackOf(kafka),
     authorization: authorizationOf(kafka),
@@ -132,11 +136,27 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   };
   return {
     cluster,
-    charter: { ...charter, nodes, hostPorts, addresses },
+    charter: { ...charter, nodes, hostPorts, addresses, names },
     finalize,
     reservations,
-    faults: [...faults, ...portFaults],
+    faults: [...faults, ...portFaults, ...granted.faults],
   };
+}
+
+/** Those that have the names that they ask for, or need none. */
+function namedListeners(
+  { kafka, charter, names }: Written,
+  nodes: readonly CharterNode[],
+  listeners: readonly Listener[],
+): GrantedNames {
+  const all = (kafka.spec.kafka.listeners ?? []).map(({ name }) => name);
+  return grantNames(listeners, {
+    ...names,
+    kafka: kafka.metadata,
+    recorded: charter.names,
+    waiting: all.filter((name) => !listeners.some((one) => one.name === name)),
+    brokers: nodes.filter(({ roles }) => roles.includes('broker')).length,
+  });
 }
 
 function storageFaults(

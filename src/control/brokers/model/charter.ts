@@ -13,6 +13,8 @@ export interface Charter {
   hostPorts: Readonly<Record<string, number>>;
   /** Addresses of load balancers, by what they are for: clients may have been told. */
   addresses: Readonly<Record<string, readonly string[]>>;
+  /** What brokers are called outside, by listener: theirs as long as it asks for them. */
+  names: Readonly<Record<string, NameGrant>>;
   /** The restart that was begun, written down before the pod was deleted. */
   inFlight?: InFlight | undefined;
 }
@@ -27,6 +29,16 @@ export interface CharterNode {
   leaving: boolean;
   /** Names of volumes that had data once: an empty one of these has lost it, and is not formatted again. */
   formatted: readonly string[];
+}
+
+/** The names of the brokers of one listener. */
+export interface NameGrant {
+  /** With `$(id)` in it. */
+  pattern: string;
+  /** Since when they are granted; undefined for those that were, and that policies no longer allow. */
+  since?: string;
+  /** How many they are. */
+  count: number;
 }
 
 export interface InFlight {

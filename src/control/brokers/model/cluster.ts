@@ -99,6 +99,8 @@ interface AnyExposure {
   port: number;
   /** The name of a broker, with `$(id)` in it; undefined where clients are told addresses. */
   hostPattern: string | undefined;
+  /** Whether its names may no longer be had: nobody is told them, and brokers go on as they are. */
+  isWithdrawn?: boolean;
   /** Networks that may connect; all if there are none. */
   allowedSources: readonly string[];
 }

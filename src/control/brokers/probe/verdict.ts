@@ -85,9 +85,10 @@ export type Publisher = 'none' | 'behind' | 'up to date';
 
 const ADVICE: Record<Publisher, string> = {
   none: 'this cluster has no DNSEndpoints, so nobody is told: install external-dns and its CRD',
-  behind: 'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd',
+  behind:
+    'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd, and whether its --namespace, --label-filter and --annotation-filter leave it out; `isthmus check expose` compares them',
   'up to date':
-    'external-dns has taken up the DNSEndpoint: see its log, whether --domain-filter has the zone, and whether resolvers still have older records',
+    'external-dns has taken up the DNSEndpoint: see its log, whether --domain-filter has the zone and --exclude-domains has not, whether --policy lets it change records and --txt-owner-id is the one that made them, and whether resolvers still have older records; `isthmus check expose` compares the flags',
 };
 
 /** DNS only where there are names to be published; none of them for a cluster that is not exposed. */

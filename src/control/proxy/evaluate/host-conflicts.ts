@@ -1,10 +1,10 @@
 /** Who has a name that two want: a host name, or the name of an object. Who had it first, so that nothing that works is taken away. */
-import { createHostIndex } from './host-index.ts';
-import type { HostIndex, TakenHost } from './host-index.ts';
+import { createHostIndex } from '../../shared/host-index.ts';
+import type { HostIndex, TakenHost } from '../../shared/host-index.ts';
 import { claimedHosts, grantHosts, grantOf, hostRank, routeRank } from './host-grants.ts';
 import type { HostGrant, HostGrants } from './host-grants.ts';
 import type { ClusterIngress, EvaluatedCluster } from './cluster.ts';
-import { createHostPolicy } from './host-policy.ts';
+import { createHostPolicy } from '../../shared/host-policy.ts';
 import { clusterServiceName, sharedServiceName } from '../names.ts';
 import type { Live } from '../observed.ts';
 import type { EvaluatedIngress, PlacelessFault } from './platform.ts';

@@ -5,8 +5,8 @@ import { kafkaProxyIngress } from '../../../resources/kroxylicious/kafka-proxy-i
 import { virtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import { grantOf, hostRank, indexGrants, routeRank } from './host-grants.ts';
 import type { HostGrant } from './host-grants.ts';
-import { createHostIndex } from './host-index.ts';
-import type { HostIndex } from './host-index.ts';
+import { createHostIndex } from '../../shared/host-index.ts';
+import type { HostIndex } from '../../shared/host-index.ts';
 import { CLUSTER_LABEL, PROXY_LABEL, namedPattern } from '../names.ts';
 import { read } from '../../kernel/read.ts';
 import { BALANCED, proxyKeyOf } from '../refs.ts';

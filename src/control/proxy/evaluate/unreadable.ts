@@ -4,7 +4,7 @@ import type { Live } from '../observed.ts';
 import type { Allocated } from '../ports/ports.ts';
 import type { FilterPolicy } from '../resolve/resolve.ts';
 import type { EvaluationInput } from './evaluate.ts';
-import { createHostIndex } from './host-index.ts';
+import { createHostIndex } from '../../shared/host-index.ts';
 import { hasIngress, heldCluster } from './last-good.ts';
 
 /** As they were last good, by those of their ingresses that are still there. */

@@ -1,9 +1,8 @@
 /**
- * Who has which host names. A pattern stands for the names of all brokers there may ever be: the proxy routes them all, and a
+ * Who has which host names. A pattern stands for the names of all brokers there may ever be: a proxy routes them all, and a
  * cluster that grows must not find the name of its new broker taken.
  */
-import { NODE_ID } from '../names.ts';
-import { intersect, meetingsOf } from './host-patterns.ts';
+import { NODE_ID, intersect, meetingsOf } from './host-patterns.ts';
 
 /** Who has a host name. */
 export interface HostHolder {

@@ -1,7 +1,9 @@
 /**
  * Two patterns of host names that have one in common: `$(nodeId)-a1.x` and `1-a$(nodeId).x` both stand for `1-a1.x`. Pure.
  */
-import { NODE_ID } from '../names.ts';
+
+/** Stands for the id of a node in a pattern. */
+export const NODE_ID = '$(nodeId)';
 
 /** As the proxy reads node ids. */
 const MAX_DIGITS = 10;

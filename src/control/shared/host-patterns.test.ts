@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { NODE_ID } from '../names.ts';
 import { createHostIndex } from './host-index.ts';
-import { intersect } from './host-patterns.ts';
+import { NODE_ID, intersect } from './host-patterns.ts';
 
 const part = fc.string({ unit: fc.constantFrom('a', '-', '0', '1', '2'), maxLength: 4, size: 'max' });
 const pattern = fc.tuple(part, part).map(([before, after]) => `${before}${NODE_ID}${after}.x`);

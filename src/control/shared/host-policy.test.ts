@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { AnyObject } from '../../../kube/object.ts';
-import { mayClaim, namespaceOf, readNamePolicies } from '../../shared/name-policy.ts';
+import type { AnyObject } from '../../kube/object.ts';
+import { mayClaim, namespaceOf, readNamePolicies } from './name-policy.ts';
 import { createHostPolicy } from './host-policy.ts';
 
 const NODE = '$(nodeId)';

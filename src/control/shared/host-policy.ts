@@ -1,27 +1,43 @@
-/** Whether NamePolicies let a namespace have the host names of its virtual clusters, and how many of them. */
-import { mayClaim, namespaceOf } from '../../shared/name-policy.ts';
-import type { ClaimVerdict } from '../../shared/name-policy.ts';
-import { NODE_ID } from '../names.ts';
-import type { Live } from '../observed.ts';
-import type { ClaimedHosts } from './host-grants.ts';
-import type { PlacelessFault } from './platform.ts';
+/** Whether NamePolicies let a namespace have the host names of its clusters, and how many of them. Pure. */
+import type { NamePolicy } from '../../resources/isthmus/name-policy.ts';
+import { NODE_ID } from './host-patterns.ts';
+import { mayClaim, namespaceOf } from './name-policy.ts';
+import type { ClaimVerdict, UnreadablePolicy } from './name-policy.ts';
+
+/** The host names of one cluster at one place. */
+export interface ClaimedHosts {
+  /** Where clients begin. */
+  bootstrap: string;
+  /** Those of its brokers, as a pattern. */
+  brokers: string;
+  /** How many names they are in all; 1 if that is not known. */
+  count?: number;
+}
+
+export interface PolicyFault {
+  reason: 'HostNameNotAllowed' | 'HostNameLimitReached';
+  message: string;
+}
+
+/** What policies and the namespace say, and which names it has elsewhere. */
+export interface PolicySight {
+  namePolicies: readonly NamePolicy[];
+  unreadablePolicies: readonly UnreadablePolicy[];
+  namespaceLabels: Readonly<Record<string, string>>;
+  grantsBeside: readonly ClaimedHosts[];
+}
 
 export interface HostPolicy {
   /** Why these names may not be had. Those that were granted stay, however many there are by now. */
-  faultOf(claimed: ClaimedHosts, isGranted: boolean): PlacelessFault | undefined;
+  faultOf(claimed: ClaimedHosts, isGranted: boolean): PolicyFault | undefined;
   /** Counts names that are had. */
   take(claimed: ClaimedHosts): void;
 }
 
-/** For the virtual clusters of one proxy, all of which are in its namespace. What other proxies there have counts, too. */
+/** For clusters of one namespace. What others there have counts, too. */
 export function createHostPolicy(
   namespace: string,
-  {
-    namePolicies,
-    unreadablePolicies,
-    namespaceLabels,
-    grantsBeside,
-  }: Pick<Live, 'namePolicies' | 'unreadablePolicies' | 'namespaceLabels' | 'grantsBeside'>,
+  { namePolicies, unreadablePolicies, namespaceLabels, grantsBeside }: PolicySight,
 ): HostPolicy {
   const claimant = { namespace: namespaceOf(namespace, namespaceLabels) };
   const isOpen = namePolicies.length + unreadablePolicies.length === 0;
@@ -54,7 +70,7 @@ export function createHostPolicy(
     }
   }
 
-  function faultOf(claimed: ClaimedHosts, isGranted: boolean): PlacelessFault | undefined {
+  function faultOf(claimed: ClaimedHosts, isGranted: boolean): PolicyFault | undefined {
     if (isOpen) return undefined;
     const wanted = new Map<string, number>();
     for (const { verdict, names } of usesOf(claimed)) {

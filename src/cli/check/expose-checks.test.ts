@@ -1,0 +1,172 @@
+/** What is said about brokers that are to be reached from outside: a fact is changed, and one check says so. */
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { AnyObject } from '../../kube/object.ts';
+import { exposeChecks } from './expose-checks.ts';
+import type { ExposeFacts } from './expose-facts.ts';
+import type { Facts } from './facts.ts';
+import { passesBy } from './publisher-checks.ts';
+
+const kafka = (configuration: object = {}, type = 'hostport'): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'Kafka',
+  metadata: { name: 'events', namespace: 'kafka', annotations: { 'isthmus.dev/managed': 'true' } },
+  spec: {
+    kafka: {
+      listeners: [
+        { name: 'plain', port: 9092, type: 'internal', tls: false },
+        { name: 'ext', port: 9094, type, tls: true, configuration: { subdomain: 'k.example.com', ...configuration } }, // prettier-ignore
+      ],
+    },
+  },
+});
+
+const pool = (replicas: number, roles = ['broker']): AnyObject => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind: 'KafkaNodePool',
+  metadata: {
+    name: `pool-${roles.join('-')}`,
+    namespace: 'kafka',
+    labels: { 'strimzi.io/cluster': 'events' },
+  },
+  spec: { replicas, roles, storage: { type: 'ephemeral' } },
+});
+
+const node = (name: string, more: object = {}) => ({
+  name,
+  isSchedulable: true,
+  addressTypes: ['InternalIP', 'ExternalIP'],
+  ...more,
+});
+
+const ARGS = ['--source=service', '--source=crd', '--domain-filter=example.com', '--policy=sync'];
+
+/** A cluster in which all is well. */
+const GOOD: ExposeFacts = {
+  nodes: { value: ['a', 'b', 'c'].map((name) => node(name)) },
+  pools: { value: [pool(3), pool(5, ['controller'])] },
+  namespaces: { value: new Map([['kafka', {}]]) },
+  publishers: { value: [{ name: 'dns/external-dns', args: ARGS }] },
+  network: { value: { daemonSets: ['kube-proxy', 'calico-node'], cilium: undefined } },
+  nodePorts: { value: [{ service: 'kafka/events-kafka-ext-hostport', port: 30_001 }] },
+};
+
+interface Change extends Partial<ExposeFacts> {
+  kafkas?: AnyObject[];
+  hasKind?: boolean;
+  hasDns?: boolean;
+}
+
+function findings({ kafkas = [kafka()], hasKind = true, hasDns = false, ...expose }: Change = {}): string[] {
+  const facts: Pick<Facts, 'expose' | 'resources' | 'served' | 'dns'> = {
+    expose: { ...GOOD, ...expose },
+    resources: new Map([['Kafka', { value: kafkas }]]),
+    served: new Map([['DNSEndpoint', { value: hasKind }]]),
+    dns: { value: hasDns ? { replicas: 1, readyReplicas: 1 } : undefined },
+  };
+  return exposeChecks(facts as Facts)
+    .filter(({ result }) => result !== 'success')
+    .map(({ code, result, error }) => `${result} ${code}: ${error}`);
+}
+
+const cilium = (config: Record<string, string>): Pick<Change, 'network'> => ({
+  network: { value: { daemonSets: ['cilium'], cilium: config } },
+});
+
+suite('check expose', () => {
+  test('nothing is wrong where all is well, and where nothing is exposed', () => {
+    assert.deepEqual(findings(), []);
+    const { metadata, ...rest } = kafka();
+    const foreign = { ...rest, metadata: { ...metadata, annotations: {} } };
+    assert.deepEqual(findings({ kafkas: [foreign], nodes: { value: [] }, hasKind: false }), []);
+  });
+
+  test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {
+    const nodes = { value: [node('a'), node('b'), node('c', { isSchedulable: false })] };
+    assert.deepEqual(findings({ nodes }), [
+      'error FewerNodesThanBrokers: kafka/events ext: 3 brokers, and 2 nodes that take pods',
+    ]);
+    assert.deepEqual(findings({ nodes, kafkas: [kafka({}, 'loadbalancer')] }), []);
+  });
+
+  test('nodes without the address that clients are told', () => {
+    const nodes = { value: ['a', 'b', 'c'].map((name) => node(name, { addressTypes: ['InternalIP'] })) };
+    assert.deepEqual(findings({ nodes }), [
+      'warning NodesWithoutPublicAddress: kafka/events ext: no ExternalIP at a, b, c',
+    ]);
+    assert.deepEqual(findings({ nodes, kafkas: [kafka({ preferredAddressType: 'InternalIP' })] }), []);
+  });
+
+  test('a namespace that forbids host ports', () => {
+    for (const level of ['baseline', 'restricted']) {
+      const labels = new Map([['kafka', { 'pod-security.kubernetes.io/enforce': level }]]);
+      assert.deepEqual(findings({ namespaces: { value: labels } }), [
+        `error PodSecurityForbidsHostPorts: namespace kafka has pod-security.kubernetes.io/enforce=${level}`,
+      ]);
+    }
+    const labels = new Map([['kafka', { 'pod-security.kubernetes.io/enforce': 'privileged' }]]);
+    assert.deepEqual(findings({ namespaces: { value: labels } }), []);
+  });
+
+  test('names that nobody publishes: no kind, no external-dns, one that passes them by', () => {
+    assert.match(findings({ hasKind: false })[0]!, /^error DNSEndpointKindMissing/);
+    const publishers = { value: [] };
+    assert.match(findings({ publishers })[0]!, /^warning NobodyPublishesNames/);
+    assert.deepEqual(findings({ publishers, hasDns: true }), [], 'ours does, too');
+    const withArgs = (...args: string[]) => ({ publishers: { value: [{ name: 'dns/external-dns', args }] } });
+    assert.deepEqual(findings(withArgs('--source=service')), [
+      'error ExternalDNSPassesBy: kafka/events ext: dns/external-dns has no --source=crd',
+    ]);
+    const two = { publishers: { value: [{ name: 'a/external-dns', args: [] }, ...withArgs(...ARGS).publishers.value] } }; // prettier-ignore
+    assert.deepEqual(findings(two), [], 'one of several is enough');
+    const nameless = kafka({ subdomain: undefined });
+    assert.deepEqual(findings({ kafkas: [nameless], hasKind: false }), [], 'addresses need nobody');
+  });
+
+  test('flags of external-dns are compared with the domain', () => {
+    const by = (...args: string[]) => passesBy(['--source=crd', ...args], 'kafka', 'k.example.com');
+    assert.equal(by(), undefined);
+    for (const zone of ['k.example.com', 'example.com', '.example.com', 'Example.com.'])
+      assert.equal(by(`--domain-filter=${zone}`), undefined, zone);
+    assert.match(by('--domain-filter=xk.example.com', '--domain-filter', 'ample.com')!, /leaves out k\.example\.com$/); // prettier-ignore
+    assert.equal(by('--domain-filter', 'other.org', '--domain-filter=example.com'), undefined);
+    assert.equal(by('--exclude-domains=k.example.com'), 'has --exclude-domains=k.example.com');
+    assert.equal(by('--domain-filter=other.org', '--regex-domain-filter=.*'), undefined);
+    assert.equal(by('--namespace=kafka'), undefined);
+    assert.equal(by('--namespace=web'), 'looks into --namespace=web only');
+  });
+
+  test('a network that ignores host ports', () => {
+    const replacing = cilium({ 'kube-proxy-replacement': 'true' });
+    assert.match(findings(replacing)[0]!, /^error HostPortsIgnored: kafka\/events ext: .*set portStrategy: range$/); // prettier-ignore
+    assert.deepEqual(findings({ ...replacing, kafkas: [kafka({ portStrategy: 'range' })] }), []);
+    assert.deepEqual(findings({ ...replacing, kafkas: [kafka({}, 'loadbalancer')] }), []);
+    assert.match(findings(cilium({ 'kube-proxy-replacement': 'false' }))[0]!, /^error HostPortsIgnored/);
+    assert.deepEqual(findings(cilium({ 'cni-chaining-mode': 'portmap' })), []);
+  });
+
+  test('node ports among those of portStrategy range', () => {
+    const nodePorts = { value: [{ service: 'web/front', port: 20_080 }] };
+    const kafkas = [kafka({ portStrategy: 'range' })];
+    assert.deepEqual(findings({ nodePorts, kafkas }), [
+      'error NodePortRangeCollision: Service web/front has node port 20080',
+    ]);
+    assert.deepEqual(findings({ nodePorts }), []);
+    const wide = cilium({ 'kube-proxy-replacement': 'true', 'node-port-range': '25000,35000' });
+    assert.match(findings({ ...wide, kafkas })[0]!, /^error NodePortRangeCollision: Cilium has node ports from 25000/); // prettier-ignore
+  });
+
+  test('sources that nobody keeps out', () => {
+    const kafkas = [kafka({ allowedSources: ['192.0.2.0/24'] })];
+    const by = (...daemonSets: string[]) =>
+      findings({ kafkas, network: { value: { daemonSets, cilium: undefined } } });
+    assert.deepEqual(by('calico-node'), []);
+    assert.match(by('kube-flannel-ds')[0]!, /^warning SourcesNotEnforced: kafka\/events ext: Flannel/);
+    assert.match(by('kube-proxy')[0]!, /no network plugin is known/);
+  });
+
+  test('what cannot be read is said', () => {
+    const found = findings({ nodes: { problem: 'nodes is forbidden' } });
+    assert.deepEqual(found, ['warning CannotLook: nodes is forbidden']);
+  });
+});

@@ -1,0 +1,34 @@
+/** A dashboard shows only what somebody reports. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { externalDnsReporter } from '../../src/control/brokers/probe/external-dns.ts';
+import { probeReporter } from '../../src/control/brokers/probe/metrics.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
+import { KAFKA_METRICS, NODE_METRICS, dashboard, metricsIn } from '../support/dashboards.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/expose.md'), 'utf8');
+
+suite('dashboard of exposed brokers', () => {
+  const shown = metricsIn(dashboard('expose'));
+  const metrics = createMetrics();
+  probeReporter(metrics);
+  externalDnsReporter(metrics);
+
+  test('has only metrics that the operator registers, or that are listed as those of others', () => {
+    const known = new Set([...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS]);
+    assert.ok(shown.length > 10, shown.join());
+    assert.deepEqual(
+      shown.filter((name) => !known.has(name)),
+      [],
+    );
+  });
+
+  test('shows all of them, and the page says which is which', () => {
+    for (const name of [...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS]) {
+      assert.ok(shown.includes(name), `${name} is in no panel`);
+      assert.ok(page.includes(`\`${name}`), `${name} is not on the page`);
+    }
+  });
+});
