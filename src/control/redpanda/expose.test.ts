@@ -11,6 +11,8 @@ import {
   revisionOf,
   setOf,
 } from '../../../test/support/control/redpanda.ts';
+import { propertiesOf } from '../../../test/support/redpanda/properties.ts';
+import type { NodeFile } from '../../../test/support/redpanda/properties.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { HOST_PORT_ANNOTATION } from './names.ts';
 
@@ -130,6 +132,17 @@ suite('what clients outside of a Redpanda cluster are told', () => {
         find(objectsFor(NAMED, GIVEN), 'Service', name),
         find(objectsFor({}), 'Service', name),
       );
+  });
+
+  test('is what Kafka would tell them, by the same file', () => {
+    const tls = { enabled: true, nodeSecretRef: { name: 's' } };
+    const external = { enabled: true, subdomain: 'panda.test' };
+    const spec = { configuration: { kafkaApi: [{}, { tls, external }] } };
+    const file = fileOf(spec, 2, GIVEN) as unknown as NodeFile;
+    const { properties } = propertiesOf(file, {}, '10.0.0.2');
+    assert.match(properties.get('listeners')!, /,KAFKA_EXTERNAL:\/\/10\.0\.0\.2:9093,/);
+    assert.match(properties.get('advertised.listeners')!, /,KAFKA_EXTERNAL:\/\/2\.panda\.test:31234$/);
+    assert.match(properties.get('listener.security.protocol.map')!, /KAFKA:PLAINTEXT,KAFKA_EXTERNAL:SSL/);
   });
 
   test('restarts brokers where it changes, and not for where they run', () => {
