@@ -22,6 +22,22 @@ const exposed = {
   ],
 };
 
+/** Numbers that the API server would give out and that Kafkas which are gone still claim, all below the first that is free. */
+const FIRST_FREE = 32_500;
+const formerAnchors = () =>
+  Array.from({ length: 10 }, (_, at) => ({
+    apiVersion: 'isthmus.dev/v1alpha1',
+    kind: 'KafkaAnchor',
+    metadata: { name: `gone-${at}`, namespace: 'default' },
+    spec: {
+      clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+      epoch: 1,
+      holder: 'isthmus',
+      kafka: { name: `gone-${at}`, uid: `gone-${at}` },
+      ports: Array.from({ length: 250 }, (_, i) => ({ name: `p${i}`, port: 30_000 + 250 * at + i })),
+    },
+  }));
+
 interface Told {
   name: string;
   address: string;
@@ -119,6 +135,7 @@ describe('exposed brokers', () => {
     ((await bed.get('Pod', pod))?.['spec'] as { nodeName?: string } | undefined)?.nodeName;
 
   test('are reached straight, each by its name, with a certificate that fits', async () => {
+    await bed.apply(...formerAnchors());
     await bed.apply(
       kafka('out', exposed),
       nodePool('out', 'dual'),
@@ -130,6 +147,10 @@ describe('exposed brokers', () => {
       [0, 1].map((id) => [id, `${id}.${SUBDOMAIN}`]),
     );
     assert.notEqual(await nodeOf('out-dual-0'), await nodeOf('out-more-1'), 'one of them a node');
+    assert.ok(
+      probed.brokers.every(({ port }) => port >= FIRST_FREE),
+      'a number that nobody else claims',
+    );
   });
 
   test('are probed by the operator, which says of each name how far it came, and writes that once', async () => {

@@ -13,6 +13,12 @@ import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
 
 const CRDS = resolve(import.meta.dirname, '../../../deploy/crds');
 
+interface Told {
+  name: string;
+  address: string;
+  reached: boolean;
+}
+
 /** Ours, but for those that Strimzi brings. */
 async function planeWith(theirs: readonly string[]): Promise<ControlPlane> {
   const plane = await startControlPlane();
@@ -24,15 +30,21 @@ async function planeWith(theirs: readonly string[]): Promise<ControlPlane> {
   return plane;
 }
 
-test('a Kafka with Strimzi’s own CRDs becomes ready, with topics and users, and is then left alone', async (t) => {
+test('a Kafka with Strimzi’s own CRDs becomes ready, with topics, users and brokers that are exposed, and is then left alone', async (t) => {
   const java = await newJava();
   if (java === undefined) return t.skip('Strimzi 1.2.0 makes its CRDs with Java 21, which is not here');
   const plane = await planeWith(Object.values(await ensureStrimziCrds('1.2.0', java)));
   await using bed = await startBed({ nodes: [{ name: 'a', zone: 'zone-a' }], plane });
-  const annotations = { 'isthmus.dev/rebalance': 'on-scale', 'isthmus.dev/move-bytes-per-second': '1000000' };
+  const annotations = {
+    'isthmus.dev/rebalance': 'on-scale',
+    'isthmus.dev/move-bytes-per-second': '1000000',
+    'isthmus.dev/hostport': 'ext',
+    'isthmus.dev/hostport-configuration': '{"preferredAddressType": "ExternalIP"}',
+  };
+  const listeners = ['plain', 'ext'].map((name, at) => ({ name, port: 9092 + at, type: 'internal', tls: at === 1 })); // prettier-ignore
   const one = kafka(
     'events',
-    { rack: { type: 'topology-label', topologyKey: 'topology.kubernetes.io/zone' } },
+    { listeners, rack: { type: 'topology-label', topologyKey: 'topology.kubernetes.io/zone' } },
     { entityOperator: { topicOperator: {}, userOperator: {} } },
   );
   await bed.apply(
@@ -43,6 +55,17 @@ test('a Kafka with Strimzi’s own CRDs becomes ready, with topics and users, an
   );
   const { metadata } = await bed.untilReady('events');
   for (const [name, value] of Object.entries(annotations)) assert.equal(metadata.annotations?.[name], value);
+  // Strimzi's CRD has no place for what was found of each broker; the anchor has.
+  const exposed = async () =>
+    (((await bed.get('KafkaAnchor', 'events'))?.['status'] ?? {}) as { exposed?: Told[] }).exposed ?? [];
+  const isReached = async () => (await exposed()).some(({ name, reached }) => name === 'ext-0' && reached);
+  await waitFor('the exposed broker is reached', isReached, PATIENCE).catch(async (error: unknown) =>
+    assert.fail(`${String(error)}: ${JSON.stringify(await exposed())}`),
+  );
+  const [node] = bed.runner.nodes;
+  assert.match((await exposed())[0]!.address, new RegExp(`^${node!.external.replaceAll('.', '\\.')}:\\d+$`));
+  const isSaid = async () => (await bed.condition('events', 'Reachable'))?.status === 'True';
+  await waitFor('the Kafka says so, too', isSaid, PATIENCE);
   for (const [kind, name] of [
     ['KafkaTopic', 'orders'],
     ['KafkaUser', 'shop'],
