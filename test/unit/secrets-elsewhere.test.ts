@@ -120,7 +120,7 @@ suite('what the operator says of Kafka clusters', () => {
         said.push(...seenOf([...memory.list('Kafka'), ...memory.list('KafkaAnchor')]));
         assertHidden(said);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -243,7 +243,7 @@ suite('what commands print', () => {
           assertHidden(seenOf(documents));
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   });
 });
