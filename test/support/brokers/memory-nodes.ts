@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { podsIn } from '../../../src/control/brokers/objects/pod-sets.ts';
-import { NODE_ID_ANNOTATION } from '../../../src/control/brokers/model/names.ts';
+import { NEW_DISKS_ANNOTATION, NODE_ID_ANNOTATION } from '../../../src/control/brokers/model/names.ts';
 import { isPodReady } from '../../../src/control/brokers/status.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { memoryAdmin } from './memory-admin.ts';
@@ -30,6 +30,8 @@ export interface MemoryNodes {
 
 const idOf = ({ metadata }: AnyObject) => Number(/-(\d+)$/.exec(metadata.name)?.[1]);
 const isController = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/controller-role'] === 'true';
+/** Whether somebody has said that what is on its disks may go. */
+const isGivenUp = ({ metadata }: AnyObject) => metadata.annotations?.[NEW_DISKS_ANNOTATION] === 'true';
 const MIN_ISR = 2;
 
 export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
@@ -90,7 +92,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
       const isEmpty = !disk || disk.lost;
       if (!isEmpty) assert.equal(disk.cluster, cluster, `${metadata.name} is of another cluster`);
       else if (files['format'] !== '') {
-        assert.ok(!disk, `${metadata.name} is formatted a second time`);
+        assert.ok(!disk || isGivenUp(pod), `${metadata.name} is formatted a second time`);
         disks.set(metadata.uid!, { cluster, lost: false });
       }
       return !isEmpty || files['format'] !== '';
