@@ -24,6 +24,13 @@ export async function readPage(name: string): Promise<Page> {
   return { resources: first('yaml resources'), commands: first('sh').trimEnd().split('\n') };
 }
 
+/** The arguments that the page gives to external-dns, one a line. */
+export async function readExternalDnsArgs(name: string): Promise<string[]> {
+  const text = await readFile(join(ROOT, 'docs', name), 'utf8');
+  const block = /^```text\n(--source=crd\n.*?)^```$/ms.exec(text)?.[1];
+  return (block ?? assert.fail(`${name} has no arguments for external-dns`)).trimEnd().split('\n');
+}
+
 /** A folder with the file, and programs by the names that the commands call them. */
 async function prepare(cluster: Cluster, { resources }: Page): Promise<{ folder: string; path: string }> {
   const folder = workspace('page');

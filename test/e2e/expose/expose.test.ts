@@ -1,91 +1,121 @@
 /**
  * Brokers of a real cluster, reached from outside by names that the real external-dns writes to a real BIND: straight to the node of
- * each, also after one has moved, and after the listener was switched off and on.
+ * each, whichever way its kube-proxy works, also after one has moved or a node has died, and after the listener was switched off and on.
  */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import type { Finding } from '../../../src/probe/findings.ts';
-import type { ProbedCluster } from '../../../src/probe/probed.ts';
 import { addExternalDns, startPublicZone } from '../../support/clusters/addons/public-dns.ts';
 import type { PublicZone } from '../../support/clusters/addons/public-dns.ts';
 import { hasCondition } from '../../support/clusters/cluster.ts';
 import type { Cluster, KubeObject } from '../../support/clusters/cluster.ts';
 import { startClusters } from '../../support/clusters/clusters.ts';
-import type { Clusters } from '../../support/clusters/clusters.ts';
-import { followPage, readPage } from '../brokers/page.ts';
+import { startLoadBalancers } from '../../support/clusters/stand-ins/load-balancer.ts';
+import { followPage, readExternalDnsArgs, readPage } from '../brokers/page.ts';
 import { flowing } from '../java-writer.ts';
 import type { Writer } from '../java-writer.ts';
 import { startWriterOutside } from '../proxy/writers.ts';
+import {
+  PATIENCE,
+  bootstrapOf,
+  clientsOf,
+  closeFirewall,
+  exchangeByJava,
+  fileOf,
+  leastNeeded,
+  nodeOf,
+  peersOf,
+  probe,
+  proxyMode,
+  settled,
+  stopwatch,
+  untilReached,
+  untilSaid,
+  where,
+} from './site.ts';
+import type { Identity, Kafka, Site } from './site.ts';
 
-const where = { namespace: 'kafka' };
-const PATIENCE = { timeoutMs: 600_000, everyMs: 500 };
-const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');
 /** As the page has it, but in the part of the internet's names that this machine has. */
 const ZONE = 'kafka.example.test';
+const here = (text: string) => text.replaceAll('kafka.example.com', ZONE);
 const IDS = [0, 1, 2];
+const LISTENER_PORT = 9094;
 
-type Pod = KubeObject & { spec: { nodeName?: string } };
+const labels = { 'strimzi.io/cluster': 'audit' };
+const strimzi = (kind: string, name: string, more: object) => ({
+  apiVersion: 'kafka.strimzi.io/v1',
+  kind,
+  metadata: { name, ...where, ...more },
+});
+
+/** Another Kafka in the same zone: one broker, by a host port and by a load balancer. */
+const AUDIT = [
+  {
+    ...strimzi('Kafka', 'audit', { annotations: { 'isthmus.dev/managed': 'true' } }),
+    spec: {
+      kafka: {
+        listeners: [
+          {
+            name: 'ext',
+            port: LISTENER_PORT,
+            type: 'hostport',
+            tls: true,
+            configuration: { subdomain: ZONE, hostPattern: '$(id).$(cluster).$(subdomain)' },
+          },
+          {
+            name: 'lb',
+            port: 9095,
+            type: 'loadbalancer',
+            tls: true,
+            configuration: { subdomain: `balanced.${ZONE}` },
+          },
+        ],
+        config: { 'offsets.topic.replication.factor': 1 },
+      },
+    },
+  },
+  {
+    ...strimzi('KafkaNodePool', 'audit', { labels }),
+    spec: {
+      replicas: 1,
+      roles: ['controller', 'broker'],
+      storage: { type: 'ephemeral' },
+      resources: { requests: { cpu: '500m', memory: '1Gi' }, limits: { memory: '1Gi' } },
+    },
+  },
+];
+/** Of the first Kafka, for Java's tools. */
+const NOTES = {
+  ...strimzi('KafkaTopic', 'notes', { labels: { 'strimzi.io/cluster': 'events' } }),
+  spec: { partitions: 1, replicas: 3 },
+};
 
 describe('exposed brokers in a real cluster', () => {
-  let clusters: Clusters;
+  let site: Site;
   let cluster: Cluster;
   let zone: PublicZone;
   let bootstrap = '';
+  let port = '';
   let writer: Writer;
-  let files: { ca: string; cert: string; key: string };
+  let shop: Required<Identity>;
   const stack = new AsyncDisposableStack();
   before(async () => {
-    clusters = stack.use(await startClusters(1, { nodes: 4, images: ['isthmus', 'kafka'] }));
+    const images = ['isthmus', 'kafka'] as const;
+    const clusters = stack.use(
+      await startClusters(1, { nodes: 4, images, kubeProxyModes: ['nftables', 'iptables'] }),
+    );
     [cluster] = clusters.list as [Cluster];
+    site = { clusters, cluster };
+    stack.use(startLoadBalancers(clusters, cluster));
     zone = stack.use(await startPublicZone(clusters, ZONE));
-    await addExternalDns(cluster, zone);
+    await addExternalDns(cluster, zone, (await readExternalDnsArgs('expose.md')).map(here));
   });
   after(() => stack.disposeAsync());
 
   const name = (id: number | 'bootstrap') => `${id}.${ZONE}`;
-  const secret = async (object: string, key: string) => {
-    const { data = {} } = (await cluster.get<KubeObject & { data?: Record<string, string> }>(`secret/${object}`, where)) ?? {}; // prettier-ignore
-    return Buffer.from(data[key] ?? assert.fail(`${object} has no ${key}`), 'base64');
-  };
-  const file = async (called: string, bytes: Buffer) => {
-    const path = join(clusters.logs, called);
-    await writeFile(path, bytes, { mode: 0o600 });
-    return path;
-  };
-  /** What `isthmus probe` says on a machine outside. */
-  const probe = async (): Promise<ProbedCluster & { findings: Finding[] }> => {
-    const { ca, cert, key } = files;
-    const args = ['probe', bootstrap, '--ca', ca, '--cert', cert, '--key', key, '-o', 'json'];
-    const { stdout, stderr } = await clusters.outside.run([process.execPath, MAIN, ...args], {
-      timeoutMs: 120_000,
-    });
-    assert.ok(stdout.startsWith('{'), stderr);
-    return JSON.parse(stdout) as ProbedCluster & { findings: Finding[] };
-  };
-  const untilReached = async () => {
-    let last: Awaited<ReturnType<typeof probe>> | undefined;
-    const isReached = async () => {
-      last = await probe();
-      return last.brokers.length === IDS.length && last.findings.length === 0;
-    };
-    await waitFor('every broker to be reached', isReached, PATIENCE).catch((error: unknown) =>
-      assert.fail(`${String(error)}: ${JSON.stringify(last?.findings)}`),
-    );
-    return last!;
-  };
-  const settled = () =>
-    cluster.waitFor(
-      'kafka/events',
-      (kafka) => {
-        const { observedGeneration } = (kafka.status ?? {}) as { observedGeneration?: number };
-        return hasCondition('Ready')(kafka) && observedGeneration === kafka.metadata.generation;
-      },
-      { ...where, ...PATIENCE },
-    );
-  const nodeOf = async (pod: string) => (await cluster.get<Pod>(`pod/${pod}`, where))?.spec.nodeName;
+  const reached = () => untilReached(site, bootstrap, shop, IDS.length);
+  const nodes = () => Promise.all(IDS.map((id) => nodeOf(site, `events-brokers-${id}`)));
   const patch = (body: object) =>
     cluster.kubectl(
       'patch',
@@ -94,61 +124,128 @@ describe('exposed brokers in a real cluster', () => {
       '--type=json',
       `--patch=${JSON.stringify(body)}`,
     );
+  /** Has a broker made again on another node; returns what lets its former node have pods again. */
+  const move = async (id: number) => {
+    const { name: left } = await nodeOf(site, `events-brokers-${id}`);
+    await cluster.kubectl('cordon', left);
+    await cluster.kubectl('delete', `pod/events-brokers-${id}`, '--namespace=kafka', '--wait=false');
+    return { left, done: () => cluster.kubectl('uncordon', left) };
+  };
+  /** Waits until a name, the probe outside and a client that writes are right again, and prints how long each took. */
+  const rightAgain = async (seconds: () => string, isPublished: () => Promise<boolean>) => {
+    await waitFor('the names to be right', isPublished, PATIENCE);
+    const named = seconds();
+    await reached();
+    const probed = seconds();
+    await flowing([writer]);
+    return `names are right after ${named}, the probe gets there after ${probed}, a client writes after ${seconds()}`;
+  };
+  const hasOther = (id: number, before: readonly string[]) => async () => {
+    const now = await zone.ask('A', name(id));
+    return now.length > 0 && now.join() !== before.join();
+  };
 
   it('are reached straight, each by its name, as the page says', async (t) => {
     const page = await readPage('expose.md');
-    const resources = page.resources.replaceAll('kafka.example.com', ZONE);
-    const began = performance.now();
-    bootstrap = (await followPage(cluster, { ...page, resources })).at(-1) ?? '';
-    t.diagnostic(`ready after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    const seconds = stopwatch();
+    bootstrap = (await followPage(cluster, { ...page, resources: here(page.resources) })).at(-1) ?? '';
+    t.diagnostic(`ready after ${seconds()}`);
     assert.match(bootstrap, /^bootstrap\.kafka\.example\.test:3\d{4}$/);
+    port = bootstrap.split(':')[1]!;
+    await cluster.apply([...AUDIT, NOTES]); // until they are needed
     await cluster.waitFor('kafkauser/shop', hasCondition('Ready'), { ...where, ...PATIENCE });
-    files = {
-      ca: await file('ca.crt', await secret('events-cluster-ca-cert', 'ca.crt')),
-      cert: await file('user.crt', await secret('shop', 'user.crt')),
-      key: await file('user.key', await secret('shop', 'user.key')),
+    shop = {
+      ca: await fileOf(site, 'events-cluster-ca-cert', 'ca.crt'),
+      cert: await fileOf(site, 'shop', 'user.crt'),
+      key: await fileOf(site, 'shop', 'user.key'),
     };
-    const { brokers } = await untilReached();
-    t.diagnostic(`reached after ${((performance.now() - began) / 1000).toFixed(0)} s`);
+    const { brokers } = await reached();
+    t.diagnostic(`reached after ${seconds()}`);
+    const led = brokers.map(({ nodeId, host, addresses }) => [nodeId, host, addresses.map(({ address }) => address)]); // prettier-ignore
+    const outer = (await nodes()).map(({ addresses }, id) => [id, name(id), [addresses.public]]);
+    assert.deepEqual(led, outer);
+  });
+
+  it('are on nodes with kube-proxy in one mode and in the other', async () => {
+    const modes = await Promise.all((await nodes()).map(proxyMode));
+    assert.deepEqual([...new Set(modes)].toSorted(), ['iptables', 'nftables']);
+  });
+
+  it('have connections of librdkafka at their own nodes, from the address that the client has', async () => {
+    const config = { 'ssl.certificate.location': shop.cert, 'ssl.key.location': shop.key };
+    const { outside } = site.clusters;
+    writer = await startWriterOutside({ outside, bootstrap, caFile: shop.ca, config }, 'orders');
+    stack.defer(() => writer.stop());
+    await flowing([writer]);
+    const expected = (await nodes()).map(({ addresses }) => addresses.public).toSorted();
+    const isStraight = async () => (await peersOf(site, port)).join() === expected.join();
+    await waitFor('connections to every node with a broker', isStraight, PATIENCE);
     for (const id of IDS) {
-      const node = await nodeOf(`events-brokers-${id}`);
-      const { status } = (await cluster.get(`node/${node}`))!;
-      const { addresses } = status as { addresses: { type: string; address: string }[] };
-      const outer = addresses.filter(({ type }) => type === 'ExternalIP').map(({ address }) => address);
-      const probed = brokers.find(({ nodeId }) => nodeId === id);
-      assert.deepEqual([probed?.host, probed?.addresses.map(({ address }) => address)], [name(id), outer]);
+      const clients = await clientsOf(site, `events-brokers-${id}`, LISTENER_PORT);
+      assert.ok(clients.includes(outside.address), `broker ${id} has clients ${clients.join(', ')}`);
     }
   });
 
-  it('take records of a client outside, which goes on while a broker moves to another node', async (t) => {
-    const config = { 'ssl.certificate.location': files.cert, 'ssl.key.location': files.key };
-    writer = await startWriterOutside(
-      { outside: clusters.outside, bootstrap, caFile: files.ca, config },
-      'orders',
-    );
-    stack.defer(() => writer.stop());
-    await flowing([writer]);
-    const left = (await nodeOf('events-brokers-2'))!;
-    const before = await zone.ask('A', name(2));
-    await cluster.kubectl('cordon', left);
-    const began = performance.now();
-    const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
-    await cluster.kubectl('delete', 'pod/events-brokers-2', '--namespace=kafka', '--wait=false');
-    const hasMoved = async () => {
-      const now = await zone.ask('A', name(2));
-      return now.length > 0 && now.join() !== before.join();
+  it("take records of Java's console tools outside", async () => {
+    await cluster.waitFor('kafkatopic/notes', hasCondition('Ready'), { ...where, ...PATIENCE });
+    const security = {
+      'security.protocol': 'SSL',
+      'ssl.truststore.type': 'PEM',
+      'ssl.truststore.location': shop.ca,
+      'ssl.keystore.type': 'PKCS12',
+      'ssl.keystore.location': await fileOf(site, 'shop', 'user.p12'),
+      'ssl.keystore.password': await readFile(await fileOf(site, 'shop', 'user.password'), 'utf8'),
     };
-    await waitFor('the record to change', hasMoved, PATIENCE);
-    t.diagnostic(`its name is right after ${seconds()}`);
-    await untilReached();
-    t.diagnostic(`and the probe gets there after ${seconds()}`);
-    assert.notEqual(await nodeOf('events-brokers-2'), left);
-    await flowing([writer]);
-    await cluster.kubectl('uncordon', left);
-    await settled();
+    const lines = ['one', 'two', 'three'];
+    assert.deepEqual(await exchangeByJava(site, bootstrap, security, 'notes', lines), lines);
   });
 
-  it('say so while nobody publishes where they are', async (t) => {
+  it('have a port and names of their own beside another cluster in the same zone, which has a load balancer, too', async () => {
+    const isTold = (kafka: Kafka) => ['ext', 'lb'].every((listener) => bootstrapOf(kafka, listener) !== '');
+    const kafka = await cluster.waitFor<Kafka>('kafka/audit', isTold, { ...where, ...PATIENCE });
+    const ca = await fileOf(site, 'audit-cluster-ca-cert', 'ca.crt');
+    const ways = [bootstrapOf(kafka, 'ext'), bootstrapOf(kafka, 'lb')];
+    assert.deepEqual(
+      ways.map((way) => way.split(':')[0]),
+      [`bootstrap.audit.${ZONE}`, `bootstrap.balanced.${ZONE}`],
+    );
+    assert.notEqual(ways[0]!.split(':')[1], port);
+    const [events, ext, lb] = [
+      await probe(site, bootstrap, shop),
+      await untilReached(site, ways[0]!, { ca }, 1),
+      await untilReached(site, ways[1]!, { ca }, 1),
+    ];
+    assert.deepEqual(events.findings, []);
+    assert.equal(ext.clusterId, lb.clusterId);
+    assert.notEqual(ext.clusterId, events.clusterId);
+    const addressesOf = ({ brokers }: typeof ext) => brokers.flatMap((one) => one.addresses.map(({ address }) => address)); // prettier-ignore
+    const node = await nodeOf(site, 'audit-audit-0');
+    const balancer = await cluster.get<KubeObject & { status: { loadBalancer: { ingress: { ip: string }[] } } }>('service/audit-audit-lb-0', where); // prettier-ignore
+    assert.deepEqual(addressesOf(ext), [node.addresses.public]);
+    assert.deepEqual(
+      addressesOf(lb),
+      balancer?.status.loadBalancer.ingress.map(({ ip }) => ip),
+    );
+    await cluster.kubectl(
+      'delete',
+      'kafka/audit',
+      'kafkanodepool/audit',
+      '--namespace=kafka',
+      '--wait=false',
+    );
+  });
+
+  it('are found again by a client outside while one moves to another node', async (t) => {
+    const before = await zone.ask('A', name(2));
+    const seconds = stopwatch();
+    const { left, done } = await move(2);
+    t.diagnostic(await rightAgain(seconds, hasOther(2, before)));
+    assert.notEqual((await nodeOf(site, 'events-brokers-2')).name, left);
+    await done();
+    await settled(site, 'events');
+  });
+
+  it('say so while nobody publishes where they are, and while a firewall is closed', async (t) => {
     const scale = (replicas: number) =>
       cluster.kubectl(
         'scale',
@@ -156,51 +253,57 @@ describe('exposed brokers in a real cluster', () => {
         '--namespace=external-dns',
         `--replicas=${replicas}`,
       );
-    const isSaid = (status: 'True' | 'False') => hasCondition('DNSPropagated', status);
-    await cluster.waitFor('kafka/events', isSaid('True'), { ...where, ...PATIENCE });
+    const wellAgain = async () => {
+      for (const type of ['DNSPropagated', 'Reachable'])
+        await cluster.waitFor('kafka/events', hasCondition(type), { ...where, ...PATIENCE });
+    };
+    await wellAgain();
     await scale(0);
     const pods = ['get', 'pods', '--namespace=external-dns', '--output=name'];
-    const isStopped = async () => (await cluster.kubectl(...pods)) === '';
-    await waitFor('external-dns to be stopped', isStopped, PATIENCE);
-    const left = (await nodeOf('events-brokers-1'))!;
-    await cluster.kubectl('cordon', left);
-    const began = performance.now();
-    const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`;
-    await cluster.kubectl('delete', 'pod/events-brokers-1', '--namespace=kafka', '--wait=false');
-    await cluster.waitFor('kafka/events', isSaid('False'), { ...where, ...PATIENCE });
-    t.diagnostic(`said after ${seconds()}`);
-    const path = '{.status.conditions[?(@.type=="DNSPropagated")].message}';
-    const message = await cluster.kubectl(
-      'get',
-      'kafka/events',
-      '--namespace=kafka',
-      `--output=jsonpath=${path}`,
+    await waitFor(
+      'external-dns to be stopped',
+      async () => (await cluster.kubectl(...pods)) === '',
+      PATIENCE,
     );
-    assert.match(
-      message,
-      /^1\.kafka\.example\.test:.* should lead to .*external-dns has not taken up the DNSEndpoint/,
-    );
+    const openFirewall = await closeFirewall(await nodeOf(site, 'events-brokers-0'), port);
+    const seconds = stopwatch();
+    const { done } = await move(1);
+    await untilSaid(site, 'DNSPropagated', /\b1\.kafka\.example\.test:.* should lead to .*external-dns has not taken up the DNSEndpoint/); // prettier-ignore
+    t.diagnostic(`the name is said to be wrong after ${seconds()}`);
+    await untilSaid(site, 'Reachable', /\bext-0 \(0\.kafka\.example\.test:\d+\): connect: /);
+    t.diagnostic(`the firewall is said to be closed after ${seconds()}`);
+    const { findings } = await probe(site, bootstrap, shop);
+    const closed = findings.find(({ where: at }) => at.startsWith(name(0)));
+    assert.match(closed?.problem ?? '', /^connect: /);
+    assert.match(closed?.hint ?? '', /firewall/);
+    await openFirewall();
     await scale(1);
-    for (const type of ['DNSPropagated', 'Reachable'])
-      await cluster.waitFor('kafka/events', hasCondition(type), { ...where, ...PATIENCE });
+    await wellAgain();
     t.diagnostic(`and that all is well after ${seconds()}`);
-    await cluster.kubectl('uncordon', left);
+    await done();
     await flowing([writer]);
   });
 
   it('are away and back with the same port when the listener is switched off and on', async (t) => {
-    const listener = (await cluster.get<KubeObject & { spec: { kafka: { listeners: object[] } } }>('kafka/events', where))!.spec.kafka.listeners[1]!; // prettier-ignore
+    const { spec } = (await cluster.get<Kafka>('kafka/events', where))!;
     await patch([{ op: 'remove', path: '/spec/kafka/listeners/1' }]);
     const isGone = async () => (await zone.ask('A', name('bootstrap'))).length === 0;
     await waitFor('the names to be gone', isGone, PATIENCE);
-    const began = performance.now();
-    await patch([{ op: 'add', path: '/spec/kafka/listeners/1', value: listener }]);
-    await settled();
-    await untilReached();
-    t.diagnostic(`reached again after ${((performance.now() - began) / 1000).toFixed(0)} s`);
-    const again = await cluster.kubectl('get', 'kafka/events', '--namespace=kafka', '--output=jsonpath={.status.listeners[1].bootstrapServers}'); // prettier-ignore
-    assert.equal(again, bootstrap);
-    await flowing([writer]);
+    const seconds = stopwatch();
+    await patch([{ op: 'add', path: '/spec/kafka/listeners/1', value: spec.kafka.listeners[1] }]);
+    const isBack = async () => (await zone.ask('A', name('bootstrap'))).length === IDS.length;
+    t.diagnostic(await rightAgain(seconds, isBack));
+    assert.equal(bootstrapOf(await settled(site, 'events'), 'ext'), bootstrap);
+  });
+
+  it('are found where the cluster has put them when a node has died', async (t) => {
+    const { id, node } = await leastNeeded(site, IDS);
+    const before = await zone.ask('A', name(id));
+    const seconds = stopwatch();
+    await site.clusters.killNode(node);
+    await cluster.kubectl('delete', 'node', node.name); // as a cloud does when a machine is gone
+    t.diagnostic(await rightAgain(seconds, hasOther(id, before)));
+    assert.notEqual((await nodeOf(site, `events-brokers-${id}`)).name, node.name);
   });
 
   it('have lost no record that was acknowledged', async (t) => {

@@ -70,6 +70,7 @@ export interface Condition {
   type: string;
   status: string;
   reason?: string;
+  message?: string;
   observedGeneration?: number;
   lastHeartbeatTime?: string;
 }

@@ -32,6 +32,7 @@ import type { Forwarding } from './forward.ts';
 import { makeHub } from './hub.ts';
 import type { Hub } from './hub.ts';
 import { createNode } from './node.ts';
+import type { KubeProxyMode } from './node-files.ts';
 import type { Node, NodePrograms } from './node.ts';
 import { startOutside } from './outside.ts';
 import type { Outside } from './outside.ts';
@@ -48,6 +49,8 @@ export interface ClustersOptions {
   routed?: boolean;
   /** Images that pods will run, besides busybox. */
   images?: readonly ImageName[];
+  /** How kube-proxy works: the first node of each cluster in the first of these modes, and so on, over and over; nftables everywhere if left out. */
+  kubeProxyModes?: readonly KubeProxyMode[];
 }
 
 export interface Clusters extends AsyncDisposable, Omit<Faults, 'stop'> {
@@ -114,6 +117,7 @@ interface Ground {
   logs: string;
   /** Archives of the images that every node is given. */
   images: readonly string[];
+  kubeProxyModes: readonly KubeProxyMode[];
   addresses: Readonly<Record<string, ClusterAddresses>>;
 }
 
@@ -139,13 +143,14 @@ async function layGround(
   stack.defer(() => outside.stop());
   const faults = createFaults(hub, zonesOf(addresses), logs);
   stack.defer(() => faults.stop());
-  return { run, hub, forwarding, faults, outside, programs, logs, images, addresses };
+  const { kubeProxyModes = ['nftables'] } = options;
+  return { run, hub, forwarding, faults, outside, programs, logs, images, kubeProxyModes, addresses };
 }
 
 const nodeLogs = (logs: string, cluster: string, node: number) => join(logs, cluster, `node-${node + 1}`);
 
 async function buildCluster(ground: Ground, name: string): Promise<Cluster> {
-  const { run, hub, programs } = ground;
+  const { run, hub, programs, kubeProxyModes: modes } = ground;
   const addresses = ground.addresses[name] as ClusterAddresses;
   const controlPlane = await createControlPlane({
     ...ground,
@@ -163,6 +168,7 @@ async function buildCluster(ground: Ground, name: string): Promise<Cluster> {
         name: `${name}-node-${i + 1}`,
         number: i + 1,
         addresses: each,
+        kubeProxyMode: modes[i % modes.length]!,
         images: ground.images,
         logs: nodeLogs(ground.logs, name, i),
       }),

@@ -92,6 +92,8 @@ export async function makeHub(
       await namespace.ip(
         `link add ${port} type veth peer name eth0 netns ${machine.file}`,
         `link set ${port} master ${bridgeOf(cluster.index)} up`,
+        // A machine reaches its own public address, as in a cloud: what is translated on a bridge leaves where it came in.
+        `link set dev ${port} type bridge_slave hairpin on`,
       );
       await machine.ip(
         `addr add ${address}/24 dev eth0`,

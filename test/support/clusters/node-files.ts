@@ -4,9 +4,13 @@ import { IMAGES } from '../images/images.ts';
 import { DNS_SERVICE } from './addresses.ts';
 import type { ClusterAddresses, NodeAddresses } from './addresses.ts';
 
+/** How kube-proxy leads Services to pods. */
+export type KubeProxyMode = 'nftables' | 'iptables';
+
 /** What the files of a node say. */
 export interface NodeFacts {
   name: string;
+  kubeProxyMode: KubeProxyMode;
   addresses: NodeAddresses;
   cluster: ClusterAddresses;
   /** Where the node's own files are. */
@@ -94,11 +98,11 @@ export function kubeletConfig({ addresses, folder, pki, podLogs, cgroup }: NodeF
 }
 
 /** Connection tracking settings belong to the machine's first network namespace and cannot be set from another. */
-export function kubeProxyConfig({ name, addresses, cluster, folder }: NodeFacts): string {
+export function kubeProxyConfig({ name, kubeProxyMode, addresses, cluster, folder }: NodeFacts): string {
   return stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
-    mode: 'nftables',
+    mode: kubeProxyMode,
     clientConnection: { kubeconfig: `${folder}/kube-proxy.kubeconfig` },
     clusterCIDR: cluster.podNetwork,
     bindAddress: addresses.internal,

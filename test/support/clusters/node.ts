@@ -14,7 +14,7 @@ import { ended, startMachine } from './machine.ts';
 import type { Machine } from './machine.ts';
 import type { Namespace } from './namespaces.ts';
 import { cniConfig, containerdConfig, kubeProxyConfig, kubeletConfig, nodeRules } from './node-files.ts';
-import type { NodeFacts } from './node-files.ts';
+import type { KubeProxyMode, NodeFacts } from './node-files.ts';
 import type { Run } from './run.ts';
 
 export interface NodePrograms {
@@ -53,14 +53,17 @@ export interface NodePlan {
   /** 1 for the first node of its cluster. */
   number: number;
   addresses: NodeAddresses;
+  kubeProxyMode: KubeProxyMode;
   /** Archives of the images without which no pod starts. */
   images: readonly string[];
   logs: string;
 }
 
-function factsOf({ run, controlPlane, name, addresses, programs, logs }: NodePlan): NodeFacts {
+function factsOf(plan: NodePlan): NodeFacts {
+  const { run, controlPlane, name, kubeProxyMode, addresses, programs, logs } = plan;
   return {
     name,
+    kubeProxyMode,
     addresses,
     cluster: controlPlane.addresses,
     folder: join(run.directory, name),

@@ -59,6 +59,11 @@ async function javaFor(name: KafkaTool, hostsFile: string | undefined): Promise<
   return [...names, ...toolJava(kafka, directory, CLASSES[name])];
 }
 
+/** The command line of a tool, for whoever runs it elsewhere. */
+export async function kafkaToolCommand(name: KafkaTool, args: readonly string[]): Promise<string[]> {
+  return ['java', ...(await javaFor(name, undefined)), ...args];
+}
+
 /** Runs a tool to its end. Its arguments are its own: nothing is added, not even a bootstrap server. */
 export async function kafkaTool(
   name: KafkaTool,

@@ -109,9 +109,20 @@ const account = [
   },
 ];
 
-function externalDnsArgs({ zone, server, key }: PublicZone, owner: string): string[] {
+/** For records of all types that we make. */
+const published = ({ zone }: PublicZone, owner: string): string[] => [
+  '--source=crd',
+  `--domain-filter=${zone}`,
+  '--policy=sync',
+  '--registry=txt',
+  `--txt-owner-id=${owner}`,
+  ...['A', 'AAAA', 'CNAME', 'SRV'].map((type) => `--managed-record-types=${type}`),
+  '--interval=5s',
+  '--events',
+];
+
+function providerArgs({ zone, server, key }: PublicZone): string[] {
   return [
-    '--source=crd',
     '--provider=rfc2136',
     `--rfc2136-host=${server}`,
     '--rfc2136-port=53',
@@ -120,22 +131,20 @@ function externalDnsArgs({ zone, server, key }: PublicZone, owner: string): stri
     `--rfc2136-tsig-secret=${key}`,
     '--rfc2136-tsig-secret-alg=hmac-sha256',
     '--rfc2136-tsig-axfr',
-    `--domain-filter=${zone}`,
-    '--policy=sync',
-    '--registry=txt',
-    `--txt-owner-id=${owner}`,
-    ...['A', 'AAAA', 'CNAME', 'SRV'].map((type) => `--managed-record-types=${type}`),
-    '--interval=5s',
-    '--events',
   ];
 }
 
-/** Runs external-dns in the cluster: it carries DNSEndpoints to the zone. */
-export async function addExternalDns(cluster: Cluster, zone: PublicZone): Promise<void> {
+/** Runs external-dns in the cluster: it carries DNSEndpoints to the zone. Its arguments beside those of the provider can be given. */
+export async function addExternalDns(
+  cluster: Cluster,
+  zone: PublicZone,
+  args: readonly string[] = published(zone, cluster.name),
+): Promise<void> {
   await cluster.load('external-dns');
   await addDnsEndpoints(cluster);
   const labels = { app: NAME };
-  const container = { name: NAME, image: IMAGES['external-dns'], args: externalDnsArgs(zone, cluster.name) };
+  const all = [...args, ...providerArgs(zone)];
+  const container = { name: NAME, image: IMAGES['external-dns'], args: all };
   const template = { metadata: { labels }, spec: { serviceAccountName: NAME, containers: [container] } };
   const spec = { selector: { matchLabels: labels }, strategy: { type: 'Recreate' }, template };
   await cluster.apply([...account, { apiVersion: 'apps/v1', kind: 'Deployment', metadata, spec }]);
