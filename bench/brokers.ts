@@ -77,8 +77,11 @@ async function rollTimes(bed: Bed, rounds: number, log: Log) {
   const [operator, hand]: [Roll[], Roll[]] = [[], []];
   try {
     for (let round = 1; round <= rounds; round++) {
-      hand.push(await measureRoll(bed, load, rollByHand));
-      operator.push(await measureRoll(bed, load, rollByOperator));
+      const ways = [
+        async () => hand.push(await measureRoll(bed, load, rollByHand)),
+        async () => operator.push(await measureRoll(bed, load, rollByOperator)),
+      ];
+      for (const roll of round % 2 === 0 ? ways : ways.toReversed()) await roll();
       const said = ({ stallMs, seconds }: Roll) => `${stallMs} ms in ${seconds.toFixed(0)} s`;
       log(`a partition waited ${said(operator.at(-1)!)}, by hand ${said(hand.at(-1)!)}`);
     }
