@@ -75,8 +75,12 @@ suite('the program', () => {
 
   test('images of Kafka and a resolver are told to the operator, and a PodMonitor is printed where asked for', async () => {
     const resolver = [
-      ...['--probe-resolver', '192.0.2.53:5353', '--probe-networks', '127.0.0.0/8,fe80::1'],
-      ...['--external-dns-metrics', 'http://dns.test:7979/metrics'],
+      '--probe-resolver',
+      '192.0.2.53:5353',
+      '--probe-networks',
+      '127.0.0.0/8,fe80::1',
+      '--external-dns-metrics',
+      'http://dns.test:7979/metrics',
     ];
     const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
     const { out } = await isthmus(

@@ -111,7 +111,13 @@ export async function startBed(options: BedOptions): Promise<Bed> {
   const runner = await startPodRunner(plane, options);
   const client = adminOf(plane);
   const run = (more: Partial<OperatorOptions> = {}) =>
-    runOperator(plane, { roads: ['kafka', 'pod-sets'], ...options.operator, ...more });
+    // Pods of the runner have addresses of loopback.
+    runOperator(plane, {
+      roads: ['kafka', 'pod-sets'],
+      probeNetworks: ['127.0.0.0/8'],
+      ...options.operator,
+      ...more,
+    });
   let operator = await run();
   const get = (kind: string, name: string) => {
     const [group, version] = GROUPS[kind] ?? ['', 'v1'];

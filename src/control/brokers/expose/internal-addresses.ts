@@ -1,12 +1,11 @@
 /** Clients outside that are told an address within, though nobody said that this is meant. Pure. */
-import { z } from 'zod';
 import { NODE_ANNOTATIONS } from '../../shared/node-annotations.ts';
 import type { Fault } from '../faults.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import { podName } from '../model/names.ts';
 import type { Observed } from '../observe.ts';
-import { publicAddresses } from './places.ts';
+import { addressesIn, publicAddresses } from './places.ts';
 
 export function internalFaults({ pods }: Pick<Observed, 'pods'>, cluster: BrokerCluster): Fault[] {
   const byName = new Map(pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
@@ -24,12 +23,10 @@ export function internalFaults({ pods }: Pick<Observed, 'pods'>, cluster: Broker
   });
 }
 
-const addressList = z.array(z.object({ type: z.string(), address: z.string() })).max(64);
-
 function isWithin(annotations: Readonly<Record<string, string>>, preferred: string | undefined): boolean {
   const told = publicAddresses(annotations, preferred);
   if (told.length === 0) return false;
-  const all = addressList.parse(JSON.parse(annotations[NODE_ANNOTATIONS.addresses] ?? '[]'));
+  const all = addressesIn(annotations[NODE_ANNOTATIONS.addresses]);
   const internal = new Set(all.flatMap(({ type, address }) => (type === 'InternalIP' ? [address] : [])));
   return told.every((address) => internal.has(address));
 }

@@ -45,7 +45,8 @@ export function publicAddresses(
   return [];
 }
 
-function addressesIn(text: string | undefined): z.infer<typeof addressList> {
+/** All addresses of a node, as its pods are told. */
+export function addressesIn(text: string | undefined): z.infer<typeof addressList> {
   if (text === undefined) return [];
   try {
     return addressList.parse(JSON.parse(text));

@@ -51,7 +51,7 @@ async function looked(announced: (port: number) => { host: string; port: number 
   const server = await startBroker(announced);
   try {
     const { port } = server.address() as AddressInfo;
-    const look = createLook(async () => ['127.0.0.1']);
+    const look = createLook(async () => ['127.0.0.1'], ['127.0.0.0/8']);
     const cluster = { namespace: 'kafka', name: 'events' };
     const [found] = await look({ cluster, listeners: [listenerAt(port)], secretOf: () => undefined, now: 0 });
     return { port, ...found!.verdict };
