@@ -27,7 +27,7 @@ export function charterOf({ spec }: KafkaAnchor): Charter {
     hostPorts: Object.fromEntries(ports.map(({ name, port }) => [name, port])),
     addresses: Object.fromEntries(addresses.map((one) => [one.name, one.addresses])),
     names: Object.fromEntries(names.map(({ name, ...grant }) => [name, grant])),
-    ...(inFlight && { inFlight: { ...inFlight, since: Date.parse(inFlight.since) } }),
+    ...(inFlight && { inFlight: readFlight(inFlight) }),
   };
 }
 
@@ -72,10 +72,21 @@ const byName = <T>(entries: Readonly<Record<string, T>>) =>
 /** As much as the anchor holds of why a restart was begun. */
 const MAX_WHY = 4096;
 
-const writtenFlight = ({ since, why, ...flight }: InFlight) => ({
+const writtenFlight = ({ since, why, earlier, ...flight }: InFlight): object => ({
   ...flight,
   since: new Date(since).toISOString(),
   why: why.slice(0, MAX_WHY),
+  ...(earlier && { earlier: writtenFlight(earlier) }),
+});
+
+const readFlight = ({
+  since,
+  earlier,
+  ...flight
+}: NonNullable<KafkaAnchor['spec']['inFlight']>): InFlight => ({
+  ...flight,
+  since: Date.parse(since),
+  ...(earlier && { earlier: { ...earlier, since: Date.parse(earlier.since) } }),
 });
 
 export type Adoption = { charter: Charter; problem?: never } | { charter?: never; problem: string };

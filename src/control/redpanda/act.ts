@@ -87,7 +87,7 @@ async function admitted(
   const refusal = await refusalOf(podOf(planned, podName(wanted.model.name, node)), former, client(), signal);
   if (refusal === undefined) return decision;
   const why = `broker ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
-  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
+  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: wanted.memory.inFlight };
 }
 
 /** Those that are ready first: they are most likely to answer. */

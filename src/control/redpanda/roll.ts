@@ -19,11 +19,10 @@ export interface RollMemory {
   inFlight: InFlight | undefined;
 }
 
+const restart = z.object({ node: z.int().min(0), podUid: z.string(), since: z.number(), why: z.string() });
 const memory = z.object({
   hasRun: z.boolean(),
-  inFlight: z
-    .object({ node: z.int().min(0), podUid: z.string(), since: z.number(), why: z.string() })
-    .optional(),
+  inFlight: restart.extend({ earlier: restart.optional() }).optional(),
 });
 
 /** What cannot be read may have been anything: there may be data then. */
@@ -41,8 +40,14 @@ export function memoryOf({ metadata }: AnyObject): RollMemory {
 const MAX_WHY = 1024;
 
 export function memoryText({ hasRun, inFlight }: RollMemory): string {
-  return JSON.stringify({ hasRun, ...(inFlight && { inFlight: { ...inFlight, why: inFlight.why.slice(0, MAX_WHY) } }) }); // prettier-ignore
+  return JSON.stringify({ hasRun, ...(inFlight && { inFlight: written(inFlight) }) });
 }
+
+const written = ({ why, earlier, ...flight }: InFlight): object => ({
+  ...flight,
+  why: why.slice(0, MAX_WHY),
+  ...(earlier && { earlier: written(earlier) }),
+});
 
 export const isSameMemory = (a: RollMemory, b: RollMemory): boolean =>
   a.hasRun === b.hasRun && a.inFlight?.podUid === b.inFlight?.podUid && a.inFlight?.node === b.inFlight?.node;

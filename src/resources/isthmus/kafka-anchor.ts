@@ -60,11 +60,17 @@ const grantedNames = z.object({
   count: z.int().min(1).describe('How many names that is, with the one to begin at.'),
 });
 
-const inFlight = z.object({
+const restart = z.object({
   node: nodeId.describe('The node that is being restarted.'),
   podUid: uid.describe('The pod that was, or is about to be, deleted for it.'),
   since: text(64).describe('Since when.'),
   why: text(4096).describe('Why.'),
+});
+
+const inFlight = restart.extend({
+  earlier: restart
+    .describe('Another restart that is not over either: its node may wait for this one, which was down.')
+    .exactOptional(),
 });
 
 const spec = withRules(

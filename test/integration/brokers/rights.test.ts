@@ -127,7 +127,7 @@ suite('rights of the kafka road', () => {
 /** What one example does not come to. */
 const isForRareCases = (right: string) =>
   // Read again when somebody else was quicker to write the status.
-  /^get (kafkas|kafkanodepools|kafkatopics|kafkausers|strimzipodsets)\./.test(right) ||
+  /^get (kafkas|kafkanodepools|kafkatopics|kafkausers|kafkaanchors|strimzipodsets)\./.test(right) ||
   // Read where a pod's name is taken by one that is not followed.
   right === 'get pods' ||
   // Counted up when the same event comes again.

@@ -27,7 +27,7 @@ export async function admitted(
   const refusal = pod && (await refusalOf(pod, former, client(), signal));
   if (refusal === undefined) return decision;
   const why = `node ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
-  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: undefined };
+  return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: charter.inFlight };
 }
 
 /** Why the API server would not make a pod in the place of a former one; undefined if it would. */

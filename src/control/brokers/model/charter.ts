@@ -41,12 +41,15 @@ export interface NameGrant {
   count: number;
 }
 
+/** A restart that was begun. */
 export interface InFlight {
   node: number;
   podUid: string;
   /** In ms since 1970. */
   since: number;
   why: string;
+  /** Another one that is not over either: its node may wait for this one, which was down when it was restarted. */
+  earlier?: Omit<InFlight, 'earlier'> | undefined;
 }
 
 /** Whether the cluster has ever run. */

@@ -4,6 +4,7 @@ import type { DynamicChange } from './config-change.ts';
 import type { NodePartitions } from './partitions.ts';
 import type { PodFacts } from './pod-facts.ts';
 import type { RestartReason } from './restart-reasons.ts';
+import type { InFlight } from '../model/charter.ts';
 
 /** One node of the Kafka cluster, wherever it runs. */
 export interface RollNode {
@@ -50,13 +51,7 @@ export interface PartitionFacts extends Dated {
   byNode: ReadonlyMap<number, NodePartitions>;
 }
 
-/** A restart that was begun: written down before the pod is deleted, kept until the node is back. */
-export interface InFlight {
-  node: number;
-  podUid: string;
-  since: number;
-  why: string;
-}
+export type { InFlight };
 
 export interface RollInput {
   now: number;

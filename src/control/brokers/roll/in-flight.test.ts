@@ -58,6 +58,19 @@ suite('a restart under way', () => {
     });
   }
 
+  test('is not forgotten for a node that is down and is restarted meanwhile', () => {
+    const crashing = node(1, { reasons: OLD, pod: pod(1, CRASHING) });
+    const waiting = [node(0, { pod: pod(0, { uid: 'new', ...UNREADY, running: true }) })];
+    const down = nextRoll(input([...waiting, crashing, ...rest().slice(1)], { inFlight: flight(0) }));
+    assert.equal(down.do === 'restart' && down.node, 1);
+    assert.deepEqual(down.inFlight?.earlier, flight(0));
+    const isBack = input([...waiting, node(1, { pod: pod(1, { uid: 'newer' }) }), ...rest().slice(1)], {
+      inFlight: down.inFlight,
+    });
+    assert.equal(short(isBack), 'wait 0');
+    assert.deepEqual(nextRoll(isBack).inFlight, flight(0));
+  });
+
   test('the pod is away, or on its way out: waits', () => {
     const away = (of: PodFacts | undefined) =>
       input([node(0, { pod: of }), ...rest()], { inFlight: flight(0) });

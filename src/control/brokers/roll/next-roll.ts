@@ -86,24 +86,24 @@ function obstacleTo(node: RollNode, input: RollInput): Obstacle | undefined {
   return why === undefined ? undefined : blocked(`${node.name} cannot be restarted: ${why}`, node.id);
 }
 
-function restart(node: RollNode, input: RollInput): RollDecision {
+function restart(node: RollNode, input: RollInput, earlier?: InFlight['earlier']): RollDecision {
   const { id, reasons } = node;
   const podUid = node.pod!.uid;
   const why = [...reasons.map(({ name, note }) => `${name}: ${note}`), ...costsOfRestart(node, input)].join(
     '; ',
   );
-  const inFlight = { node: id, podUid, since: input.now, why };
+  const inFlight = { node: id, podUid, since: input.now, why, ...(earlier && { earlier }) };
   return { do: 'restart', node: id, podUid, why, reasons, inFlight };
 }
 
 /** Nodes that may be restarted for their own good although another restart is not over: they are down already. */
-function restartOfDown(input: RollInput): RollDecision | undefined {
+function restartOfDown(input: RollInput, earlier?: InFlight['earlier']): RollDecision | undefined {
   const down = inOrder(
     input.nodes.filter((one) => needsRestart(one, input) && isDown(one, input)),
     input,
   );
   const node = down.find((one) => obstacleTo(one, input) === undefined);
-  return node && restart(node, input);
+  return node && restart(node, input, earlier);
 }
 
 function needsRestart(node: RollNode, input: RollInput): boolean {
@@ -136,7 +136,8 @@ function follow(flight: InFlight, input: RollInput): RollDecision | undefined {
   }
   if (node.pod === undefined) return wait('it has no pod yet');
   if (node.pod.deleting) return wait('its pod is being deleted');
-  if (needsRestart(node, input) && obstacleTo(node, input) === undefined) return restart(node, input);
+  if (needsRestart(node, input) && obstacleTo(node, input) === undefined)
+    return restart(node, input, flight.earlier);
   if (node.pod.uid === flight.podUid) {
     // Not deleted: never asked for, or not answered. Without an answer the node counts as down until it surely is not.
     return settled ? undefined : wait('its pod may still be deleted');
@@ -146,7 +147,7 @@ function follow(flight: InFlight, input: RollInput): RollDecision | undefined {
   const lacks = lacksAfterRestart(node, input);
   if (lacks === undefined) return undefined;
   // What it waits for may be nodes that are down, and wait for their own restart.
-  const down = node.pod.running ? restartOfDown(input) : undefined;
+  const down = node.pod.running ? restartOfDown(input, flight.earlier ?? flight) : undefined;
   const other = unreadyObstacle(input, node);
   return down ?? wait(other === undefined ? lacks : `${lacks}; ${other.why}`);
 }
@@ -180,5 +181,6 @@ export function nextRoll(given: RollInput): RollDecision {
   const input = withCurrentFacts(given);
   const { inFlight } = input;
   if (input.paused) return { do: 'wait', why: 'the reconciliation is paused', inFlight };
-  return (inFlight && follow(inFlight, input)) ?? next(input);
+  const earlier = inFlight?.earlier;
+  return (inFlight && follow(inFlight, input)) ?? (earlier && follow(earlier, input)) ?? next(input);
 }
