@@ -104,7 +104,8 @@ suite('when things go wrong', () => {
     await waitForCondition(road.client, youngest, ['Accepted', 'False', 'ConfigTooLarge']);
     for (const name of names.slice(0, 9)) await road.ready(name);
     await waitForCondition(road.client, ['KafkaProxy', 'myproxy'], ['Ready', 'True']);
-    for (const name of names.slice(0, 2))
+    // A part stays free for certificates that are renewed, so nine have room.
+    for (const name of names.slice(0, 3))
       await road.client.delete(typeOfKind('VirtualKafkaCluster'), { name, namespace: 'default' });
     await road.ready('c11');
   });

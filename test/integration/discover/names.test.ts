@@ -98,21 +98,6 @@ suite('names of one cluster', () => {
     await site.expect('lb.xcc.test', ['lb.cloud.test'], 'CNAME');
   });
 
-  test('an EndpointSlice with a wildcard, once a NamePolicy has it', async () => {
-    const annotations = { [HOSTNAME]: '*.gateway.a.xcc.test' };
-    await apply(plane, endpointSlice('gateway', [{ addresses: ['192.0.2.1'] }], { annotations }));
-    await expectEvent(plane, 'gateway', 'NameNotAllowed');
-    assert.equal(await site.ask('anything.gateway.a.xcc.test'), 'ENOTFOUND');
-    await apply(plane, {
-      apiVersion: 'isthmus.dev/v1alpha1',
-      kind: 'NamePolicy',
-      metadata: { name: 'gateways' },
-      spec: { zone: 'gateway.a.xcc.test', namespaces: {}, wildcards: true },
-    });
-    await site.expect('anything.gateway.a.xcc.test', ['192.0.2.1']);
-    assert.equal(await site.ask('gateway.a.xcc.test'), 'ENODATA');
-  });
-
   test('two claims on one name: the first has it, the other is told and gets it later', async () => {
     await apply(plane, service('first', 'shared.xcc.test', { clusterIP: '10.96.7.31' }));
     await site.expect('shared.xcc.test', ['10.96.7.31']);
@@ -197,6 +182,21 @@ suite('names of one cluster', () => {
     assert.deepEqual(await site.ask('early.xcc.test'), ['10.96.7.10'], 'another zone');
     await apply(plane, policy('default'));
     await site.expect('a.closed.xcc.test', ['10.96.7.90']);
+  });
+
+  test('an EndpointSlice with a wildcard, once a NamePolicy has it', async () => {
+    const annotations = { [HOSTNAME]: '*.gateway.a.xcc.test' };
+    await apply(plane, endpointSlice('gateway', [{ addresses: ['192.0.2.1'] }], { annotations }));
+    await expectEvent(plane, 'gateway', 'NameNotAllowed');
+    assert.equal(await site.ask('anything.gateway.a.xcc.test'), 'ENOTFOUND');
+    await apply(plane, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'gateways' },
+      spec: { zone: 'gateway.a.xcc.test', namespaces: {}, wildcards: true },
+    });
+    await site.expect('anything.gateway.a.xcc.test', ['192.0.2.1']);
+    assert.equal(await site.ask('gateway.a.xcc.test'), 'ENODATA');
   });
 
   test('a server that is gone keeps its names, and says so', async () => {
