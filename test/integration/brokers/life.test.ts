@@ -192,6 +192,10 @@ describe('the life of a Kafka cluster', () => {
     const [annotation = ''] = /strimzi\.io\/\S+=true/.exec(message) ?? [];
     const { code, stderr } = await bed.plane.kubectl(['annotate', 'pod', 'events-dual-1', annotation]);
     assert.equal(code, 0, stderr);
+    // It says what no other broker has, and waits until that was given up.
+    const names = async () => (await bed.condition('events', 'Ready'))?.message?.includes('wide-') === true;
+    await waitFor('it names what is lost', names, PATIENCE);
+    await bed.plane.kubectl(['delete', 'kafkatopic', 'wide', '--wait=false']);
     await bed.untilReady('events');
     const disk = bed.runner.diskOf('default/data-events-dual-1');
     assert.notDeepEqual(await readdir(disk, { recursive: true }), []);
