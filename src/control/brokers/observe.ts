@@ -12,12 +12,11 @@ import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
 import { hasLabelSet } from '../kernel/targets.ts';
 import type { Watched } from '../kernel/watches.ts';
-import { readNamePolicies } from '../shared/name-policy.ts';
+import { policiesSeen } from '../shared/name-policy.ts';
 import type { Acted } from './act.ts';
 import { portsOfNode } from './expose/ports.ts';
 import { POOL_LABEL, anchorName, kafkaOf, podSelector, podSetName } from './model/names.ts';
-import type { NameSight, OthersGrant } from './expose/grants.ts';
-import type { Charter } from './model/charter.ts';
+import type { NameSight, OthersGrant, Promised } from './expose/grants.ts';
 import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
@@ -68,7 +67,7 @@ export interface Observed {
 
 type Brought = Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'> & {
   /** By key: names that are about to be written down for a Kafka, so that none is given twice. */
-  promised?: ReadonlyMap<string, Charter['names']>;
+  promised?: ReadonlyMap<string, Promised>;
 };
 
 export function observeKafka(
@@ -117,8 +116,9 @@ export function observeKafka(
     otherHostPorts: hostPortsOfOthers(views, key, anchor),
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
-    undiscovered: undiscovered.size > 0,
-    names: namesSeen(views, namespace, key, promised),
+    // Without policies all else goes on, and nobody is granted names.
+    undiscovered: [...undiscovered].some((kind) => kind !== 'namePolicies'),
+    names: namesSeen({ views, undiscovered }, namespace, key, promised),
     ...brought,
   };
 }
@@ -147,16 +147,14 @@ function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] 
 }
 
 function namesSeen(
-  views: KafkaViews,
+  { views, undiscovered }: Pick<KafkaCaches, 'views' | 'undiscovered'>,
   namespace: string,
   key: string,
   promised: Brought['promised'],
 ): NameSight {
-  const { policies, unreadable } = readNamePolicies(views.namePolicies?.list() ?? []);
   return {
     others: [...namesOfOthers(views, key), ...promisedTo(key, promised)],
-    namePolicies: policies,
-    unreadablePolicies: unreadable,
+    ...policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies')),
     namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
   };
 }
@@ -173,9 +171,9 @@ function namesOfOthers({ anchors, kafkas }: KafkaViews, own: string): OthersGran
 }
 
 const promisedTo = (own: string, promised: Brought['promised'] = new Map()): OthersGrant[] =>
-  [...promised].flatMap(([key, names]) => {
+  [...promised].flatMap(([key, { grants }]) => {
     const { namespace = '', name } = nameOfKey(key);
-    return key === own ? [] : Object.values(names).map((grant) => ({ ...grant, kafka: { namespace, name } }));
+    return key === own ? [] : grants.map((grant) => ({ ...grant, kafka: { namespace, name } }));
   });
 
 /** Whether an object is about the nodes of a Kafka. */

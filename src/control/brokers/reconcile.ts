@@ -14,11 +14,12 @@ import type { Watched } from '../kernel/watches.ts';
 import { act } from './act.ts';
 import type { Acted } from './act.ts';
 import { certificateEndReporter } from './certificates/metrics.ts';
+import { promisedAlso } from './expose/grants.ts';
+import type { Promised } from './expose/grants.ts';
 import type { ToldListener } from './expose/told.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
 import { lookReporter } from './look/metrics.ts';
-import type { Charter } from './model/charter.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
@@ -67,7 +68,7 @@ export function kafkaReconciler(
   /** By key of a Kafka: what is in the ConfigMap that it names. */
   const logging = new BoundedMap<string, string>(MAX_LOGGING);
   /** By key: names that plans have given out, which other plans may not see in anchors yet. */
-  const promised = new Map<string, Charter['names']>();
+  const promised = new Map<string, Promised>();
   return {
     async load(key, signal) {
       const secrets = views.secrets
@@ -92,7 +93,10 @@ export function kafkaReconciler(
       if (!observed.isManaged) told.delete(keyOf(observed));
       else if (plan.told) told.set(keyOf(observed), plan.told);
       if (!observed.isManaged) promised.delete(keyOf(observed));
-      else if (plan.names) promised.set(keyOf(observed), plan.names);
+      else if (plan.names) {
+        const version = observed.anchor?.metadata.resourceVersion;
+        promised.set(keyOf(observed), promisedAlso(promised.get(keyOf(observed)), version, plan.names));
+      }
       reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },

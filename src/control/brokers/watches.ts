@@ -117,11 +117,11 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
   // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
   dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT, wakes: PROBED },
-  // Who may have which names. An operator of some namespaces only has no right to what is in none.
+  // Who may have which names.
   namePolicies: {
     kind: namePolicy,
     optional: true,
-    dispensable: true,
+    everywhere: true,
     wakes: { kafka: (_, views) => everyKafka(views) },
   },
   namespaces: {

@@ -20,7 +20,7 @@ import type { Live, LivePod, Observed, ServedKinds } from './observed.ts';
 import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
-import { readNamePolicies } from '../shared/name-policy.ts';
+import { policiesSeen } from '../shared/name-policy.ts';
 import type { ManagementAccesses } from './pods/management-access.ts';
 import { grantsIn, hostsElsewhere } from './evaluate/other-proxies.ts';
 import { keysOfKind, refsOfProxy } from './refs.ts';
@@ -227,7 +227,7 @@ function liveOf(
     services: byName(views.services.find('proxy', key)),
     routes: owned(route, views.routes),
     tlsRoutes: owned(tlsRoute, views.tlsRoutes),
-    ...policiesOf(caches),
+    ...policiesSeen(views.namePolicies?.list() ?? [], caches.undiscovered.has('namePolicies')),
     namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
     grantsBeside: views.proxies
       .list(namespace)
@@ -238,16 +238,6 @@ function liveOf(
     pods: livePods(views.pods.find('proxy', key), answers),
   };
 }
-
-/** Policies that have not been read yet, or may not be, could forbid any name. */
-function policiesOf({ views, undiscovered }: ProxyCaches) {
-  const { policies, unreadable } = readNamePolicies(views.namePolicies?.list() ?? []);
-  const unread = undiscovered.has('namePolicies') ? [{ zone: '', problem: UNREAD_POLICIES }] : [];
-  return { namePolicies: policies, unreadablePolicies: [...unreadable, ...unread] };
-}
-
-const UNREAD_POLICIES =
-  'the operator cannot read NamePolicies; it needs the right to list and watch them, which `isthmus install` grants';
 
 function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKinds {
   return {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../kube/object.ts';
-import { mayClaim, namespaceOf, readNamePolicies } from './name-policy.ts';
+import { mayClaim, namespaceOf, policiesSeen, readNamePolicies } from './name-policy.ts';
 import { createHostPolicy } from './host-policy.ts';
 
 const NODE = '$(nodeId)';
@@ -86,5 +86,14 @@ suite('host names by policy', () => {
     assert.equal(hostPolicy(broken, beside).faultOf(inside, false), undefined, 'another one allows it');
     const nowhere = hostPolicy(policy({ zone: 7 }));
     assert.ok(nowhere.faultOf(hosts(`${NODE}.other.test`), false), 'nobody knows what it was to close');
+  });
+
+  test('policies that cannot be read close every zone to who is new, and keep what was granted', () => {
+    const seen = policiesSeen([policy({ zone: 'example.test', ...everywhere })], true);
+    const unread = createHostPolicy('one', { ...seen, namespaceLabels: {}, grantsBeside: [] });
+    const elsewhere = hosts(`${NODE}.elsewhere`);
+    assert.match(unread.faultOf(elsewhere, false)?.message ?? '', /cannot read NamePolicies/);
+    assert.equal(unread.faultOf(elsewhere, true), undefined);
+    assert.equal(policiesSeen([], false).unreadablePolicies.length, 0);
   });
 });

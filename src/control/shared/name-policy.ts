@@ -63,6 +63,19 @@ export function readNamePolicies(objects: readonly AnyObject[]): NamePolicies {
   };
 }
 
+/** What an operator sees of policies. Those that it has not read yet, or may not read, could forbid any name. */
+export function policiesSeen(
+  objects: readonly AnyObject[],
+  isUnread: boolean,
+): { namePolicies: readonly NamePolicy[]; unreadablePolicies: readonly UnreadablePolicy[] } {
+  const { policies, unreadable } = readNamePolicies(objects);
+  const unread = isUnread ? [{ zone: '', problem: UNREAD_POLICIES }] : [];
+  return { namePolicies: policies, unreadablePolicies: [...unreadable, ...unread] };
+}
+
+const UNREAD_POLICIES =
+  'the operator cannot read NamePolicies; it needs the right to list and watch them, which `isthmus install` grants';
+
 export function mayClaim(
   policies: readonly NamePolicy[],
   claim: NameClaim,

@@ -11,8 +11,8 @@ import type { NamePolicy } from '../../../resources/isthmus/name-policy.ts';
 import { read } from '../../kernel/read.ts';
 import type { Charter } from '../model/charter.ts';
 import type { Listener } from '../model/cluster.ts';
-import { grantNames } from './grants.ts';
-import type { GrantedNames, OthersGrant, SeenNames } from './grants.ts';
+import { grantNames, promisedAlso } from './grants.ts';
+import type { GrantedNames, OthersGrant, Promised, SeenNames } from './grants.ts';
 import { exposedHost } from './names.ts';
 import type { Endpoint } from './records.ts';
 
@@ -301,7 +301,7 @@ test('whatever the order in which names are claimed, and however old what is see
       type Anchors = Record<string, { version: number; names: Charter['names'] }>;
       let written: Anchors = Object.fromEntries(KAFKAS.map((kafka) => [kafka, { version: 0, names: {} }]));
       let view = written;
-      const promised = new Map<string, Charter['names']>();
+      const promised = new Map<string, Promised>();
       const wishes = new Map<string, string>();
       steps.forEach((one, at) => {
         if (one.do === 'see') view = written;
@@ -313,14 +313,17 @@ test('whatever the order in which names are claimed, and however old what is see
           else wishes.set(one.kafka, one.pattern);
         } else {
           const { kafka } = one;
-          const names = ([key, { names: all }]: [string, { names: Charter['names'] }]) =>
-            key === kafka ? [] : Object.values(all).map((grant) => ({ ...grant, kafka: { namespace: 'n', name: key } })); // prettier-ignore
-          const seen = [...Object.entries(view), ...[...promised].map(([key, all]): [string, { names: Charter['names'] }] => [key, { names: all }])]; // prettier-ignore
+          const of = (key: string, grants: Promised['grants']) =>
+            key === kafka ? [] : grants.map((grant) => ({ ...grant, kafka: { namespace: 'n', name: key } }));
+          const others = [
+            ...Object.entries(view).flatMap(([key, { names }]) => of(key, Object.values(names))),
+            ...[...promised].flatMap(([key, { grants }]) => of(key, grants)),
+          ];
           const granted = grantNames([listener(wishes.get(kafka))], {
-            ...sight({ recorded: view[kafka]!.names, now: NOW + at, others: seen.flatMap(names) }),
+            ...sight({ recorded: view[kafka]!.names, now: NOW + at, others }),
             kafka: { namespace: 'n', name: kafka },
           });
-          promised.set(kafka, granted.names);
+          promised.set(kafka, promisedAlso(promised.get(kafka), String(view[kafka]!.version), granted.names));
           // The API server takes an anchor only over the version that was seen.
           const { version } = written[kafka]!;
           if (view[kafka]!.version === version)

@@ -41,6 +41,28 @@ export interface GrantedNames {
   faults: Fault[];
 }
 
+/** Names that plans have given out, all of them made from one version of the anchor: others may not see the next one yet. */
+export interface Promised {
+  /** Undefined: there was no anchor. */
+  version: string | undefined;
+  grants: readonly NameGrant[];
+}
+
+/**
+ * With the names of one more plan. What was given out before stays promised until the anchor is seen in another version: only one write over
+ * the same version can have succeeded, nobody knows which, and whatever it was is seen then.
+ */
+export function promisedAlso(
+  before: Promised | undefined,
+  version: string | undefined,
+  names: Charter['names'],
+): Promised {
+  const now = Object.values(names);
+  const earlier = before && before.version === version ? before.grants : [];
+  const isNew = ({ pattern }: NameGrant) => now.every((one) => one.pattern !== pattern);
+  return { version, grants: [...now, ...earlier.filter(isNew)] };
+}
+
 type NameFault = Pick<Fault, 'reason' | 'message'>;
 
 /** What decides about a name. */
