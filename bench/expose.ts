@@ -12,8 +12,10 @@ import { buildSite } from './expose/site.ts';
 import type { BenchOptions, BenchResult } from './main.ts';
 
 interface Plan {
-  /** Carried each way and path before anything counts: the brokers' JVMs compile what they run. */
+  /** Carried to and from each broker before anything counts, the same for both: their JVMs compile what they run. */
   warmBytes: number;
+  /** Carried by each path after that, for whatever else is on it. */
+  pathBytes: number;
   loadRounds: number;
   loadBytes: number;
   latencyRounds: number;
@@ -21,13 +23,21 @@ interface Plan {
 }
 
 const FULL: Plan = {
-  warmBytes: 300e6,
+  warmBytes: 1.5e9,
+  pathBytes: 100e6,
   loadRounds: 7,
-  loadBytes: 400e6,
+  loadBytes: 300e6,
   latencyRounds: 15,
-  latencySeconds: 3,
+  latencySeconds: 2,
 };
-const QUICK: Plan = { warmBytes: 60e6, loadRounds: 2, loadBytes: 100e6, latencyRounds: 5, latencySeconds: 1 };
+const QUICK: Plan = {
+  warmBytes: 300e6,
+  pathBytes: 30e6,
+  loadRounds: 2,
+  loadBytes: 100e6,
+  latencyRounds: 5,
+  latencySeconds: 1,
+};
 
 /** What consumers read again and again: it stays in memory. */
 const SOURCE_BYTES = 12e6;
@@ -52,9 +62,11 @@ function inTurn(paths: readonly Path[], round: number): Path[] {
 
 async function measure(play: Player, paths: Path[], plan: Plan, log: BenchOptions['log']): Promise<Samples> {
   const samples: Samples = { loads: [], latencies: [] };
-  await play({ do: 'fill', paths: paths.filter(({ name }) => name.startsWith('internal')), bytes: SOURCE_BYTES }); // prettier-ignore
+  const brokers = paths.filter(({ name }) => name.startsWith('internal'));
+  await play({ do: 'fill', paths: brokers, bytes: SOURCE_BYTES });
   log('warming up');
-  await play({ do: 'load', paths, bytes: plan.warmBytes });
+  await play({ do: 'load', paths: brokers, bytes: plan.warmBytes });
+  await play({ do: 'load', paths, bytes: plan.pathBytes });
   for (let round = 0; round < plan.loadRounds; round++) {
     const load: Round = { do: 'load', paths: inTurn(paths, round), bytes: plan.loadBytes };
     samples.loads.push((await play(load)) as LoadRound);

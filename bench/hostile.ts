@@ -13,9 +13,9 @@ import { runInNamespace } from './support/namespace.ts';
 const INSIDE = join(import.meta.dirname, 'hostile/inside.ts');
 
 /** Runs the benchmark. What it needs is fetched first, since inside the namespace there is no network. */
-export async function run({ quick, log }: BenchOptions): Promise<BenchResult> {
+export async function run({ quick, parts, log }: BenchOptions): Promise<BenchResult> {
   await ensureKafka();
   await ensureTestbed();
   log('building our program as it is shipped');
-  return runInNamespace(INSIDE, [await buildProgram(), ...(quick ? ['--quick'] : [])], log);
+  return runInNamespace(INSIDE, [await buildProgram(), ...(quick ? ['--quick'] : []), ...parts], log);
 }

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- NAME [--json] [--quick]`: runs one benchmark side by side with its peers.
+ * `npm run bench -- NAME [PART…] [--json] [--quick]`: runs one benchmark side by side with its peers; of `hostile` only the attacks that are named.
  * A benchmark is a file beside this one that exports `run`. Ratios compare us with a peer; below 1 we are better.
  */
 import { readdirSync } from 'node:fs';
@@ -9,6 +9,8 @@ import { messageOf } from '../src/ops/errors.ts';
 export interface BenchOptions {
   /** Rougher figures within three minutes. */
   quick: boolean;
+  /** Only these parts of it, for benchmarks that have parts; all, if there are none. */
+  parts: readonly string[];
   log: (line: string) => void;
 }
 
@@ -35,10 +37,10 @@ function print({ ratios, figures }: BenchResult): void {
 async function main(): Promise<number> {
   const options = { json: { type: 'boolean' }, quick: { type: 'boolean' } } as const;
   const { positionals, values } = parseArgs({ options, allowPositionals: true });
-  const [name] = positionals;
+  const [name, ...parts] = positionals;
   if (name === undefined || !NAMES.includes(name)) {
     console.error(
-      `usage: npm run bench -- NAME [--json] [--quick], where NAME is one of ${NAMES.join(', ')}`,
+      `usage: npm run bench -- NAME [PART…] [--json] [--quick], where NAME is one of ${NAMES.join(', ')}`,
     );
     return 2;
   }
@@ -46,7 +48,7 @@ async function main(): Promise<number> {
   const started = Date.now();
   const log = (line: string) =>
     console.error(`[${((Date.now() - started) / 1000).toFixed(0).padStart(4)} s] ${line}`);
-  const result = await bench.run({ quick: values.quick ?? false, log });
+  const result = await bench.run({ quick: values.quick ?? false, parts, log });
   if (values.json) console.log(JSON.stringify(result));
   else print(result);
   return 0;

@@ -38,7 +38,7 @@ export async function run({ quick, log }: BenchOptions): Promise<BenchResult> {
     const objects = await makeWorld(size, authority);
     log(`creating ${objects.length} resources`);
     await create(cluster, objects);
-    const figures = await measure(plane, cluster, size, ports.numbers[0]!, { quick, log });
+    const figures = await measure(plane, cluster, size, ports.numbers[0]!, { quick, log, parts: [] });
     return { ratios: {}, figures: { virtual_clusters: size.proxies * size.clustersEach, ...figures } };
   } finally {
     await cluster.stop();

@@ -5,6 +5,7 @@ import { ensureClusters } from '../test/support/clusters/clusters.ts';
 import { IMAGES } from '../test/support/images/images.ts';
 import type { ImageName } from '../test/support/images/images.ts';
 import { ensureCoreDns } from '../test/support/install/coredns.ts';
+import { ensureHelm } from '../test/support/install/helm.ts';
 import { FORMER_KAFKA_VERSION, KAFKA_VERSION } from '../test/support/install/kafka.ts';
 import { ensureKroxylicious } from '../test/support/install/kroxylicious.ts';
 import { ensureOpenShiftDnsCrd } from '../test/support/install/openshift-dns.ts';
@@ -22,6 +23,7 @@ const STAGES: Record<string, readonly (() => Promise<unknown>)[]> = {
     ensureKroxylicious,
     ensureOpenShiftDnsCrd,
     ensureStrimziCrds,
+    ensureHelm,
   ],
   clusters: [() => ensureClusters(['isthmus', 'kafka', ...(Object.keys(IMAGES) as ImageName[])])],
 };

@@ -1,4 +1,5 @@
 /** Runs test files one by one (or a few at a time) and prints how each ended, and everything about a failure. */
+import { basename } from 'node:path';
 import { run } from 'node:test';
 import { inspect } from 'node:util';
 import { deadlineOf, isGreen, mayRepeat, seconds, totals } from './test-report.ts';
@@ -11,10 +12,14 @@ export interface RunOptions {
   live?: boolean;
   /** Repeat a file that failed, by itself, when all others have ended and if `ISTHMUS_TEST_DEADLINE` leaves the time. */
   again?: boolean;
+  /** How long a file that will be repeated goes on after its first failure: what follows may wait in vain, one test after the other. */
+  graceMs?: number;
   /** Called before files are repeated: what files share with one another, those that are alone go without. */
   alone?: () => void;
   timeoutMs?: number;
 }
+
+const GRACE_MS = 120_000;
 
 /** Where tests by chance get their chance from. */
 const SEED_FILE = new URL('../test/support/seed.ts', import.meta.url).href;
@@ -43,7 +48,8 @@ async function repeat(results: readonly FileResult[], options: RunOptions): Prom
   say('\n▶ once more, one at a time');
   const repeated: FileResult[] = [];
   for (const result of failed) {
-    if (mayRepeat(result, Date.now(), deadline)) repeated.push(await runFile(result.file, options));
+    if (mayRepeat(result, Date.now(), deadline))
+      repeated.push(await runFile(result.file, { ...options, concurrency: 1, again: false }));
     else say(`  - no time is left for ${result.file}`);
   }
   return repeated;
@@ -60,8 +66,13 @@ async function runAll(files: readonly string[], options: RunOptions): Promise<Fi
   return results;
 }
 
-async function runFile(file: string, { live = false, timeoutMs }: RunOptions): Promise<FileResult> {
+async function runFile(file: string, options: RunOptions): Promise<FileResult> {
+  const { live = false, timeoutMs, again = false, graceMs = GRACE_MS } = options;
+  const ended = new AbortController();
   const report: string[] = []; // what the file printed and threw, in order
+  // Lines of several files come in between one another.
+  const tell =
+    options.concurrency > 1 ? (line: string) => say(`${basename(file, '.test.ts')}: ${line}`) : say;
   if (live) say(`\n▶ ${file}`);
   const started = performance.now();
   const stream = run({
@@ -69,10 +80,14 @@ async function runFile(file: string, { live = false, timeoutMs }: RunOptions): P
     concurrency: 1,
     timeout: timeoutMs ?? 15 * 60_000,
     execArgv: ['--import', SEED_FILE],
+    signal: ended.signal,
   });
-  const counts = count(stream, file, live, (line) => (live ? say(line) : report.push(line)));
+  const counts = count(stream, file, live, (line) => (live ? tell(line) : report.push(line)));
+  let grace: NodeJS.Timeout | undefined;
+  if (again) stream.on('test:fail', () => (grace ??= setTimeout(() => ended.abort(), graceMs)));
   stream.resume();
   await new Promise((resolve) => stream.on('end', resolve));
+  clearTimeout(grace);
   const ms = performance.now() - started;
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   const mark = counts.failed > 0 ? '✖' : '✔';
@@ -90,15 +105,16 @@ function count(stream: TestsStream, file: string, live: boolean, tell: (line: st
     if (details.type === 'suite') return;
     counts[skip === undefined ? 'passed' : 'skipped'] += 1;
     if (skip !== undefined) say(`  - skipped: ${name}${typeof skip === 'string' ? ` (${skip})` : ''}`);
-    else if (live) say(`  ✔ ${name} (${seconds(details.duration_ms)})`);
+    else if (live) tell(`  ✔ ${name} (${seconds(details.duration_ms)})`);
   });
   // Those of no test are the runner's own, a summary.
   stream.on('test:diagnostic', ({ message, nesting }) => {
-    if (live && nesting > 0) say(`    ${message}`);
+    if (live && nesting > 0) tell(`    ${message}`);
   });
   stream.on('test:fail', ({ name, details, line }) => {
     // A suite fails with its tests; it counts by itself only when one of its hooks failed.
-    if ((details.error as { failureType?: string }).failureType === 'subtestsFailed') return;
+    const { failureType } = details.error as { failureType?: string };
+    if (failureType === 'subtestsFailed' || (failureType === 'testAborted' && counts.failed > 0)) return;
     counts.failed += 1;
     const cause = inspect(details.error.cause ?? details.error, { depth: 6 });
     tell(`    ✖ ${name} (${file}:${line ?? '?'})\n${cause.replaceAll(/^/gm, '      ')}`);

@@ -84,7 +84,9 @@ async function integration({ words, again }: Request): Promise<Outcome> {
 const RUN: Record<Step, (request: Request) => Outcome | Promise<Outcome>> = {
   format: ({ fix }) => tool('oxfmt/bin/oxfmt', fix ? ['.'] : ['--check', '.']),
   lint: () => tool('oxlint/bin/oxlint', ['--type-aware']),
-  types: () => tool('typescript/bin/tsc', ['-p', '.']),
+  // The console's pages run in a browser, which has other types.
+  types: () =>
+    together(['.', 'src/console/web'].map((project) => tool('typescript/bin/tsc', ['-p', project]))),
   unit: ({ words, again }) =>
     runTestFiles(filesOf('{src,test/unit,test/support,bench,tools}/**/*.test.ts', words), {
       concurrency: availableParallelism(),

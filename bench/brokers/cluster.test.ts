@@ -40,6 +40,7 @@ suite('the cluster of the benchmark', () => {
       manifests.some((one) => one.kind === kind && one.metadata.name === name);
     const pods = manifests.filter(({ kind }) => kind === 'Pod');
     assert.equal(pods.length, NODES.length);
+    const needs = new Set<string>();
     for (const pod of pods) {
       const { volumes, serviceAccountName } = pod['spec'] as {
         volumes: Volume[];
@@ -47,17 +48,24 @@ suite('the cluster of the benchmark', () => {
       };
       assert.ok(has('ServiceAccount', serviceAccountName));
       for (const { configMap, secret, persistentVolumeClaim: claim } of volumes) {
-        if (configMap) assert.ok(has('ConfigMap', configMap.name), configMap.name);
-        if (secret) assert.ok(has('Secret', secret.secretName), secret.secretName);
-        if (claim) assert.ok(has('PersistentVolumeClaim', claim.claimName), claim.claimName);
+        const [kind, name] = configMap
+          ? ['ConfigMap', configMap.name]
+          : secret
+            ? ['Secret', secret.secretName]
+            : ['PersistentVolumeClaim', claim?.claimName];
+        if (name === undefined) continue;
+        assert.ok(has(kind, name), `${kind} ${name}`);
+        needs.add(kind);
       }
       const files = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === pod.metadata.name); // prettier-ignore
       const { format = '' } = (files?.['data'] ?? {}) as Record<string, string>;
       assert.match(format, /\/var\/lib\/kafka/);
     }
+    assert.deepEqual(needs, new Set(['ConfigMap', 'Secret', 'PersistentVolumeClaim']));
   });
 
   test('has topics and users that can be', () => {
+    assert.deepEqual([topics(2).length, users(2).length], [2, 2]);
     for (const topic of topics(2)) assert.equal(read(kafkaTopic, topic).problem, undefined);
     for (const user of users(2)) assert.deepEqual(wantedUser(read(kafkaUser, user).resource!).faults, []);
   });

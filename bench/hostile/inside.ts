@@ -1,4 +1,4 @@
-/** The benchmark itself, to be run in a network namespace of its own. The first argument is our program. Prints one line of JSON. */
+/** The benchmark itself, to be run in a network namespace of its own: `inside.ts PROGRAM [--quick] [ATTACK…]`. Prints one line of JSON. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,24 +11,25 @@ import { startKafka } from '../../test/support/kafka.ts';
 import type { KafkaCluster } from '../../test/support/kafka.ts';
 import { workspace } from '../../test/support/workspace.ts';
 import type { BenchResult } from '../main.ts';
-import { median } from '../proxy/figures.ts';
 import { processTree, residentBytes } from '../proxy/usage.ts';
 import { prepareNetwork } from '../support/namespace.ts';
 import { ATTACK_NAMES } from './attacks.ts';
 import type { AttackName, Ports } from './attacks.ts';
 import { attackDns } from './dns.ts';
 import { produceSteadily } from './neighbour.ts';
-import type { Noticed, Producing } from './neighbour.ts';
-import { report } from './report.ts';
-import type { Trial } from './report.ts';
+import type { Producing } from './neighbour.ts';
+import { createTrials, p99Of, report } from './report.ts';
+import type { Trial, Trials } from './report.ts';
 
 interface Plan {
   seconds: number;
   rounds: number;
+  /** Whether an attack was asked for. */
+  has: (attack: string) => boolean;
 }
 
-const FULL: Plan = { seconds: 8, rounds: 3 };
-const QUICK: Plan = { seconds: 4, rounds: 1 };
+const FULL = { seconds: 8, rounds: 3 };
+const QUICK = { seconds: 4, rounds: 1 };
 const ATTACKER = join(import.meta.dirname, 'attacker.ts');
 
 const MANAGEMENT = 9190;
@@ -136,6 +137,9 @@ async function startProxy(program: string, config: object): Promise<Server> {
   return server;
 }
 
+/** So that an attack is well under way: a bomb takes a while to pack. */
+const HEAD_START_MS = 2000;
+
 /** The neighbour's work with something going on beside it; and the most memory that the proxy had meanwhile. */
 async function during(
   server: Server,
@@ -148,7 +152,7 @@ async function during(
   const end = begin();
   const watching = setInterval(() => (peak = Math.max(peak, residentBytes(server.pid))), 200);
   try {
-    await delay(2000); // so that it is well under way: a bomb takes a while to pack
+    await delay(HEAD_START_MS);
     const noticed = await produceSteadily(neighbour, seconds);
     return { noticed, rssMb: { before: before / 1e6, peak: peak / 1e6 } };
   } finally {
@@ -164,11 +168,11 @@ function startAttacker(name: AttackName): () => void {
   return () => void child.kill('SIGKILL');
 }
 
-/** No attack, but what one may lead to: a worker that does nothing any more. */
+/** No attack, but what one may lead to: a worker that does nothing any more, while the neighbour is at work. */
 function stopWorker({ pid }: Server): () => void {
-  const workers = processTree(pid).slice(1);
-  process.kill(workers[0]!, 'SIGSTOP');
-  return () => {};
+  const stop = () => process.kill(processTree(pid)[1]!, 'SIGSTOP');
+  const timer = setTimeout(stop, HEAD_START_MS + 1000);
+  return () => clearTimeout(timer);
 }
 
 const describe = ({ noticed, rssMb }: Trial) =>
@@ -190,36 +194,44 @@ function neighboursOf(kafka: KafkaCluster): Record<'plain' | 'named' | 'sealed',
   };
 }
 
-async function attackProxy(program: string, { seconds, rounds }: Plan): Promise<Map<string, Trial[]>> {
+/** Attacks that a neighbour is asked about who comes by the same way, too. */
+const SAME_WAY = [
+  ['client_hello', 'named'],
+  ['bomb', 'sealed'],
+  ['bomb_accepted', 'sealed'],
+] as const;
+
+async function attackProxy(program: string, { seconds, rounds, has }: Plan): Promise<Trials> {
   await using kafka = await startKafka({ heapMb: 512 });
   for (const topic of ['neighbour', 'neighbour-named', 'neighbour-sealed', 'sealed'])
     await kafka.createTopic(topic);
   const evil = await startEvil();
   const server = await startProxy(program, proxyConfig(kafka, evil.port));
-  const trials = new Map<string, Trial[]>();
-  const { plain, named, sealed } = neighboursOf(kafka);
-  const put = async (name: string, begin: () => () => void, neighbour = plain) => {
+  const trials = createTrials();
+  const neighbours = neighboursOf(kafka);
+  const put = async (name: string, begin: () => () => void, neighbour = neighbours.plain) => {
     const trial = await during(server, seconds, begin, neighbour);
-    trials.set(name, [...(trials.get(name) ?? []), trial]);
+    trials.add(name, trial);
     log(`  ${name.padEnd(14)} ${describe(trial)}`);
     await delay(1000);
   };
   try {
-    for (const each of [plain, named, sealed]) await during(server, seconds, () => () => {}, each); // warms up
+    for (const each of Object.values(neighbours)) await during(server, seconds, () => () => {}, each); // warms up
     for (let round = 0; round < rounds; round++) {
       log(`round ${round + 1} of ${rounds}`);
-      for (const name of ATTACK_NAMES) {
+      for (const name of ATTACK_NAMES.filter(has)) {
         await put('none', () => () => {});
         await put(name, () => startAttacker(name));
       }
-      await put('none@named', () => () => {}, named);
-      await put('client_hello@named', () => startAttacker('client_hello'), named);
-      await put('none@sealed', () => () => {}, sealed);
-      for (const name of ['bomb', 'bomb_accepted'] as const)
-        await put(`${name}@sealed`, () => startAttacker(name), sealed);
+      for (const [name, way] of SAME_WAY.filter(([attack]) => has(attack))) {
+        await put(`none@${way}`, () => () => {}, neighbours[way]);
+        await put(`${name}@${way}`, () => startAttacker(name), neighbours[way]);
+      }
     }
-    await put('none', () => () => {});
-    await put('stopped_worker', () => stopWorker(server));
+    if (has('stopped_worker')) {
+      await put('none', () => () => {});
+      await put('stopped_worker', () => stopWorker(server));
+    }
   } finally {
     evil.child.kill('SIGKILL');
     await server.stop('SIGKILL');
@@ -229,15 +241,18 @@ async function attackProxy(program: string, { seconds, rounds }: Plan): Promise<
 
 async function main(plan: Plan, program: string): Promise<BenchResult> {
   await prepareNetwork();
-  const proxy = await attackProxy(program, plan);
-  const dns = await attackDns(program, plan, log);
-  const calm = (trials: readonly Trial[] = []) =>
-    median(trials.map(({ noticed }: { noticed: Noticed }) => noticed.p99));
-  log(
-    `p99 without attack: proxy ${calm(proxy.get('none')).toFixed(1)} ms, DNS ${calm(dns.get('none')).toFixed(1)} ms`,
-  );
+  const { has } = plan;
+  const proxy = [...ATTACK_NAMES, 'stopped_worker'].some(has)
+    ? await attackProxy(program, plan)
+    : createTrials();
+  const dns = has('delegations') ? await attackDns(program, plan, log) : createTrials();
+  for (const [server, trials] of Object.entries({ proxy, dns }))
+    if (trials.size > 0) log(`p99 without attack, ${server}: ${p99Of(trials.get('none')).toFixed(1)} ms`);
   return report(proxy, dns, { proxy: BUDGET_BYTES });
 }
 
-const result = await main(process.argv.includes('--quick') ? QUICK : FULL, process.argv[2]!);
+const [program, ...rest] = process.argv.slice(2);
+const attacks = rest.filter((word) => word !== '--quick');
+const has = (attack: string) => attacks.length === 0 || attacks.includes(attack);
+const result = await main({ ...(rest.includes('--quick') ? QUICK : FULL), has }, program!);
 process.stdout.write(`${JSON.stringify(result)}\n`);

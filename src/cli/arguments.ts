@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import { InvalidArgumentError, Option } from 'commander';
+import { duration } from '../ops/duration.ts';
 import { PACKAGE_NAME } from '../ops/filter-module.ts';
 import { LOG_LEVELS } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
@@ -14,6 +15,13 @@ export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('a port is 0 to 65535.');
   return port;
+}
+
+/** Reads `90s` or `5m`, as milliseconds. */
+export function parseDuration(text: string): number {
+  const parsed = duration.safeParse(text);
+  if (!parsed.success) throw new InvalidArgumentError('a duration such as 90s or 5m.');
+  return parsed.data;
 }
 
 /** Reads a whole number of at least one. */
@@ -33,13 +41,35 @@ export function parseList(text: string): string[] {
   return [...new Set(words)];
 }
 
+/** What can be a part of a DNS name. */
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 /** Reads the name of a namespace. */
 export function parseNamespace(text: string): string {
-  if (text.length > 63 || !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(text))
+  if (!LABEL.test(text))
     throw new InvalidArgumentError(
       `"${text}" cannot be a namespace: at most 63 lower-case letters, digits and hyphens inside.`,
     );
   return text;
+}
+
+/** Reads the id of a cluster, which is a part of DNS names. */
+export function parseClusterId(text: string): string {
+  if (!LABEL.test(text))
+    throw new InvalidArgumentError(
+      `"${text}" cannot be the id of a cluster: at most 63 lower-case letters, digits and hyphens inside.`,
+    );
+  return text;
+}
+
+/** As many as a status has. */
+const MAX_CLUSTERS = 8;
+
+/** Reads ids of clusters. */
+export function parseClusterIds(text: string): string[] {
+  const ids = parseList(text).map(parseClusterId);
+  if (ids.length > MAX_CLUSTERS) throw new InvalidArgumentError(`at most ${MAX_CLUSTERS}.`);
+  return ids;
 }
 
 /**

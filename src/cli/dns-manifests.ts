@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { stringify } from 'yaml';
 import type { DelegationSettings } from '../control/discover/delegation/settings.ts';
 import type { DiscoverSettings } from '../control/discover/settings.ts';
 import type { Manifest } from '../control/install/objects.ts';
@@ -15,6 +14,8 @@ interface ManifestFlags {
   namespace: string;
   image: string;
   replicas: number;
+  crds?: boolean;
+  podMonitor?: boolean;
 }
 
 /** `isthmus dns manifests`: prints what runs the DNS server in a cluster; it touches no cluster itself. */
@@ -26,25 +27,69 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
     .option('-n, --namespace <name>', 'where it runs; it must be there', parseNamespace, 'isthmus-system')
     .option('--image <reference>', 'the container image', parseImage, `isthmus:${VERSION}`)
     .option('--replicas <n>', 'how many pods answer', parseCount, 2)
+    .option('--crds', 'also the CRDs of ServiceExport and ServiceImport')
+    .option('--pod-monitor', 'also a PodMonitor, for a cluster with the Prometheus operator')
     .action(async (_flags: object, command: Command) => {
-      const { config: file, ...options } = command.optsWithGlobals<ManifestFlags>();
-      const { loadDnsCommandConfig } = await import('./dns-config.ts');
-      const { TSIG_DIRECTORY, dnsManifests } = await import('../control/discover/install.ts');
-      const { dns, kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
-      const isMounted = (path: string) => path.startsWith(`${TSIG_DIRECTORY}/`);
-      for (const path of filesOf(dns, kubernetes).filter((one) => !isMounted(one)))
-        terminal.err(
-          `isthmus: ${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets\n`,
-        );
-      const { import: imports, importNamespace, reach = 'pods' } = kubernetes ?? {};
-      const config = readFileSync(file, 'utf8');
-      const tsig = dns.tsigKeys.some(({ secretFile }) => isMounted(secretFile));
-      const manifests = dnsManifests({ ...options, imports, importNamespace, reach, tsig, config }).map(
-        rolledBy(config),
-      );
-      manifests.push(...(await delegationRights(kubernetes?.delegation, options.namespace)));
-      for (const item of manifests) terminal.out(`---\n${stringify(item, { aliasDuplicateObjects: false })}`);
+      const {
+        config: file,
+        crds = false,
+        podMonitor = false,
+        ...options
+      } = command.optsWithGlobals<ManifestFlags>();
+      const warn = (text: string) => terminal.err(`isthmus: ${text}\n`);
+      const manifests = await manifestsOfConfig(file, options, warn);
+      const monitor = podMonitor ? [await dnsMonitor(options.namespace)] : [];
+      const items = [...(crds ? await multiClusterCrds() : []), ...manifests, ...monitor];
+      const { yamlOf } = await import('../control/install/objects.ts');
+      terminal.out(yamlOf(items));
     });
+}
+
+async function dnsMonitor(namespace: string): Promise<Manifest> {
+  const { DNS_COMPONENT, DNS_NAME } = await import('../control/discover/install.ts');
+  const { partMonitor } = await import('../control/install/pod-monitor.ts');
+  return partMonitor(DNS_COMPONENT, DNS_NAME, namespace);
+}
+
+/** What runs the DNS server with the configuration in this file. */
+export async function manifestsOfConfig(
+  file: string,
+  options: Omit<ManifestFlags, 'config' | 'crds' | 'podMonitor'>,
+  warn: (text: string) => void = () => {},
+): Promise<Manifest[]> {
+  const { loadDnsCommandConfig } = await import('./dns-config.ts');
+  const { TSIG_DIRECTORY } = await import('../control/discover/install.ts');
+  const { dns, kubernetes } = loadDnsCommandConfig(file, {}); // an error here is one that the pods would die of
+  const isMounted = (path: string) => path.startsWith(`${TSIG_DIRECTORY}/`);
+  for (const path of filesOf(dns, kubernetes).filter((one) => !isMounted(one)))
+    warn(
+      `${file} names ${path}, which the pods do not have unless you mount it there; records can stand in the configuration itself, and clusters be joined by Secrets`,
+    );
+  const tsig = dns.tsigKeys.some(({ secretFile }) => isMounted(secretFile));
+  return manifestsOf(readFileSync(file, 'utf8'), kubernetes, { ...options, tsig });
+}
+
+/** What runs the DNS server with the configuration in this text, of which one section was read already. */
+export async function manifestsOf(
+  config: string,
+  kubernetes: DiscoverSettings | undefined,
+  options: Omit<ManifestFlags, 'config' | 'crds' | 'podMonitor'> & { tsig?: boolean },
+): Promise<Manifest[]> {
+  const { dnsManifests } = await import('../control/discover/install.ts');
+  const { import: imports, importNamespace, reach = 'pods' } = kubernetes ?? {};
+  const manifests = dnsManifests({ ...options, imports, importNamespace, reach, config });
+  return [
+    ...manifests.map(rolledBy(config)),
+    ...(await delegationRights(kubernetes?.delegation, options.namespace)),
+  ];
+}
+
+/** The kinds that exports and imports are of. */
+async function multiClusterCrds(): Promise<object[]> {
+  const { crdOf } = await import('../resources/crd.ts');
+  const { serviceExport } = await import('../resources/multicluster/service-export.ts');
+  const { serviceImport } = await import('../resources/multicluster/service-import.ts');
+  return [serviceExport, serviceImport].map((kind) => crdOf(kind));
 }
 
 /** Pods read the configuration when they start: another configuration has to make other pods. */

@@ -9,6 +9,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 const CODE_OF: Partial<Record<ErrorCode, ExitCode>> = {
   USAGE: EXIT.usage,
   CLUSTER_UNREACHABLE: EXIT.unreachable,
+  CONSOLE_UNREACHABLE: EXIT.unreachable,
 };
 
 /** Turns whatever a command threw into lines for stderr and an exit code. */

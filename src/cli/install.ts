@@ -1,19 +1,25 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stringify } from 'yaml';
+import type { Crds } from '../control/install/installation.ts';
+import type { Toleration } from '../control/install/manifests.ts';
 import type { Manifest } from '../control/install/objects.ts';
 import type { OperatorRoad } from '../control/roads.ts';
+import { LOG_LEVELS } from '../ops/log.ts';
+import type { LogLevel } from '../ops/log.ts';
 import { VERSION } from '../ops/version.ts';
 import type { ForeignProject } from '../resources/kind.ts';
 import { parseCount, parseImage, parseList, parseNamespace } from './arguments.ts';
 import {
+  clusterIdOption,
   externalDnsOption,
   filterModulesOption,
   kafkaImageOption,
   namespacesOption,
+  probeFromOption,
   probeNetworksOption,
   probeResolverOption,
   roadsOption,
 } from './operator.ts';
+import { nodeSelectorOption, pullSecretsOption, tolerationOption } from './pod-options.ts';
 import type { Terminal } from './terminal.ts';
 
 interface InstallFlags {
@@ -24,16 +30,23 @@ interface InstallFlags {
   watchNamespaces: string[];
   filterModules: string[];
   kafkaImage: Record<string, string>;
+  clusterId?: string;
   probeResolver?: string;
   probeNetworks?: string[];
+  probeFrom?: string[];
   externalDnsMetrics?: string;
   podMonitor?: boolean;
+  console?: boolean;
+  proxyImage?: string;
+  clusterDomain?: string;
+  logLevel?: LogLevel;
+  imagePullSecrets?: { name: string }[];
+  nodeSelector?: Record<string, string>;
+  tolerations?: Toleration[];
+  priorityClassName?: string;
   output: 'yaml' | 'json';
   crds: Crds;
 }
-
-/** The projects whose CRDs are printed beside ours; or none at all. */
-type Crds = readonly ForeignProject[] | 'none';
 
 const PROJECTS = ['strimzi', 'redpanda', 'external-dns', 'mcs'] as const satisfies ForeignProject[];
 
@@ -61,39 +74,36 @@ export function installCommand(terminal: Terminal): Command {
     .addOption(namespacesOption('look only into these, which must be there, and have rights nowhere else'))
     .addOption(filterModulesOption())
     .addOption(kafkaImageOption())
+    .addOption(clusterIdOption())
     .addOption(probeResolverOption())
     .addOption(probeNetworksOption())
+    .addOption(probeFromOption())
     .addOption(externalDnsOption())
     .option(
       '--pod-monitor',
-      'also a PodMonitor, for a cluster with the Prometheus operator: metrics of brokers',
+      'also PodMonitors, for a cluster with the Prometheus operator: metrics of the operator and of brokers',
     )
+    .option('--console', 'also the console, for all who log in with a token of the cluster')
+    .option('--proxy-image <reference>', 'what proxies run (default: the same image)', parseImage)
+    .option('--cluster-domain <name>', 'the domain of the cluster’s Services (default: cluster.local)')
+    .addOption(
+      new Option('--log-level <level>', 'how much the operator logs (default: info)').choices(LOG_LEVELS),
+    )
+    .addOption(pullSecretsOption())
+    .addOption(nodeSelectorOption())
+    .addOption(tolerationOption())
+    .option('--priority-class-name <name>', 'the PriorityClass of the operator’s pods')
     .addOption(crdsOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .action(
-      async ({ crds, output, kafkaImage: kafkaImages, podMonitor: isMonitored, ...flags }: InstallFlags) => {
-        const options = { ...flags, kafkaImages };
-        const { operatorManifests } = await import('../control/install/manifests.ts');
-        const { personaManifests } = await import('../control/install/personas.ts');
-        const { filterProtection } = await import('../control/install/protected-filters.ts');
-        const { infrastructurePolicy } = await import('../control/install/infrastructure-policy.ts');
-        const { crdOf } = await import('../resources/crd.ts');
-        const { kindsToInstall } = await import('../resources/registry.ts');
-        const { ROADS } = await import('../resources/kind.ts');
-        const kinds = crds === 'none' ? [] : kindsToInstall(ROADS, crds);
-        // Of the whole cluster, too, and about the kinds.
-        const aboutKinds =
-          crds === 'none' ? [] : [...infrastructurePolicy(), ...personaManifests(), ...filterProtection()];
-        const { podMonitor } = await import('../control/install/pod-monitor.ts');
-        const monitors = isMonitored ? [podMonitor(flags.namespace, flags.watchNamespaces)] : [];
-        const operator = operatorManifests(options).filter(isOurs);
-        const items = [...kinds.map(crdOf), ...aboutKinds, ...operator, ...monitors];
+      async ({ crds, output, kafkaImage: kafkaImages, podMonitor, console, ...flags }: InstallFlags) => {
+        const { installation } = await import('../control/install/installation.ts');
+        const { yamlOf } = await import('../control/install/objects.ts');
+        const choice = { crds, podMonitor: podMonitor ?? false, console: console ?? false };
+        const items = installation({ ...flags, kafkaImages }, choice).filter(isOurs);
         if (output === 'json')
           terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
-        else
-          terminal.out(
-            items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join(''),
-          );
+        else terminal.out(yamlOf(items));
       },
     );
 }

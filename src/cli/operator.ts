@@ -1,10 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_ROADS, OPERATOR_ROADS } from '../control/roads.ts';
 import type { OperatorRoad } from '../control/roads.ts';
+import type { TargetSettings } from '../control/targets/settings.ts';
+import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
 import {
   logLevelOption,
+  parseClusterId,
+  parseClusterIds,
   parseList,
   parseNamespace,
   parseNamespaces,
@@ -34,7 +38,9 @@ interface OperatorFlags {
   kafkaImage: Record<string, string>;
   probeResolver?: string;
   probeNetworks?: string[];
+  probeFrom?: string[];
   externalDnsMetrics?: string;
+  clusterId?: string;
 }
 
 /** `isthmus operator`: the control plane, in a cluster or beside it. */
@@ -59,6 +65,7 @@ export function operatorCommand(_terminal: Terminal): Command {
       'the bearer token that /metrics takes (default: /metrics is for this machine alone)',
     )
     .option('--proxy-image <reference>', 'what proxies run (default: $ISTHMUS_IMAGE)')
+    .addOption(clusterIdOption())
     .option('--cluster-domain <name>', 'the domain of the cluster’s Services', 'cluster.local')
     .addOption(
       namespacesOption('look for resources, and for what they refer to, only in these, separated by commas'),
@@ -67,6 +74,7 @@ export function operatorCommand(_terminal: Terminal): Command {
     .addOption(kafkaImageOption())
     .addOption(probeResolverOption())
     .addOption(probeNetworksOption())
+    .addOption(probeFromOption())
     .addOption(externalDnsOption())
     .addOption(logLevelOption())
     .action(async (flags: OperatorFlags) => {
@@ -74,16 +82,27 @@ export function operatorCommand(_terminal: Terminal): Command {
       const stopped = untilStopped(); // from the start on: a pod may be told to go before it has come up
       const log = createLog(flags.logLevel, { role: 'operator' });
       const { proxyChecks } = await import('../store/proxy-checks.ts');
+      const targets = await targetSettings(flags.clusterId);
       const operator = await startOperator({
         ...flags,
         kafkaImages: flags.kafkaImage,
         identity: process.env.POD_NAME,
         checks: proxyChecks,
+        targets,
         log,
       });
       log.info({ signal: await stopped }, 'stopping');
       await operator.stop();
     });
+}
+
+/** What the environment says of other clusters. */
+async function targetSettings(clusterId: string | undefined): Promise<TargetSettings> {
+  const { readTargetSettings } = await import('../control/targets/settings.ts');
+  const given = clusterId === undefined ? {} : { STRIMZI_CENTRAL_CLUSTER_ID: clusterId };
+  const result = readTargetSettings({ ...process.env, ...given });
+  if ('faults' in result) throw new IsthmusError('CONFIG_INVALID', result.faults.join('\n'));
+  return result.settings;
 }
 
 /** The `--roads` option. */
@@ -120,6 +139,14 @@ export function kafkaImageOption(): Option {
     .default({}, 'apache/kafka:<version>');
 }
 
+/** The `--cluster-id` option. */
+export function clusterIdOption(): Option {
+  return new Option(
+    '--cluster-id <id>',
+    'what node pools call the operator’s own cluster (default: $STRIMZI_CENTRAL_CLUSTER_ID, then local)',
+  ).argParser(parseClusterId);
+}
+
 /** The `--probe-resolver` option. */
 export function probeResolverOption(): Option {
   return new Option(
@@ -134,6 +161,14 @@ export function probeNetworksOption(): Option {
     '--probe-networks <list>',
     'networks of loopback, link-local or metadata addresses at which brokers are probed all the same (default: none)',
   ).argParser(parseNetworks);
+}
+
+/** The `--probe-from` option. */
+export function probeFromOption(): Option {
+  return new Option(
+    '--probe-from <list>',
+    'joined clusters from which exposed brokers are looked at, too (default: none)',
+  ).argParser(parseClusterIds);
 }
 
 /** The `--external-dns-metrics` option. */

@@ -53,6 +53,8 @@ suite('the program', () => {
       ['install', '--kafka-image', 'latest=apache/kafka'],
       ['install', '--probe-resolver', 'dns.example.com'],
       ['install', '--probe-networks', '127.0.0.1/33'],
+      ['install', '--probe-from', 'East'],
+      ['install', '--probe-from', 'a,b,c,d,e,f,g,h,i'],
       ['install', '--external-dns-metrics', 'external-dns.dns:7979'],
       ['install', '--crds', ''],
       ['install', '--crds', 'stirmzi'],
@@ -79,8 +81,12 @@ suite('the program', () => {
       '192.0.2.53:5353',
       '--probe-networks',
       '127.0.0.0/8,fe80::1',
+      '--probe-from',
+      'east,west',
       '--external-dns-metrics',
       'http://dns.test:7979/metrics',
+      '--cluster-id',
+      'hub',
     ];
     const images = ['4.3.1=r.test/kafka:a', '4.2.1=r.test/kafka:b'].flatMap((one) => ['--kafka-image', one]);
     const { out } = await isthmus(
@@ -100,12 +106,14 @@ suite('the program', () => {
       '--kafka-image=4.2.1=r.test/kafka:b',
       '--probe-resolver=192.0.2.53:5353',
       '--probe-networks=127.0.0.0/8,fe80::1',
+      '--probe-from=east,west',
       '--external-dns-metrics=http://dns.test:7979/metrics',
+      '--cluster-id=hub',
     ])
       assert.ok(deployment.includes(JSON.stringify(flag)), flag);
     assert.ok(items.some(({ kind }) => kind === 'PodMonitor'));
     const { out: usual } = await isthmus('install', '-o', 'json');
-    assert.doesNotMatch(usual, /PodMonitor|--kafka-image|--probe-resolver|--external-dns/);
+    assert.doesNotMatch(usual, /"PodMonitor"|isthmus-console|--kafka-image|--probe-resolver|--external-dns/);
   });
 
   test('the help of a command below another one has the options of that one', async () => {
@@ -180,6 +188,7 @@ suite('the program', () => {
     assert.deepEqual(pods.resources.toSorted(), [
       'events',
       'kafkaanchors',
+      'kafkaanchors/status',
       'nodes',
       'pods',
       'strimzipodsets',

@@ -1,18 +1,29 @@
 import { Command } from 'commander';
+import { PROBE_TASK } from '../ops/probe-task.ts';
 import { VERSION } from '../ops/version.ts';
 import { analyzeCommand } from './analyze.ts';
 import { checkCommand } from './check.ts';
 import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
 import { configCommand } from './config.ts';
+import { consoleCommand } from './console/console-command.ts';
 import { describeCommand } from './view/describe-command.ts';
 import { dnsCommand } from './dns.ts';
 import { explainFailure } from './exit.ts';
 import { explainCommand } from './explain.ts';
 import { getCommand } from './view/get-command.ts';
 import { installCommand } from './install.ts';
+import { clustersCommand } from './join/clusters-command.ts';
+import { joinCommand } from './join/join-command.ts';
+import { leaveCommand } from './join/leave-command.ts';
+import { meshCommand } from './join/mesh-command.ts';
+import { moveCommand } from './move/move-command.ts';
 import { operatorCommand } from './operator.ts';
-import { probeCommand } from './probe.ts';
+import { probeCommand } from './probe/probe-command.ts';
+import { runProbeTask } from './probe/task.ts';
 import { proxyCommand } from './proxy.ts';
+import { convertCommand } from './convert/convert-command.ts';
+import { resealCommand } from './reseal/reseal-command.ts';
+import { tapCommand } from './console/tap-command.ts';
 import { statusCommand } from './view/status-command.ts';
 import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
@@ -26,13 +37,22 @@ const COMMANDS = [
   proxyCommand,
   dnsCommand,
   installCommand,
+  joinCommand,
+  leaveCommand,
+  meshCommand,
+  clustersCommand,
+  moveCommand,
   analyzeCommand,
+  convertCommand,
   probeCommand,
+  resealCommand,
   checkCommand,
   statusCommand,
   getCommand,
   describeCommand,
   treeCommand,
+  consoleCommand,
+  tapCommand,
   explainCommand,
   configCommand,
   completionCommand,
@@ -67,6 +87,7 @@ export async function runProgram(
   try {
     const program = createProgram(terminal);
     if (args[0] === COMPLETE) await printCompletions(program, args.slice(1), terminal);
+    else if (args[0] === PROBE_TASK) await runProbeTask(args.slice(1));
     else await program.parseAsync(args, { from: 'user' });
     return terminal.exitCode;
   } catch (thrown) {

@@ -1,17 +1,23 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import type { Console } from '../console/server.ts';
+import { IsthmusError } from '../ops/errors.ts';
 import { createLog } from '../ops/log.ts';
-import type { LogLevel } from '../ops/log.ts';
+import type { Log, LogLevel } from '../ops/log.ts';
 import type { Listing } from '../store/local-plan.ts';
-import type { UpState } from '../store/up.ts';
+import type { Up, UpState } from '../store/up.ts';
 import { logLevelOption, parsePort } from './arguments.ts';
 import { render } from './output.ts';
 import { untilStopped } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 
 interface UpFlags {
-  filename: string;
+  filename?: string;
+  example?: string;
   kafka?: string;
   port?: number;
+  console: boolean;
+  consolePort?: number;
+  dnsPort?: number;
   logLevel: LogLevel;
 }
 
@@ -21,26 +27,86 @@ export function upCommand(terminal: Terminal): Command {
     .description(
       'serve a folder of resources on this machine, no Kubernetes needed; follows changes of the files',
     )
-    .requiredOption('-f, --filename <folder>', 'the folder with YAML files')
+    .option('-f, --filename <folder>', 'the folder with YAML files')
+    .addOption(
+      new Option(
+        '--example <name>',
+        'run an example, from a copy in this folder; `list` lists them',
+      ).conflicts('filename'),
+    )
     .option('--kafka <host:port>', 'use this Kafka where an embedded one is asked for', parseBootstrap)
     .option('--port <port>', 'where the ports of clusterIP ingresses begin', parseListenPort)
+    .option('--console-port <port>', 'where the console is (default: 9080, or any that is free)', parsePort)
+    .option('--no-console', 'serve no console')
+    .option(
+      '--dns-port <port>',
+      'where names are answered for (default: 9053, or any that is free)',
+      parsePort,
+    )
     .addOption(logLevelOption('warn'))
-    .action(async ({ filename, logLevel, kafka, port }: UpFlags) => {
+    .action(async ({ logLevel, kafka, port, dnsPort, ...flags }: UpFlags) => {
       const { startUp } = await import('../store/up.ts');
+      const folder = await folderOf(flags, terminal);
       const stopped = untilStopped();
+      const log = createLog(logLevel, { role: 'up' });
       const up = await startUp({
-        folder: filename,
+        folder,
         kafka,
         port,
-        log: createLog(logLevel, { role: 'up' }),
+        dnsPort,
+        log,
         onChange: (state) => terminal.out(describe(state)),
         onProgress: (line) => terminal.err(`isthmus: ${line}\n`),
       });
+      const console = flags.console ? await openConsole(up, folder, flags.consolePort, log) : undefined;
+      terminal.out(placesText(up, console?.url));
       terminal.err('isthmus: edit the files and the change takes effect; Ctrl-C stops everything\n');
       await stopped;
       terminal.err('isthmus: stopping …\n');
+      await console?.close();
       await up.stop();
     });
+}
+
+/** The folder that was named, or that the example is copied to. */
+async function folderOf(
+  { filename, example }: Pick<UpFlags, 'filename' | 'example'>,
+  terminal: Terminal,
+): Promise<string> {
+  if (filename !== undefined) return filename;
+  if (example === undefined)
+    throw new IsthmusError(
+      'USAGE',
+      'name a folder with -f, or an example with --example (`list` lists them)',
+    );
+  const { copyExample } = await import('../store/examples.ts');
+  const folder = `isthmus-${example}`;
+  const isNew = (await copyExample(example, folder)) === 'copied';
+  terminal.err(`isthmus: ${isNew ? 'copied the example to' : 'serving what is in'} ${folder}\n`);
+  return folder;
+}
+
+const CONSOLE_PORT = 9080;
+
+/** A port that was asked for is used or refused; the usual one may be another program's. */
+async function openConsole(up: Up, folder: string, port: number | undefined, log: Log): Promise<Console> {
+  const { localSource } = await import('../console/local-source.ts');
+  const { serveConsole } = await import('../console/server.ts');
+  const serve = (at: number) => serveConsole({ source: localSource(up, folder), log, port: at });
+  return port === undefined ? serve(CONSOLE_PORT).catch(() => serve(0)) : serve(port);
+}
+
+/** Where to look, and where to ask. */
+export function placesText({ names }: Pick<Up, 'names'>, console: string | undefined): string {
+  const dns = names.endpoint();
+  return [
+    ...(dns
+      ? [`Names are answered for at ${dns.address} port ${dns.port}: ${names.zones().join(', ')}`]
+      : []),
+    ...(console === undefined ? [] : [`The console: ${console}`]),
+  ]
+    .map((line) => `\n${line}\n`)
+    .join('');
 }
 
 const COLUMNS = {

@@ -2,6 +2,7 @@ import { createCluster } from '../kube/cluster.ts';
 import type { Cluster } from '../kube/cluster.ts';
 import { loadConnection } from '../kube/http/kubeconfig.ts';
 import type { Election } from '../kube/controller/lease.ts';
+import { messageOf } from '../ops/errors.ts';
 import { createHealth } from '../ops/health.ts';
 import type { Log } from '../ops/log.ts';
 import { serveManagement } from '../ops/management.ts';
@@ -9,9 +10,11 @@ import { createMetrics, metricsText } from '../ops/metrics.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
+import { STRETCH_RIGHTS, VANTAGE_RIGHTS, worksElsewhere } from './install/rbac.ts';
 import type { CertificateTimes } from './brokers/certificates/policy.ts';
 import { followExternalDns } from './brokers/probe/external-dns.ts';
 import { kafkaRoad } from './brokers/road.ts';
+import type { Vantages } from './brokers/vantage/reconcile.ts';
 import { workAsLeader } from './kernel/leader.ts';
 import type { Work } from './kernel/leader.ts';
 import { LOCAL } from './kernel/plan.ts';
@@ -23,6 +26,10 @@ import type { AskPod } from './proxy/pods/pod-client.ts';
 import { proxyRoad } from './proxy/road.ts';
 import { redpandaRoad } from './redpanda/road.ts';
 import type { OperatorRoad } from './roads.ts';
+import { reportTargets } from './targets/report.ts';
+import type { TargetSettings } from './targets/settings.ts';
+import { openTargets } from './targets/targets.ts';
+import type { JoinedTargets } from './targets/targets.ts';
 
 export interface OperatorOptions {
   roads: readonly OperatorRoad[];
@@ -47,8 +54,12 @@ export interface OperatorOptions {
   probeResolver?: string | undefined;
   /** Networks of loopback, link-local and metadata addresses that are probed all the same; none if left out. */
   probeNetworks?: readonly string[] | undefined;
+  /** Joined clusters from which exposed brokers are looked at, too; none if left out. */
+  probeFrom?: readonly string[] | undefined;
   /** Where external-dns tells its metrics, by HTTP; they are not read if left out. */
   externalDnsMetrics?: string | undefined;
+  /** What the environment says of other clusters; nothing if left out. Those that were joined are found by their Secrets. */
+  targets?: TargetSettings | undefined;
   /** How long certificates of Kafka clusters live, whatever their resources say: for tests. */
   certificateTimes?: CertificateTimes | undefined;
   /** npm packages that filters of all proxies may come from. */
@@ -70,9 +81,10 @@ export interface Operator {
 export async function startOperator(options: OperatorOptions): Promise<Operator> {
   const { log, roads } = options;
   const connection = loadConnection({ file: options.kubeconfig, context: options.context });
-  const cluster = createCluster({ name: LOCAL, connection, log });
+  const cluster = createCluster({ name: options.targets?.central ?? LOCAL, connection, log });
   const namespace = options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace;
   const metrics = createMetrics();
+  const targets = targetsOf({ ...options, namespace }, cluster);
   const health = createHealth();
   health.ready('kubernetes', () => {
     const reach = cluster.reachability;
@@ -92,30 +104,77 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     name: OPERATOR_NAME,
     identity: options.identity,
     work: [
-      ...roads.map((road) => workOf(road, { ...options, namespace }, cluster, metrics)),
+      ...roads.map((road) => workOf(road, { ...options, namespace }, { cluster, targets, metrics })),
       ...externalDnsWork(options, metrics),
+      ...(targets ? [(signal: AbortSignal) => targets.watch(signal)] : []),
     ],
     log,
   });
   reportLeadership(metrics, election);
   reportRequests(metrics, cluster);
+  if (targets) reportTargets(targets, metrics);
   return {
     managementPort: management.port,
     async stop() {
       await election.stop();
-      await cluster.stop();
+      await (targets ?? cluster).stop();
       await management.close();
     },
   };
 }
 
-function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, metrics: Metrics): Work {
+/** What the roads work with. */
+interface Surroundings {
+  cluster: Cluster;
+  /** Of a road that works in other clusters, too. */
+  targets: JoinedTargets | undefined;
+  metrics: Metrics;
+}
+
+/** The clusters that roads of this operator work in; undefined if that is this one alone. */
+function targetsOf(
+  { roads, namespace = '', targets, probeFrom = [], log }: OperatorOptions,
+  local: Cluster,
+): JoinedTargets | undefined {
+  if (!worksElsewhere(roads)) return undefined;
+  const settings = targets ?? { remotes: [], isStretching: true };
+  const needs = { stretch: STRETCH_RIGHTS, ...(probeFrom.length > 0 && { probe: VANTAGE_RIGHTS }) };
+  return openTargets({ local, namespace, settings, needs, probeFrom, log });
+}
+
+/** The clusters that exposed brokers are looked at from. */
+function vantagesOf(
+  { probeFrom: names = [] }: OperatorOptions,
+  targets: JoinedTargets | undefined,
+): Vantages | undefined {
+  if (!targets || names.length === 0) return undefined;
+  const placeOf = (name: string) => {
+    if (!targets.roadsOf(name).includes('probe'))
+      return { problem: 'this cluster is not joined for that; `isthmus join --roads probe` does it' };
+    try {
+      return { client: targets.clusters.get(name).client, namespace: targets.homeOf(name) };
+    } catch (error) {
+      return { problem: messageOf(error) };
+    }
+  };
+  return { names, placeOf };
+}
+
+function workOf(
+  road: OperatorRoad,
+  options: OperatorOptions,
+  { cluster, targets, metrics }: Surroundings,
+): Work {
   const { log, watchNamespaces: namespaces = [] } = options;
   const common = { cluster, namespaces, log, metrics };
   const works: Record<OperatorRoad, () => Work> = {
     proxy: () => workOn(proxyRoadOf(options, cluster), common),
-    kafka: () => workOn(kafkaRoadOf(options, cluster, metrics), common),
-    redpanda: () => workOn(redpandaRoadOf(options, cluster), common),
+    kafka: () =>
+      workOn(kafkaRoadOf(options, { cluster, targets, metrics }), {
+        ...common,
+        elsewhere: targets && { ...targets, clusters: targets.clustersFor('stretch') },
+      }),
+    redpanda: () => workOn(redpandaRoadOf(options, cluster, metrics), common),
     'pod-sets': () =>
       workOn(
         podSetRoad(() => cluster.client),
@@ -127,14 +186,15 @@ function workOf(road: OperatorRoad, options: OperatorOptions, cluster: Cluster, 
 
 /** Whose errors say why names of brokers do not change. */
 function externalDnsWork({ roads, externalDnsMetrics: url, log }: OperatorOptions, metrics: Metrics): Work[] {
-  return url !== undefined && roads.includes('kafka') ? [followExternalDns({ url, metrics, log })] : [];
+  const isExposing = roads.includes('kafka') || roads.includes('redpanda');
+  return url !== undefined && isExposing ? [followExternalDns({ url, metrics, log })] : [];
 }
 
-function workOn<V extends object>(road: Road<V>, options: RoadOptions): Work {
+function workOn<V extends object, R extends object>(road: Road<V, R>, options: RoadOptions): Work {
   return (signal) => runRoad(road, options, signal);
 }
 
-function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metrics) {
+function kafkaRoadOf(options: OperatorOptions, { cluster, targets, metrics }: Surroundings) {
   const { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log } = options;
   const settings = {
     clusterDomain,
@@ -143,14 +203,19 @@ function kafkaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metric
     certificateTimes,
     holder: namespace ?? LOCAL,
     operator: ownPods(),
+    centralId: options.targets?.central,
+    networkPolicies: options.targets?.networkPolicies,
     probeResolver: options.probeResolver,
     probeNetworks: options.probeNetworks,
   };
-  return kafkaRoad({ settings, client: () => cluster.client, metrics, log });
+  const vantages = vantagesOf(options, targets);
+  return kafkaRoad({ settings, vantages, client: () => cluster.client, metrics, log });
 }
 
-function redpandaRoadOf({ clusterDomain = 'cluster.local', log }: OperatorOptions, cluster: Cluster) {
-  return redpandaRoad({ settings: { clusterDomain }, client: () => cluster.client, log });
+function redpandaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metrics) {
+  const { clusterDomain = 'cluster.local', probeResolver, probeNetworks, log } = options;
+  const settings = { clusterDomain, operator: ownPods(), probeResolver, probeNetworks };
+  return redpandaRoad({ settings, client: () => cluster.client, metrics, log });
 }
 
 /** The image that this program is in. */

@@ -56,7 +56,10 @@ const NULL = 0n;
 const IV_DISTANCE = BigInt(IV_BYTES);
 
 /** Holds the buffers that OpenSSL works on: without it, the collector could free their memory between two calls. */
-const inUse: { buffer: Buffer | undefined } = { buffer: undefined };
+const inUse: { buffer: Buffer | undefined; additional: Buffer | undefined } = {
+  buffer: undefined,
+  additional: undefined,
+};
 
 function load(): { ffi: Ffi; evp: Evp } | undefined {
   try {
@@ -104,9 +107,10 @@ export function ffiGcm(): GcmImplementation | undefined {
 
 function build(ffi: Ffi, evp: Evp): GcmImplementation {
   const algorithm = evp.EVP_aes_256_gcm();
+  const pin = (buffer: Buffer): Pinned => ({ buffer, address: ffi.getRawPointer(buffer) });
   return {
     name: 'OpenSSL by node:ffi',
-    pin: (buffer): Pinned => ({ buffer, address: ffi.getRawPointer(buffer) }),
+    pin,
     createCipher(key, direction): Cipher {
       if (key.length !== KEY_BYTES) throw new RangeError('a key has 32 bytes');
       const context = evp.EVP_CIPHER_CTX_new();
@@ -117,10 +121,13 @@ function build(ffi: Ffi, evp: Evp): GcmImplementation {
       if (ready !== 1) throw new Error('OpenSSL refused the key');
       let alive = true;
       return {
-        apply(pinned, start, end) {
+        apply(pinned, start, end, additional) {
           if (!alive) throw new Error('the key has been wiped');
           checkRoom(pinned, start, end);
-          return direction === 'seal' ? seal(context, pinned, start, end) : open(context, pinned, start, end);
+          const more = additional && additional.length > 0 ? pin(additional) : undefined;
+          return direction === 'seal'
+            ? seal(context, pinned, start, end, more)
+            : open(context, pinned, start, end, more);
         },
         destroy() {
           if (alive) evp.EVP_CIPHER_CTX_free(context); // wipes the key schedule too
@@ -138,11 +145,28 @@ function checkRoom({ buffer }: Pinned, start: number, end: number): void {
   }
 }
 
-function seal(context: bigint, { buffer, address }: Pinned, start: number, end: number): boolean {
+/** Without a place to write to, the cipher takes what it reads as additional data. */
+function addMore(context: bigint, more: Pinned | undefined): boolean {
+  if (!more) return true;
+  inUse.additional = more.buffer;
+  const { length } = more.buffer;
+  const added = transform(context, NULL, more.address, length) === length;
+  inUse.additional = undefined;
+  return added;
+}
+
+function seal(
+  context: bigint,
+  { buffer, address }: Pinned,
+  start: number,
+  end: number,
+  more: Pinned | undefined,
+): boolean {
   inUse.buffer = buffer;
   const text = address + BigInt(start);
   const ok =
     initSeal(context, NULL, NULL, text - IV_DISTANCE) === 1 &&
+    addMore(context, more) &&
     transform(context, text, text, end - start) === end - start &&
     finishSeal(context, writtenAt, writtenAt) === 1 &&
     getParams(context, sharedAt) === 1;
@@ -152,13 +176,20 @@ function seal(context: bigint, { buffer, address }: Pinned, start: number, end: 
   return true;
 }
 
-function open(context: bigint, { buffer, address }: Pinned, start: number, end: number): boolean {
+function open(
+  context: bigint,
+  { buffer, address }: Pinned,
+  start: number,
+  end: number,
+  more: Pinned | undefined,
+): boolean {
   inUse.buffer = buffer;
   const text = address + BigInt(start);
   for (let i = 0; i < TAG_BYTES; i++) shared[TAG_AT + i] = buffer[end + i]!;
   const ok =
     initOpen(context, NULL, NULL, text - IV_DISTANCE) === 1 &&
     setParams(context, sharedAt) === 1 &&
+    addMore(context, more) &&
     transform(context, text, text, end - start) === end - start &&
     finishOpen(context, writtenAt, writtenAt) === 1;
   inUse.buffer = undefined;
@@ -168,14 +199,15 @@ function open(context: bigint, { buffer, address }: Pinned, start: number, end: 
 function givesTheKnownAnswer(implementation: GcmImplementation): boolean {
   const key = Buffer.alloc(KEY_BYTES, 7);
   const text = Buffer.from('known answer');
+  const additional = Buffer.from('what is known, too');
   const mine = Buffer.concat([Buffer.alloc(IV_BYTES, 9), text, Buffer.alloc(TAG_BYTES)]);
   const apply = (direction: 'seal' | 'open') => {
     const cipher = implementation.createCipher(key, direction);
-    const done = cipher.apply(implementation.pin(mine), IV_BYTES, IV_BYTES + text.length);
+    const done = cipher.apply(implementation.pin(mine), IV_BYTES, IV_BYTES + text.length, additional);
     cipher.destroy();
     return done;
   };
-  const reference = createCipheriv('aes-256-gcm', key, Buffer.alloc(IV_BYTES, 9));
+  const reference = createCipheriv('aes-256-gcm', key, Buffer.alloc(IV_BYTES, 9)).setAAD(additional);
   const expected = Buffer.concat([reference.update(text), reference.final(), reference.getAuthTag()]);
   const sealed = apply('seal') && mine.subarray(IV_BYTES).equals(expected);
   return sealed && apply('open') && mine.subarray(IV_BYTES, IV_BYTES + text.length).equals(text);

@@ -9,23 +9,26 @@ export const nodeGcm: GcmImplementation = {
   createCipher(key: Buffer, direction: Direction): Cipher {
     const own = Buffer.from(key);
     return {
-      apply: ({ buffer }, start, end) => (direction === 'seal' ? seal : open)(own, buffer, start, end),
+      apply: ({ buffer }, start, end, additional) =>
+        (direction === 'seal' ? seal : open)(own, buffer, start, end, additional),
       destroy: () => void own.fill(0),
     };
   },
 };
 
-function seal(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
+function seal(key: Buffer, buffer: Buffer, start: number, end: number, additional?: Buffer): boolean {
   const cipher = createCipheriv('aes-256-gcm', key, buffer.subarray(start - IV_BYTES, start));
+  if (additional) cipher.setAAD(additional);
   cipher.update(buffer.subarray(start, end)).copy(buffer, start);
   cipher.final();
   cipher.getAuthTag().copy(buffer, end);
   return true;
 }
 
-function open(key: Buffer, buffer: Buffer, start: number, end: number): boolean {
+function open(key: Buffer, buffer: Buffer, start: number, end: number, additional?: Buffer): boolean {
   const iv = buffer.subarray(start - IV_BYTES, start);
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
+  if (additional) decipher.setAAD(additional);
   decipher.setAuthTag(buffer.subarray(end, end + TAG_BYTES));
   decipher.update(buffer.subarray(start, end)).copy(buffer, start);
   try {

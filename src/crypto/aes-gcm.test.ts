@@ -10,18 +10,26 @@ import type { GcmImplementation } from './cipher.ts';
 const direct = ffiGcm();
 const implementations = [nodeGcm, ...(direct ? [direct] : [])];
 
-function seal(gcm: GcmImplementation, key: Buffer, iv: Buffer, text: Buffer, padding = 0): Buffer {
+function seal(
+  gcm: GcmImplementation,
+  key: Buffer,
+  iv: Buffer,
+  text: Buffer,
+  padding = 0,
+  additional?: Buffer,
+): Buffer {
   const frame = Buffer.concat([Buffer.alloc(padding), iv, text, Buffer.alloc(TAG_BYTES)]);
   const cipher = gcm.createCipher(key, 'seal');
-  assert.equal(cipher.apply(gcm.pin(frame), padding + IV_BYTES, frame.length - TAG_BYTES), true);
+  const sealed = cipher.apply(gcm.pin(frame), padding + IV_BYTES, frame.length - TAG_BYTES, additional);
+  assert.equal(sealed, true);
   cipher.destroy();
   return frame.subarray(padding);
 }
 
-function open(gcm: GcmImplementation, key: Buffer, frame: Buffer): Buffer | undefined {
+function open(gcm: GcmImplementation, key: Buffer, frame: Buffer, additional?: Buffer): Buffer | undefined {
   const copy = Buffer.from(frame);
   const cipher = gcm.createCipher(key, 'open');
-  const ok = cipher.apply(gcm.pin(copy), IV_BYTES, copy.length - TAG_BYTES);
+  const ok = cipher.apply(gcm.pin(copy), IV_BYTES, copy.length - TAG_BYTES, additional);
   cipher.destroy();
   return ok ? copy.subarray(IV_BYTES, copy.length - TAG_BYTES) : undefined;
 }
@@ -69,17 +77,29 @@ for (const gcm of implementations) {
   });
 }
 
-test('both ways give the same bytes', () => {
+test('both ways give the same bytes, with and without additional data', () => {
   assert.ok(direct);
   const key = randomBytes(32);
+  const bytes = (maxLength: number) =>
+    fc.uint8Array({ maxLength, size: 'max' }).map((array) => Buffer.from(array));
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 5000, size: 'max' }), fc.nat({ max: 40 }), (text, padding) => {
+    fc.property(bytes(5000), fc.nat({ max: 40 }), fc.option(bytes(300)), (text, padding, more) => {
+      const additional = more ?? undefined;
       const iv = randomBytes(IV_BYTES);
-      const one = seal(nodeGcm, key, iv, Buffer.from(text), padding);
-      assert.deepEqual(seal(direct, key, iv, Buffer.from(text), padding), one);
+      const one = seal(nodeGcm, key, iv, text, padding, additional);
+      assert.deepEqual(seal(direct, key, iv, text, padding, additional), one);
     }),
   );
 });
+
+for (const gcm of implementations)
+  test(`${gcm.name}: what was sealed with additional data is opened with the same alone`, () => {
+    const key = randomBytes(32);
+    const frame = seal(gcm, key, randomBytes(IV_BYTES), Buffer.from('text'), 0, Buffer.from('here'));
+    assert.deepEqual(open(gcm, key, frame, Buffer.from('here')), Buffer.from('text'));
+    for (const other of [undefined, Buffer.alloc(0), Buffer.from('there'), Buffer.from('here '), frame])
+      assert.equal(open(gcm, key, frame, other), undefined);
+  });
 
 test('the direct way refuses to write outside the buffer, and to use a wiped key', () => {
   assert.ok(direct);

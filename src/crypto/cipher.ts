@@ -15,8 +15,9 @@ export interface Cipher {
   /**
    * Transforms buffer[start..end), which has its IV right before it, in place. The tag is right behind `end`: sealing
    * writes it there; opening checks it and returns false when it does not fit, the text then being worthless.
+   * Additional data is covered by the tag, too: opening needs the same bytes again.
    */
-  apply(pinned: Pinned, start: number, end: number): boolean;
+  apply(pinned: Pinned, start: number, end: number, additional?: Buffer): boolean;
   /** Wipes the key. The cipher must not be used again. */
   destroy(): void;
 }

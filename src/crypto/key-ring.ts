@@ -10,6 +10,8 @@ import { wrapperPrefix } from './wrapper.ts';
 /** A data key that seals, with what precedes the IV of every record it seals. */
 export interface SealingKey extends DataKey {
   readonly prefix: Buffer;
+  /** The key itself, wrapped. */
+  readonly edek: Buffer;
   /** How many more records it may seal. */
   remaining: number;
 }
@@ -18,7 +20,7 @@ export interface SealingKey extends DataKey {
 export interface KeyRing {
   /** The key-encryption key an alias stands for; undefined when the key service knows none. */
   resolveAlias(alias: string): string | undefined | Promise<string | undefined>;
-  /** A data key of this key-encryption key with the right to seal `records` records. */
+  /** A data key of this key-encryption key with the right to seal so many records, or whole batches. */
   sealingKey(kekId: string, records: number): Promise<SealingKey>;
   /** The key-encryption key that `edek` was wrapped by; throws BadEnvelope. */
   kekOf(edek: Buffer): string;
@@ -137,7 +139,7 @@ function take(keys: LoadingCache<DataKey>, id: string): DataKey | Promise<DataKe
 async function newSealingKey(kms: Kms, kekId: string, maxEncryptions: number): Promise<SealingKey> {
   const { dek, edek } = await kms.generateDek(kekId);
   if (dek.length !== KEY_BYTES) throw new Error(`the key service gave a data key of ${dek.length} bytes`);
-  return { ...createDataKey(dek, 'seal'), prefix: wrapperPrefix(edek), remaining: maxEncryptions };
+  return { ...createDataKey(dek, 'seal'), prefix: wrapperPrefix(edek), edek, remaining: maxEncryptions };
 }
 
 async function newOpeningKey(kms: Kms, edek: Buffer): Promise<DataKey> {

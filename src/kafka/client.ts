@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ConnectionOptions } from 'node:tls';
+import type { ConnectionOptions, PeerCertificate, TLSSocket } from 'node:tls';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import { apiOf } from './apis.ts';
 import type { ApiName } from './apis.ts';
@@ -27,6 +27,8 @@ export interface ClientOptions {
   port: number;
   /** Present for TLS: trust, client certificate, server name. */
   tls?: ConnectionOptions;
+  /** Says what is wrong with the server's certificate, whoever has signed it; for `tls` that takes any authority. */
+  checkPeer?: (certificate: PeerCertificate) => Error | undefined;
   sasl?: Credentials;
   clientId?: string;
   /** For the connection with TLS, versions and SASL all together. */
@@ -36,6 +38,8 @@ export interface ClientOptions {
   lookup?: LookupFunction;
   /** The longest response that is read. */
   maxResponseBytes?: number;
+  /** The newest version to use of an API, where that is not the newest that both sides know. */
+  newestVersions?: { readonly [Name in ApiName]?: number };
   /** Hears how far the connection has come. */
   onStage?: (stage: ConnectStage) => void;
 }
@@ -101,9 +105,11 @@ export async function connectKafka(options: ClientOptions): Promise<KafkaClient>
   try {
     socket.once('connect', () => settled.onStage('connect'));
     await once(socket, settled.tls ? 'secureConnect' : 'connect');
+    const wrong = settled.checkPeer?.((socket as TLSSocket).getPeerCertificate());
+    if (wrong) throw wrong;
     if (settled.tls) settled.onStage('tls');
     const wire = openWire(socket, settled, where);
-    const versions = await agreeOnVersions(wire);
+    const versions = await agreeOnVersions(wire, settled.newestVersions);
     settled.onStage('versions');
     if (settled.sasl) await authenticate(wire, versions, settled.sasl);
     if (settled.sasl) settled.onStage('login');
@@ -212,7 +218,10 @@ function decodeResponse({ api, version }: Waiting, frame: Buffer): Responses[Api
 
 type Versions = ReadonlyMap<ApiName, number>;
 
-async function agreeOnVersions(wire: Wire): Promise<Versions> {
+async function agreeOnVersions(
+  wire: Wire,
+  newestVersions: ClientOptions['newestVersions'] = {},
+): Promise<Versions> {
   const body = { clientSoftwareName: 'isthmus', clientSoftwareVersion: '1' };
   let response = await wire.send('ApiVersions', apiOf('ApiVersions').max, body);
   if (response.errorCode === ERRORS.UNSUPPORTED_VERSION.code) {
@@ -223,7 +232,8 @@ async function agreeOnVersions(wire: Wire): Promise<Versions> {
   for (const { apiKey, minVersion, maxVersion } of response.apiKeys) {
     const api = apiOf(apiKey);
     if (!api) continue;
-    const newest = Math.min(maxVersion, api.unstable ? api.max - 1 : api.max);
+    const wanted = newestVersions[api.name] ?? Infinity;
+    const newest = Math.min(maxVersion, wanted, api.unstable ? api.max - 1 : api.max);
     if (newest >= Math.max(minVersion, api.min)) versions.set(api.name, newest);
   }
   return versions;

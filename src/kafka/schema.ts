@@ -27,6 +27,8 @@ export interface Field {
   tag: number | undefined;
   /** As Kafka writes it; undefined where it is the type's own zero value. */
   fallback: string | undefined;
+  /** What its value is the name of, or each of its values: `topicName`, `groupId`, `transactionalId`. */
+  names: string | undefined;
   /** The fields of the struct, where `type` is one. */
   fields: Field[] | undefined;
 }
@@ -71,6 +73,7 @@ function parseField(words: string[]): Field {
     nullable: NEVER,
     tag: undefined,
     fallback: undefined,
+    names: undefined,
     fields: undefined,
   };
   for (const word of rest) {
@@ -78,8 +81,8 @@ function parseField(words: string[]): Field {
     else if (word.startsWith('null:')) field.nullable = parseVersions(word.slice(5));
     else if (word.startsWith('tag:')) field.tag = Number(word.slice(4));
     else if (word.startsWith('=')) field.fallback = word.slice(1);
+    else if (word.startsWith('@')) field.names = word.slice(1);
     else if (/^\d|^none$/.test(word)) field.versions = parseVersions(word);
-    // Others tell people more: `@topicName` and the like, what the value names.
   }
   return field;
 }

@@ -39,6 +39,8 @@ export interface FollowOptions {
   nameOf: (secret: Secret) => string | undefined;
   /** Which entry of the Secret: `kubeconfig` if not given. */
   entry?: string;
+  /** What is to be used instead of the text of the entry. */
+  rewrite?: ((kubeconfig: string) => string) | undefined;
 }
 
 interface Member {
@@ -126,7 +128,7 @@ export function createClusters({ log, clock }: { log: Log; clock?: Clock }): Clu
 /** Looks at all Secrets of a name whenever one of them changes, so that the order of events plays no part. */
 function followSecrets(
   secrets: Cache<Secret>,
-  { nameOf, entry = 'kubeconfig' }: FollowOptions,
+  { nameOf, entry = 'kubeconfig', rewrite = (text) => text }: FollowOptions,
   { set, remove }: Pick<Clusters, 'set' | 'remove'>,
 ): () => void {
   const namesOf = (secret: Secret) => [nameOf(secret) ?? []].flat();
@@ -137,7 +139,7 @@ function followSecrets(
       .toSorted((a, b) => (referenceOf(a) < referenceOf(b) ? -1 : 1));
     if (!secret) return remove(name);
     const text = Buffer.from(secret.data?.[entry] ?? '', 'base64').toString('utf8');
-    set(name, text, `entry "${entry}" of Secret ${referenceOf(secret)}`);
+    set(name, rewrite(text), `entry "${entry}" of Secret ${referenceOf(secret)}`);
   };
   return secrets.subscribe(update, { keysOf: namesOf });
 }

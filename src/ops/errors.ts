@@ -33,11 +33,19 @@ export const ERRORS = {
   },
   CLUSTER_UNKNOWN: {
     message: 'there is no cluster of this name',
-    hint: 'Join it (docs/dns.md says how), or correct the name; a name that is not known never means the local cluster.',
+    hint: 'Join it (`isthmus join`, docs/join.md), or correct the name; a name that is not known never means the local cluster.',
   },
   CLUSTER_REFUSED: {
     message: 'the Kubernetes API server refused the request',
     hint: 'Read the reason; for "forbidden", grant the Role that `isthmus install` or `isthmus dns manifests` prints.',
+  },
+  CANNOT_MOVE: {
+    message: 'it cannot be moved',
+    hint: 'Nothing is moved; what stands in the way is said above. See docs/stretch.md, "Moving a pool".',
+  },
+  CONSOLE_UNREACHABLE: {
+    message: 'the console cannot be reached',
+    hint: 'Start `isthmus up`: it prints the address of its console, to be given with --console.',
   },
   KAFKA_UNREACHABLE: {
     message: 'the Kafka broker cannot be reached',

@@ -43,6 +43,43 @@ suite('management', () => {
     }
   });
 
+  test('/tap is a stream for those who may see everything, so many of them, and ends with them', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'management-'));
+    const tokenFile = join(directory, 'token');
+    writeFileSync(tokenFile, 'whole-token');
+    let onlookers = 0;
+    const server = await serveManagement({
+      host: '127.0.0.1',
+      port: 0,
+      health: createHealth(),
+      metrics: async () => '',
+      tokenFile,
+      tap(send) {
+        onlookers += 1;
+        send('seen');
+        return () => void (onlookers -= 1);
+      },
+    });
+    const url = `http://127.0.0.1:${server.port}/tap`;
+    const stop = new AbortController();
+    const open = (token: string) =>
+      fetch(url, { headers: { authorization: `Bearer ${token}` }, signal: stop.signal });
+    try {
+      assert.equal((await open('another-token')).status, 401);
+      const responses = await Promise.all(Array.from({ length: 4 }, () => open('whole-token')));
+      const { value } = await responses[0]!.body!.getReader().read();
+      assert.equal(new TextDecoder().decode(value), 'data: seen\n\n');
+      assert.equal(onlookers, 4);
+      assert.equal((await open('whole-token')).status, 429);
+      stop.abort();
+      const count = () => onlookers;
+      while (count() > 0) await new Promise(setImmediate);
+    } finally {
+      await server.close();
+      rmSync(directory, { recursive: true });
+    }
+  });
+
   test('with a token, everything but health is for those who have it, and metrics also for another', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'management-'));
     const [tokenFile, metricsTokenFile] = [join(directory, 'token'), join(directory, 'metrics')];

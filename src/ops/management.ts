@@ -17,6 +17,8 @@ export interface ManagementOptions extends TokenFiles {
   metrics: () => Promise<string>;
   /** The document of /config: which configuration is loaded, with no secret in it. */
   config?: () => unknown;
+  /** The events of /tap: what is sent until the result is called. */
+  tap?: (send: (data: string) => void) => () => void;
 }
 
 export interface ManagementServer {
@@ -26,9 +28,12 @@ export interface ManagementServer {
 
 /** Serves /livez and /readyz over HTTP, in a word; more of them, /metrics and /config for those who may see it (`management-access`). */
 export async function serveManagement(options: ManagementOptions): Promise<ManagementServer> {
-  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+  const taps = new Set<ServerResponse>();
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { authorization } = request.headers;
     const access = accessOf(authorization, request.socket.remoteAddress, readTokens(options));
+    if (request.url === '/tap' && request.method === 'GET' && access === 'all' && options.tap)
+      return streamTap(response, options.tap, taps);
     answer(options, access, request.method ?? '', request.url ?? '').then(
       ({ status, type, body }) =>
         response
@@ -57,6 +62,33 @@ export async function serveManagement(options: ManagementOptions): Promise<Manag
         closeConnections();
       }),
   };
+}
+
+/** So many look on at once, and none who does not read what was sent. */
+const MOST_TAPS = 4;
+const MOST_BACKLOG = 1_048_576;
+
+function streamTap(
+  response: ServerResponse,
+  tap: NonNullable<ManagementOptions['tap']>,
+  taps: Set<ServerResponse>,
+): void {
+  if (taps.size >= MOST_TAPS) {
+    response.writeHead(429, { 'content-type': 'text/plain' }).end(`${MOST_TAPS} look on already\n`);
+    return;
+  }
+  taps.add(response);
+  response
+    .writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    .flushHeaders();
+  const stop = tap((data) => {
+    if (response.writableLength > MOST_BACKLOG) response.destroy();
+    else response.write(`data: ${data}\n\n`);
+  });
+  response.once('close', () => {
+    taps.delete(response);
+    stop();
+  });
 }
 
 interface Answer {

@@ -1,7 +1,8 @@
 /** An authority and a node's certificate through their whole life, with real keys, in Secrets that are plain objects. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
+import { certifyAuthority, newPrivateKey } from './authority.ts';
 import { authorityFacts, authorityWrites, readAuthority } from './authority-secrets.ts';
 import type { ObservedAuthority } from './authority-state.ts';
 import { bundleFiles, nodeAnnotations, readBundle, readNodeAnnotations } from './bundle.ts';
@@ -175,4 +176,35 @@ test('the Secret of a node whose key was changed is a fault; that of a client op
   const client = clientData('user', pem, 'a password');
   const pair = readKeyStore(Buffer.from(client['user.p12']!, 'base64'), 'a password');
   assert.deepEqual(pair, { certificate: pem.chain, privateKey: pem.key });
+});
+
+test('an authority that cert-manager issued is read from its one Secret, with the root above it', async () => {
+  const now = new Date('2026-01-01T00:00:00Z');
+  const validity = { now, validityMs: DAY_MS };
+  const rootKey = createPrivateKey(newPrivateKey());
+  const root = await certifyAuthority(rootKey, { commonName: 'root' }, validity);
+  const key = newPrivateKey();
+  const own = await certifyAuthority(createPrivateKey(key), { commonName: 'kafka' }, validity);
+  const ids = (certificates: string) => {
+    const {
+      certificate,
+      above,
+      key: read,
+    } = readAuthority(undefined, {
+      data: encoded({ 'tls.key': key, 'tls.crt': own, 'ca.crt': certificates }),
+    });
+    assert.ok(certificate && !isFault(certificate) && read && !isFault(read));
+    assert.equal(certificate.keyId, read.keyId);
+    return [certificate, ...above].map(({ subject }) => subject);
+  };
+  assert.deepEqual(ids(root), ['CN=kafka', 'CN=root']);
+  // One that signed itself is its own root.
+  assert.deepEqual(ids(own), ['CN=kafka']);
+  // Where somebody brings the usual two Secrets, those count.
+  const usual = readAuthority(
+    { data: encoded({ 'ca.crt': root }) },
+    { data: encoded({ 'ca.key': key, 'tls.key': key, 'tls.crt': own }) },
+  );
+  assert.ok(usual.certificate && !isFault(usual.certificate));
+  assert.equal(usual.certificate.subject, 'CN=root');
 });

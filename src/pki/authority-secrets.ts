@@ -11,7 +11,7 @@ import type { SecretContent, SecretView } from './secrets.ts';
 /**
  * An authority in its two Secrets, which have Strimzi's names and keys: `C-cluster-ca-cert` has `ca.crt`, `ca.p12` and `ca.password` for
  * clients, `C-cluster-ca` has `ca.key`. While a key is replaced they also have the former certificate and key, which still sign until
- * everybody trusts the new one.
+ * everybody trusts the new one. An authority that cert-manager issued is in one Secret, that of the key, as `tls.crt`, `tls.key` and `ca.crt`.
  */
 
 export const CERTIFICATE_GENERATION = 'strimzi.io/ca-cert-generation';
@@ -41,7 +41,8 @@ export function readAuthority(
   certificateSecret: SecretView | undefined,
   keySecret: SecretView | undefined,
 ): AuthorityMaterial {
-  const [certificate, ...above] = currentCertificates(textOf(certificateSecret, 'ca.crt'));
+  const { certificates, key } = currentTexts(certificateSecret, keySecret);
+  const [certificate, ...above] = currentCertificates(certificates);
   const former = keysOf(certificateSecret, FORMER_CERTIFICATE).flatMap((key) =>
     usable(currentCertificates(textOf(certificateSecret, key))),
   );
@@ -49,7 +50,7 @@ export function readAuthority(
     certificate,
     above: usable(above),
     former,
-    key: signingKeyOf(textOf(keySecret, 'ca.key')),
+    key: signingKeyOf(key),
     formerKeys: usable(
       keysOf(keySecret, FORMER_KEY).flatMap((key) => signingKeyOf(textOf(keySecret, key)) ?? []),
     ),
@@ -63,6 +64,14 @@ export function readAuthority(
   };
 }
 
+/** Its certificate, with what is above it, and its key. */
+function currentTexts(certificateSecret: SecretView | undefined, keySecret: SecretView | undefined) {
+  const own = { certificates: textOf(certificateSecret, 'ca.crt'), key: textOf(keySecret, 'ca.key') };
+  const [issued, root] = [textOf(keySecret, 'tls.crt'), textOf(keySecret, 'ca.crt')];
+  if (own.certificates !== undefined || own.key !== undefined || issued === undefined) return own;
+  return { certificates: `${issued}\n${root ?? ''}`, key: textOf(keySecret, 'tls.key') };
+}
+
 const usable = <T extends object>(values: readonly (T | Fault)[]): T[] =>
   values.flatMap((value) => (isFault(value) ? [] : [value]));
 
@@ -74,7 +83,7 @@ function currentCertificates(pem: string | undefined): (CertificateFacts | Fault
   const certificates = readCertificates(pem);
   if (isFault(certificates)) return [certificates];
   return certificates.every(({ isAuthority }) => isAuthority)
-    ? certificates
+    ? [...new Map(certificates.map((one) => [one.thumbprint, one])).values()]
     : [{ fault: 'is not the certificate of a CA (basicConstraints CA:TRUE)' }];
 }
 

@@ -65,6 +65,8 @@ export interface Trust {
 export interface Truster {
   name: string;
   trusts: readonly Trust[] | 'unknown';
+  /** Whether its listeners take what the bundle has now, though the rest of it does not. */
+  listens?: boolean;
 }
 
 /** An authority that has what it takes to sign. */

@@ -144,6 +144,10 @@ function endOf(loaded: Annotations): Date {
 export const markOf = (annotations: Annotations): string =>
   certificateHash([CLUSTER_TRUST, CLIENTS_TRUST, HASH].map((name) => annotations[name]).join());
 
+/** Whether it is written on a pod that its broker listeners have reloaded to this. */
+export const hasReloaded = (loaded: Annotations, wanted: Annotations): boolean =>
+  loaded[RELOADED] === markOf(wanted);
+
 /** What is written on a pod whose broker listeners have reloaded. The rest goes on as the pod was made, and so do its other annotations. */
 export const reloadedAnnotations = (wanted: Annotations): Record<string, string> => ({
   [CLIENTS_TRUST]: wanted[CLIENTS_TRUST] ?? '',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Authority, HeldLeaf, ObservedAuthority } from './authority-state.ts';
 import { parseMaintenanceWindow } from './maintenance-window.ts';
 import type { MaintenanceWindow } from './maintenance-window.ts';
-import { isRestartDue, renewalStep, signingStep } from './renewal.ts';
+import { isRestartDue, renewalStep, restartAt, signingStep } from './renewal.ts';
 import { renewalWarnings } from './renewal-warnings.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -137,7 +137,7 @@ test('a key is replaced in three phases, and the old one signs during the first'
   };
   const trusting = { trusters: [{ name: 'node', trusts: [trust(first), trust(second)] }] };
   const wait = renewalStep(seen(replacing));
-  assert.deepEqual(wait, { do: 'wait', why: 'node must load the trust bundle' });
+  assert.deepEqual(wait, { do: 'wait', why: 'node must load the trust bundle', until: day(335) });
   const late = renewalStep(seen({ ...replacing, ...leaf({ held: undefined }) }));
   assert.partialDeepStrictEqual(late, { do: 'sign', authority: first });
   const ready = { ...replacing, ...trusting };
@@ -147,6 +147,7 @@ test('a key is replaced in three phases, and the old one signs during the first'
   assert.deepEqual(renewalStep(seen(signed)), {
     do: 'wait',
     why: 'something still presents certificates of the former CA',
+    until: day(435),
   });
   const running = { ...ready, ...leaf({ held: held('v1', 465), running: { signedBy: 'v1' } }) };
   assert.deepEqual(renewalStep(seen(running)), { do: 'remove', authorities: [first], keys: ['v0'] });
@@ -284,17 +285,30 @@ test('a restart for other keys is due at once, one for what was renewed late or 
   const [sunday, monday] = [new Date('2026-01-04T02:30:00Z'), new Date('2026-01-05T02:30:00Z')];
   const renewed = { why: 'certificate renewed', by: day(20) } as const;
   const replaced = { why: 'keys changed', by: day(20) } as const;
-  assert.equal(isRestartDue(replaced, always, monday), true);
-  assert.equal(isRestartDue(replaced, sundays, monday), false);
-  assert.equal(isRestartDue(replaced, sundays, sunday), true);
-  assert.equal(isRestartDue(renewed, always, monday), false);
-  assert.equal(isRestartDue(renewed, sundays, monday), false);
-  assert.equal(isRestartDue(renewed, sundays, sunday), true);
+  assert.equal(isRestartDue(replaced, always, 3, monday), true);
+  assert.equal(isRestartDue(replaced, sundays, 3, monday), false);
+  assert.equal(isRestartDue(replaced, sundays, 3, sunday), true);
+  assert.equal(isRestartDue(renewed, always, 3, monday), false);
+  assert.equal(isRestartDue(renewed, sundays, 3, monday), false);
+  assert.equal(isRestartDue(renewed, sundays, 3, sunday), true);
   // A quarter of the 30 days before its end nothing is waited for.
   for (const one of [always, sundays]) {
-    assert.equal(isRestartDue(renewed, one, day(20 - 7.5)), true);
-    assert.equal(isRestartDue({ ...renewed, why: 'authority renewed' }, one, day(20 - 7.4)), true);
+    assert.equal(isRestartDue(renewed, one, 3, day(20 - 7.5)), true);
+    assert.equal(isRestartDue({ ...renewed, why: 'authority renewed' }, one, 3, day(20 - 7.4)), true);
   }
+});
+
+test('a restart begins so early that each of many nodes has its turn, and takes no more than most of the time for renewal', () => {
+  const hours = (number: number) => number * 60 * 60 * 1000;
+  const restart = { why: 'certificate renewed', by: new Date(hours(100)) } as const;
+  const leadHours = (renewalHours: number, nodes: number) => {
+    const policy = { ...seen().policy, validityMs: hours(1000), renewalMs: hours(renewalHours) };
+    return 100 - restartAt(restart, policy, nodes).getTime() / hours(1);
+  };
+  assert.equal(leadHours(80, 3), 20);
+  assert.equal(leadHours(80, 150), 25);
+  assert.equal(leadHours(1, 3), 0.5);
+  assert.equal(leadHours(1, 60), 0.75);
 });
 
 test('users get certificates of an authority whatever is next in its own life', () => {

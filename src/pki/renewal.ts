@@ -45,6 +45,7 @@ export function renewalStep(seen: ObservedAuthority): Step {
     removeStep(current, trust) ??
     publishStep(current, trust) ??
     signStep(current, trust) ??
+    rescueStep(current, trust) ??
     pending(current, trust) ?? { do: 'nothing', until: nextLook(current) }
   );
 }
@@ -147,6 +148,20 @@ function signStep(seen: ReadyAuthority, { signer }: TrustView): Step | undefined
   return leaves.length === 0 ? undefined : { do: 'sign', authority: signer, leaves };
 }
 
+/**
+ * The former key is lost, so that nothing can be signed that all trust. A node without a certificate does not run, and its cluster may need
+ * it before any other can be restarted: it gets one of the new key as soon as the listeners of all others take that.
+ */
+function rescueStep(seen: ReadyAuthority, { signer }: TrustView): Step | undefined {
+  const trusts = ({ listens, trusts: known }: ReadyAuthority['trusters'][number]) =>
+    listens === true || (known !== 'unknown' && known.some(({ keyId }) => keyId === seen.key));
+  if (signer || !seen.trusters.every(trusts)) return undefined;
+  const leaves = seen.leaves
+    .filter(({ held, running }) => held === undefined && running === undefined)
+    .map(({ name }) => ({ name, why: 'missing' as const }));
+  return leaves.length === 0 ? undefined : { do: 'sign', authority: seen.certificate, leaves };
+}
+
 function reasonToSign(leaf: SignedLeaf, signer: Authority, seen: ReadyAuthority): LeafReason | undefined {
   const { held, wantedNames } = leaf;
   const { now, policy } = seen;
@@ -180,17 +195,18 @@ export function signingStep(seen: ObservedAuthority): Step {
 /** What is still to come that no write of ours would bring about. */
 function pending(seen: ReadyAuthority, { kept, untrusting }: TrustView): Step | undefined {
   const { force, now, policy } = seen;
-  if (untrusting.length > 0) return wait(`${listed(untrusting)} must load the trust bundle`);
+  // What is signed meanwhile ends as well.
+  const until = nextLook(seen);
+  if (untrusting.length > 0) return { ...wait(`${listed(untrusting)} must load the trust bundle`), until };
   if (kept.some(({ keyId }) => keyId !== seen.key && !seen.above.some((one) => one.keyId === keyId)))
-    return wait('something still presents certificates of the former CA');
+    return { ...wait('something still presents certificates of the former CA'), until };
   const isDue = due(seen).some((certificate) => dueAt(certificate, policy) <= now);
   if (isOpen(policy.windows, now) || !(isDue || force.renew || force.replace)) return undefined;
   const opening = nextOpening(policy.windows, now)?.getTime() ?? Infinity;
-  const until = new Date(Math.min(opening, nextLook(seen).getTime()));
-  return { do: 'wait', why: 'the next maintenance window', until };
+  return { ...wait('the next maintenance window'), until: new Date(Math.min(opening, until.getTime())) };
 }
 
-const wait = (why: string): Step => ({ do: 'wait', why });
+const wait = (why: string) => ({ do: 'wait', why }) as const;
 
 const listed = (names: readonly string[]) =>
   names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
@@ -229,16 +245,29 @@ function urgentAt(certificate: Pick<Authority, 'notBefore' | 'notAfter'>, policy
   return new Date(end - (end - dueAt(certificate, policy).getTime()) / 4);
 }
 
+/** A node that is restarted stops, starts and catches up; one after the other. */
+const RESTART_MS = 10 * 60 * 1000;
+
+/**
+ * From then on a node that can load something in no other way is restarted, come what may, so that each of so many nodes has its turn
+ * before the first of them runs on what has ended. Where the time for renewal is short, most of it goes to that.
+ */
+export function restartAt({ by }: NonNullable<Loading['restart']>, policy: Policy, nodes: number): Date {
+  const window = Math.min(policy.renewalMs, policy.validityMs / 2);
+  const lead = Math.max(window / 4, Math.min(nodes * RESTART_MS, (window * 3) / 4));
+  return new Date(by.getTime() - lead);
+}
+
 /**
  * Whether a node is to be restarted now for what it can load in no other way. What only has to be done before something ends is done
  * in a maintenance window, or else late: until then a restart for any other reason does it as well.
  */
 export function isRestartDue(
-  { why, by }: NonNullable<Loading['restart']>,
+  restart: NonNullable<Loading['restart']>,
   policy: Policy,
+  nodes: number,
   now: Date,
 ): boolean {
-  const isUrgent = by.getTime() - Math.min(policy.renewalMs, policy.validityMs / 2) / 4 <= now.getTime();
-  const mayWait = why !== 'keys changed' && policy.windows.length === 0;
-  return isUrgent || (isOpen(policy.windows, now) && !mayWait);
+  const mayWait = restart.why !== 'keys changed' && policy.windows.length === 0;
+  return restartAt(restart, policy, nodes) <= now || (isOpen(policy.windows, now) && !mayWait);
 }

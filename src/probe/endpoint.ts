@@ -1,7 +1,8 @@
 /** Takes the way of a Kafka client from outside to one endpoint, and says how far it came. */
 import { isIPv6 } from 'node:net';
 import type { LookupFunction } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
+import { checkServerIdentity } from 'node:tls';
+import type { ConnectionOptions, PeerCertificate } from 'node:tls';
 import { connectKafka } from '../kafka/client.ts';
 import type { Credentials, KafkaClient } from '../kafka/client.ts';
 import { ERRORS, errorOf } from '../kafka/errors.ts';
@@ -13,8 +14,12 @@ export interface ProbeOptions {
   resolve: Resolve;
   tls?: ConnectionOptions | undefined;
   sasl?: Credentials | undefined;
+  /** Whoever has signed a certificate is taken; its names and dates are looked at all the same. Never with a login. */
+  anyAuthority?: boolean;
   /** Ends when a broker has answered at all: for a listener that takes a login which nobody here has. */
   withoutLogin?: boolean;
+  /** Ends with the TLS handshake, whatever comes after it: for a listener that wants a certificate which nobody here has. */
+  withoutCertificate?: boolean;
   /** For the whole way to one address. */
   timeoutMs: number;
   /** Why an address is not to be connected to; each is, if left out. */
@@ -78,7 +83,7 @@ async function probeAddress(
       host: endpoint.host,
       port: endpoint.port,
       lookup: always(address),
-      ...(options.tls && { tls: options.tls }),
+      ...tlsFor(endpoint, options),
       ...(options.sasl && { sasl: options.sasl }),
       clientId: 'isthmus-probe',
       connectTimeoutMs: options.timeoutMs,
@@ -92,11 +97,28 @@ async function probeAddress(
     if (endpoint.nodeId !== undefined && (await requireIdentity(client, endpoint.nodeId))) pass('identity');
     return { address, passed };
   } catch (error) {
+    if (options.withoutCertificate && passed.some((done) => done.step === 'tls')) return { address, passed };
     const step = stepsOf(endpoint, options).find((one) => !passed.some((done) => done.step === one))!;
     return { address, passed, failed: { step, problem: messageOf(error) } };
   } finally {
     client?.close();
   }
+}
+
+function tlsFor({ host }: Endpoint, { tls, anyAuthority }: ProbeOptions) {
+  if (!tls) return {};
+  if (!anyAuthority) return { tls };
+  return {
+    tls: { ...tls, rejectUnauthorized: false },
+    checkPeer: (certificate: PeerCertificate) =>
+      datesProblem(certificate) ?? checkServerIdentity(host, certificate),
+  };
+}
+
+function datesProblem({ valid_from: from, valid_to: to }: PeerCertificate): Error | undefined {
+  const now = Date.now();
+  if (now > Date.parse(to)) return new Error(`the certificate has ended on ${to}`);
+  return now < Date.parse(from) ? new Error(`the certificate is good from ${from} on`) : undefined;
 }
 
 function stepsOf({ nodeId }: Endpoint, { tls, sasl, withoutLogin = false }: ProbeOptions): Step[] {

@@ -36,3 +36,9 @@ export function resolveBy(server: string, timeoutMs: number): Resolve {
     );
   };
 }
+
+const RESOLVE_MS = 5000;
+
+/** For probes that go on: the resolver that clients outside use, if somebody has said which, else this machine's own. */
+export const resolverFor = (server: string | undefined): Resolve =>
+  server === undefined ? resolveBySystem : resolveBy(server, RESOLVE_MS);

@@ -40,6 +40,8 @@ export interface MessageContext {
   readonly correlationId: number;
   /** Of requests only. */
   readonly clientId: string | null;
+  /** How long the frame is that it came in. */
+  readonly bytes: number;
 }
 
 type MaybePromise<T> = T | Promise<T>;
@@ -61,6 +63,13 @@ export type ResponseHandlers = {
 export interface ConnectionFilter {
   /** The newest versions that it can deal with, where these are older than what the proxy knows. Clients use no newer ones. */
   newestVersions?: { readonly [Name in ApiName]?: number };
+  /** Refuses APIs that the proxy does not know, whatever its configuration says of them; -1 above refuses one that it knows. */
+  onlyKnownApis?: boolean;
+  /**
+   * While it says so, nothing is taken of the client but what belongs to a login (ApiVersions, SaslHandshake, SaslAuthenticate): anything
+   * else closes the connection, and costs nothing. A filter answers a login by itself (`respond`), or learns from what the broker says to it.
+   */
+  isStranger?: () => boolean;
   onRequest?: RequestHandlers;
   onResponse?: ResponseHandlers;
   onClose?(): void;
@@ -71,8 +80,10 @@ export interface ConnectionContext {
   readonly virtualCluster: string;
   readonly gateway: string;
   readonly clientAddress: string;
-  /** The subject of the client's certificate, if it showed one that we trust. */
+  /** Who the client is: what a filter has said (`identify`), or the subject of its certificate, if it showed one that we trust. */
   readonly principal: string | undefined;
+  /** Says who the client is, for all filters of the connection. Only for what the client has proven. */
+  identify(principal: string): void;
   readonly log: Log;
   /**
    * The names of topics given by id; those that do not exist are left out. Asked of the broker once, then remembered.
@@ -85,6 +96,8 @@ export interface ConnectionContext {
     apiVersion: number,
     body: Draft<Requests[Name]>,
   ): Promise<Responses[Name]>;
+  /** Takes no further request of the client for so long, as a broker does that throttles: nothing of it is read meanwhile. */
+  pauseFor(ms: number): void;
   /** Closes the connection as soon as every request on its way has been answered. */
   closeSoon(reason: string): void;
 }
@@ -104,6 +117,14 @@ export interface FilterSetting {
   metrics: Metrics;
   /** What it may connect to, and with which credentials. A filter connects to nothing without asking. */
   outbound: Outbound;
+  /** The same filter in the other processes of this proxy. */
+  peers: Peers;
+}
+
+/** The same filter (by its name and virtual cluster) in other processes. What they tell is JSON, in order, and may be lost with a process. */
+export interface Peers {
+  tell(message: unknown): void;
+  hear(handler: (message: unknown) => void): void;
 }
 
 /** A kind of filter: its names, the shape of its configuration, and how to make one. */

@@ -30,7 +30,11 @@ function messageFor(issue: Issue, value: unknown): string {
   if (issue.code === 'too_big') return `must ${bound(issue.origin, 'at most', issue.maximum)}`;
   if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return issue.message;
   if (value === undefined) return 'is required';
-  if (issue.code === 'invalid_type') return `must be ${article(issue.expected)}, not ${shown(value)}`;
+  if (issue.code === 'invalid_type') {
+    // What stands in the place of a whole configuration may be a secret of it.
+    const isWhole = ['object', 'record', 'array'].includes(issue.expected);
+    return `must be ${article(issue.expected)}, not ${isWhole ? kindOf(value) : shown(value)}`;
+  }
   return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(shown).join(', ')}, not ${shown(value)}`;
 }
 
@@ -56,10 +60,14 @@ function article(expected: string): string {
   return names[expected] ?? expected;
 }
 
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'null' : typeof value === 'object' ? 'a mapping' : `a ${typeof value}`;
+}
+
 /** A value as part of a sentence; a long one, or one with parts, by its kind only. */
 function shown(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'a mapping';
+  if (typeof value === 'object' && value !== null) return kindOf(value);
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }

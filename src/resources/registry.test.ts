@@ -25,7 +25,7 @@ suite('registry', () => {
   test('installs ours only, unless asked for those of other projects', () => {
     const kinds = (...args: Parameters<typeof kindsToInstall>) =>
       kindsToInstall(...args).map(({ kind }) => kind);
-    assert.deepEqual(kinds(['expose', 'stretch']), ['NamePolicy', 'KafkaAnchor']);
+    assert.deepEqual(kinds(['expose', 'stretch']), ['NamePolicy', 'KafkaAnchor', 'RedpandaAnchor']);
     assert.deepEqual(kinds(['discover']), ['NamePolicy']);
     assert.deepEqual(kinds(['proxy', 'discover']), [
       'KafkaProxy',

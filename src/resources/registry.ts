@@ -5,6 +5,7 @@ import { referenceGrant } from './gateway/reference-grant.ts';
 import { tlsRoute } from './gateway/tls-route.ts';
 import { kafkaAnchor } from './isthmus/kafka-anchor.ts';
 import { namePolicy } from './isthmus/name-policy.ts';
+import { redpandaAnchor } from './isthmus/redpanda-anchor.ts';
 import type { ForeignProject, Kind, ResourceOf, Road } from './kind.ts';
 import { kafkaClusterRef } from './kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from './kroxylicious/kafka-protocol-filter.ts';
@@ -30,6 +31,7 @@ const ALL = [
   kafkaProtocolFilter,
   namePolicy,
   kafkaAnchor,
+  redpandaAnchor,
   kafka,
   kafkaNodePool,
   strimziPodSet,

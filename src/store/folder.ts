@@ -75,17 +75,40 @@ function readFile(file: string, contents: FolderContents): void {
   readText(file, readFileSync(file, 'utf8'), contents);
 }
 
+/** Kinds of faults whose messages quote what stands there: it may be of a Secret. */
+const QUOTING = new Set(['BAD_COLLECTION_TYPE', 'BAD_DQ_ESCAPE', 'TAG_RESOLVE_FAILED', 'UNEXPECTED_TOKEN']);
+
+/** Null with a problem where aliases lead nowhere: a password that begins with `*` is one, to YAML. */
+function valueOf(
+  document: Document,
+  file: string,
+  lines: LineCounter,
+  { problems }: FolderContents,
+): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    const message = 'there is an alias (*…) without an anchor, or there are too many; put a text in quotes';
+    problems.push({ file, line: lineOfPath(document, lines, []), message });
+    return null;
+  }
+}
+
 /** Reads the documents of a text; `file` names it in problems. */
 export function readText(file: string, text: string, contents: FolderContents): void {
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true });
   for (const document of Array.isArray(parsed) ? parsed : []) {
-    for (const { message, pos } of document.errors) {
+    for (const { code, message, pos } of document.errors) {
       // The first line says what is wrong, and then once more where.
       const what = message.split('\n')[0]!.replace(/ at line \d+, column \d+:$/, '');
-      contents.problems.push({ file, line: lines.linePos(pos[0]).line, message: what });
+      contents.problems.push({
+        file,
+        line: lines.linePos(pos[0]).line,
+        message: QUOTING.has(code) ? code.toLowerCase().replaceAll('_', ' ') : what,
+      });
     }
-    const value: unknown = document.errors.length > 0 ? null : document.toJS();
+    const value: unknown = document.errors.length > 0 ? null : valueOf(document, file, lines, contents);
     if (value === null) continue;
     for (const { path, item } of itemsOf(value)) {
       const lineOf = (inner: readonly PropertyKey[]) => lineOfPath(document, lines, [...path, ...inner]);

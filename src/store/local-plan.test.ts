@@ -109,6 +109,22 @@ spec: { type: protocol-logger }`,
     );
   });
 
+  test('a misspelt proxy is told of as that, and not as a lack of ports', () => {
+    const misspelt = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a').replace('{ name: p }', '{ name: q }') });
+    const { faults } = plan({
+      'p.yaml': PROXY.replace('proxyRef: { name: p }', 'proxyRef: { name: q }'),
+      'a.yaml': cluster('a'),
+    });
+    const said = (all: LocalPlan['faults']) => all.map(({ reason, message }) => `${reason}: ${message}`);
+    const belongs = (to: string, not: string) =>
+      `InvalidReferencedResource: KafkaProxyIngress "tcp" belongs to KafkaProxy "${to}", not to "${not}"`;
+    assert.deepEqual(said(misspelt.faults), [
+      'ReferencedResourcesNotFound: no KafkaProxy is named "q"',
+      belongs('p', 'q'),
+    ]);
+    assert.deepEqual(said(faults), [belongs('q', 'p')]);
+  });
+
   test('the limits and the target policy of a KafkaProxy hold, and another one that differs is told so', () => {
     const limited = PROXY.replace(
       'spec: {}',
@@ -229,7 +245,7 @@ spec: { type: protocol-logger }`,
       [
         '5: data.pin must be a string; put it in quotes',
         '7: metadata is required',
-        '9: data must be a mapping, not "x"',
+        '9: data must be a mapping',
       ],
     );
     assert.equal(snapshot.proxies.length, 1);

@@ -33,6 +33,8 @@ export type LocalFault = Fault & {
 
 export interface LocalPlan {
   clusters: ServedCluster[];
+  /** All virtual clusters, with everything that is wrong with them. */
+  evaluated: EvaluatedCluster[];
   config: PlannedConfig;
   listings: Listing[];
   /** What keeps something from being served. */
@@ -62,6 +64,7 @@ export function planLocally(
   const clusters = evaluation.clusters.flatMap((cluster) => servedCluster(cluster) ?? []);
   return {
     clusters,
+    evaluated: evaluation.clusters,
     config: evaluation.config,
     listings: clusters.flatMap(listingsOf),
     faults: [...evaluation.clusters.flatMap(faultsOf), ...faults, ...otherLimits(snapshot.proxies)],

@@ -9,7 +9,7 @@ import { nodeIdsOf } from '../resources/common/node-ids.ts';
 import type { KafkaProxy } from '../resources/kroxylicious/kafka-proxy.ts';
 import type { KafkaProxyIngress } from '../resources/kroxylicious/kafka-proxy-ingress.ts';
 
-const BIND_ADDRESS = '127.0.0.1';
+export const BIND_ADDRESS = '127.0.0.1';
 const PORTS = { first: 1, last: 65_535 };
 
 export function machinePlatform(knownPorts: Allocation, proxy: KafkaProxy | undefined): Platform {
@@ -35,12 +35,15 @@ export function machinePlatform(knownPorts: Allocation, proxy: KafkaProxy | unde
     ports: PORTS,
     knownPorts,
     ingressFaults: () => [],
-    address({ cluster, ingress, model, nodeIdRanges }, { allocation }) {
+    address({ cluster, ingress, model, nodeIdRanges }, { allocation, refused }) {
       const nothing = { address: undefined, hosts: [], points: [], faults: [] };
       if (model.by === 'unavailable')
         return { ...nothing, faults: [{ reason: 'NotSupported', message: model.message }] };
       if (model.by === 'loadBalancer') return { ...nothing, address: namedAddress(cluster, model) };
-      const block = allocation.held[blockOwner(cluster, ingress)];
+      const owner = blockOwner(cluster, ingress);
+      const block = allocation.held[owner];
+      // An ingress that is not for this virtual cluster asked for none; what is wrong is said where it was looked for.
+      if (!block && !refused.includes(owner)) return nothing;
       const { nodes = [], without } = block ? nodesServed(nodeIdRanges, block) : {};
       if (!block || nodes.length === 0)
         return { ...nothing, faults: [{ reason: 'NoFreePorts', message: 'no port is left for it' }] };

@@ -1,6 +1,7 @@
 /** The resources of a folder, sorted by kind, and where each of them stands. */
 import { z } from 'zod';
 import type { KeyedText, ProxySnapshot } from '../control/proxy/snapshot.ts';
+import type { AnyObject } from '../kube/object.ts';
 import { pathText, problemsOf } from '../resources/messages.ts';
 import { isForeignKind, parseResource } from '../resources/parse.ts';
 import type { KnownResource } from '../resources/registry.ts';
@@ -10,10 +11,18 @@ import type { FolderContents, LocatedDocument, Problem } from './folder.ts';
 export interface FolderResources {
   snapshot: ProxySnapshot;
   problems: Problem[];
+  /** Every resource as it is written, and where. */
+  written: WrittenObject[];
   /** How many documents are resources of ours, and how many are of kinds that are other programs' business. */
   counts: { ours: number; foreign: number };
   /** The document a resource was read from; the first of that name if no namespace is given. */
   documentOf(kind: string, name: string, namespace?: string): LocatedDocument | undefined;
+}
+
+/** A resource of a file, with the namespace that it has here. */
+export interface WrittenObject {
+  object: AnyObject;
+  document: LocatedDocument;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
@@ -35,6 +44,7 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
     configMaps: [],
   };
   const places = new Map<string, LocatedDocument>();
+  const written: WrittenObject[] = [];
   const ours = documents.filter(({ value }) => !isForeignKind(value));
 
   for (const document of ours) {
@@ -49,18 +59,26 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
     if (first) problem(['metadata', 'name'], `is there twice; the first is in ${first.file}:${first.line}`);
     else {
       places.set(key, document);
+      written.push(writtenObject(document, resource.metadata.namespace));
       place(snapshot, resource);
     }
   }
   return {
     snapshot,
     problems,
+    written,
     counts: { ours: ours.length, foreign: documents.length - ours.length },
     documentOf(kind, name, namespace) {
       if (namespace !== undefined) return places.get(`${kind}/${name}/${namespace}`);
       return [...places].find(([key]) => key.startsWith(`${kind}/${name}/`))?.[1];
     },
   };
+}
+
+function writtenObject(document: LocatedDocument, namespace: string | undefined): WrittenObject {
+  const value = document.value as AnyObject;
+  const metadata = { ...value.metadata, ...(namespace !== undefined && { namespace }) };
+  return { object: { ...value, metadata }, document };
 }
 
 type CoreResource = KeyedText & { kind: 'Secret' | 'ConfigMap' };
@@ -73,10 +91,7 @@ function resourceOf({ value }: LocatedDocument, report: Report): KnownResource |
     if (core.success) return coreResource(kind, core.data);
     // A value is not shown: it is a secret.
     for (const { path, message } of problemsOf(core.error, value))
-      report(
-        path,
-        path.length > 1 && path[0] !== 'metadata' ? 'must be a string; put it in quotes' : message,
-      );
+      report(path, path[0] === 'metadata' ? message : coreFault(path));
     return undefined;
   }
   const parsed = parseResource(value);
@@ -84,6 +99,9 @@ function resourceOf({ value }: LocatedDocument, report: Report): KnownResource |
   for (const { path, message } of parsed.problems) report(path, message);
   return undefined;
 }
+
+const coreFault = ({ length }: readonly unknown[]) =>
+  length > 1 ? 'must be a string; put it in quotes' : 'must be a mapping';
 
 /** Secrets and ConfigMaps are Kubernetes' own kinds; here only their values matter. */
 const texts = z.record(z.string(), z.string()).nullish();

@@ -11,16 +11,20 @@ import type { Log } from '../ops/log.ts';
 import { createMetrics } from '../ops/metrics.ts';
 import { loadDocument } from '../proxy/config/load.ts';
 import { createProxy } from '../proxy/workers/proxy.ts';
+import type { Proxy } from '../proxy/workers/proxy.ts';
 import { EMBEDDED } from '../resources/common/names.ts';
 import { locateFaults } from './analyze.ts';
 import { isFree } from './embedded/ports.ts';
 import { startEmbeddedKafka } from './embedded-kafka.ts';
 import type { EmbeddedKafka } from './embedded-kafka.ts';
 import type { Problem } from './folder.ts';
+import { createLocalNames, localNames } from './local-names.ts';
+import type { LocalNames } from './local-names.ts';
 import { planLocally } from './local-plan.ts';
 import type { Listing, LocalPlan } from './local-plan.ts';
 import { proxyChecks } from './proxy-checks.ts';
 import { readResources } from './resources.ts';
+import type { FolderResources } from './resources.ts';
 import { watchFolder } from './watch-folder.ts';
 
 export interface UpOptions {
@@ -30,6 +34,8 @@ export interface UpOptions {
   kafka?: string | undefined;
   /** Where the ports of clusterIP ingresses begin, whatever the resources say. */
   port?: number | undefined;
+  /** Where names are answered for, if there are any. */
+  dnsPort?: number | undefined;
   /** Told after each reading of the folder what is served now and what is wrong. */
   onChange: (state: UpState) => void;
   /** Told what takes long. */
@@ -43,9 +49,23 @@ export interface UpState {
   kafka: { bootstrap: string; libs?: string } | undefined;
 }
 
+/** What was read of the folder last, and what it was found to mean. */
+export interface Served {
+  resources: FolderResources;
+  plan: LocalPlan;
+  /** Undefined while the folder can be read. */
+  unreadable?: string | undefined;
+}
+
 export interface Up {
+  served(): Served;
+  readonly proxy: Pick<Proxy, 'status' | 'snapshots' | 'certificates' | 'tap'>;
+  readonly names: Pick<LocalNames, 'endpoint' | 'zones' | 'sources' | 'explain'>;
   stop(): Promise<void>;
 }
+
+/** Beside the ports of the examples, which begin at 9082. */
+export const DNS_PORT = 9053;
 
 /** Serves a folder until it is stopped. Mistakes in files are reported, and the rest is served all the same. */
 export async function startUp(options: UpOptions): Promise<Up> {
@@ -55,6 +75,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
   const state = join(folder, '.isthmus');
   const proxy = createProxy({ log, metrics: createMetrics(), workers: 1 });
   const checker = createChecker(proxyChecks);
+  const names = createLocalNames(options.dnsPort ?? DNS_PORT, { log, metrics: createMetrics });
+  let served: Served | undefined;
   const portsFile = options.port === undefined ? ALLOCATION_FILE : `ports-${options.port}.json`;
   let allocation = readAllocation(state, portsFile);
   let kafka: EmbeddedKafka | undefined = options.kafka === undefined ? undefined : namedKafka(options.kafka);
@@ -88,6 +110,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const loaded = await loadDocument(JSON.parse(planned.config.text), folder);
     await proxy.apply({ ...loaded, hash: '' });
     drainMs = loaded.config.shutdownTimeoutMs;
+    await names.set(namesIn(resources, planned));
+    served = { resources, plan: planned };
     const unbound = (proxy.status()?.virtualClusters ?? []).flatMap(({ name, problems }) =>
       problems.map((message) => ({
         reason: 'NotSupported' as const,
@@ -107,6 +131,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   let following = follow();
   const watch = watchFolder(folder, () => {
     following = following.then(follow).catch((error: unknown) => {
+      if (served) served = { ...served, unreadable: messageOf(error) };
       log.error(
         { problem: messageOf(error) },
         'the folder could not be read; what was served before still is',
@@ -117,6 +142,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     watch.close();
     await following.catch(() => {});
     await proxy.close(drainMs);
+    await names.close();
     await kafka?.stop();
   }
   try {
@@ -125,7 +151,16 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await stop();
     throw error;
   }
-  return { stop };
+  return { served: () => served!, proxy, names, stop };
+}
+
+function namesIn({ written }: FolderResources, { clusters, evaluated }: LocalPlan) {
+  const namespaces = new Map(
+    evaluated.map(({ cluster: { metadata } }) => [metadata.name, metadata.namespace]),
+  );
+  const placed = clusters.map((one) => ({ ...one, namespace: namespaces.get(one.name) ?? '' }));
+  const endpoints = written.flatMap(({ object }) => (object.kind === 'DNSEndpoint' ? [object] : []));
+  return localNames(placed, endpoints);
 }
 
 function withEmbedded(snapshot: ProxySnapshot, kafka: EmbeddedKafka | undefined): ProxySnapshot {

@@ -33,7 +33,7 @@ export interface Writer {
 
 /** A writer of which it is known when each record was acknowledged. */
 export interface TimedWriter extends Writer {
-  finish(): Promise<Verdict & { stallMs: number }>;
+  finish(): Promise<Verdict & { stallMs: number; stallBetween: (from: number, to: number) => number }>;
 }
 
 /** Waits until the writers have got acknowledgements for records that they wrote after now. */
@@ -135,6 +135,7 @@ export async function startWriterPod(cluster: Cluster, options: JavaWriterOption
         failures: failures.slice(0, 3).map(({ exception, message }) => `${exception}: ${message}`),
         problems: compare(acked, await readAll(cluster, options)),
         stallMs: longestStallMs(acked),
+        stallBetween: (from, to) => longestStallMs(acked, from, to),
       };
     },
     stop: () => Promise.resolve(), // it goes with its cluster

@@ -2,10 +2,8 @@
 import { testDelegation } from './discover/delegation.ts';
 import { sharedClusters } from './shared-clusters.ts';
 import { testAddons } from './testbed/addons.ts';
-import { testKafkaImage } from './testbed/kafka-image.ts';
 
-const site = sharedClusters(1, { images: ['isthmus', 'kafka'] });
+const site = sharedClusters(1, { images: ['isthmus'] });
 
-testKafkaImage(site);
 testDelegation(site);
 testAddons(site);

@@ -51,6 +51,7 @@ async function make(
     aliases,
     unknownKekId: `KEK-${prefix}-nobody`,
     rotate: async (alias) => void (await vault.ask('POST', `transit/keys/${alias}/rotate`, {})),
+    versionIn: (edek) => /vault:(v\d+):/.exec(edek.toString('latin1'))?.[1],
     ...change,
     [Symbol.asyncDispose]: async () => kms.close(),
   };

@@ -16,7 +16,9 @@ export const dashboard = (name: string): Dashboard =>
 export function metricsIn({ templating, panels }: Dashboard): string[] {
   const queries = templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
   const texts = [...queries, ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
-  const names = texts.flatMap((text) => text.match(/\b(?:isthmus|kafka|node|jvm|external)_\w+/g) ?? []);
+  const names = texts.flatMap(
+    (text) => text.match(/\b(?:isthmus|kafka|node|jvm|external|container)_\w+/g) ?? [],
+  );
   return [...new Set(names.map((name) => name.replace(/_(bucket|sum|count)$/, (end) => (name.endsWith(`connection${end}`) ? end : ''))))].toSorted(); // prettier-ignore
 }
 
@@ -27,6 +29,22 @@ export const KAFKA_METRICS: readonly string[] = [
   'kafka_server_socket_server_metrics_failed_authentication_rate',
   'kafka_server_socket_server_metrics_incoming_byte_rate',
   'kafka_server_socket_server_metrics_outgoing_byte_rate',
+];
+
+/** What nodes tell by the same reporter, once each. */
+export const BROKER_METRICS: readonly string[] = [
+  'jvm_memory_used_bytes',
+  'kafka_controller_kafkacontroller_offlinepartitionscount',
+  'kafka_server_replicamanager_leadercount',
+  'kafka_server_replicamanager_underreplicatedpartitions',
+];
+
+/** What kubelets tell of the network of pods, as the kernel counts there. */
+export const POD_METRICS: readonly string[] = [
+  'container_network_receive_bytes_total',
+  'container_network_receive_packets_dropped_total',
+  'container_network_transmit_bytes_total',
+  'container_network_transmit_packets_dropped_total',
 ];
 
 /** What Prometheus' node exporter tells of nodes. */

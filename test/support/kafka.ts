@@ -64,6 +64,8 @@ export interface KafkaCluster extends AsyncDisposable {
   stopBroker(id: number, signal?: NodeJS.Signals): Promise<void>;
   /** Starts a stopped broker again, on the same ports and data. */
   startBroker(id: number): Promise<void>;
+  /** Has a broker stand still (SIGSTOP), or go on. */
+  signal(id: number, signal: 'SIGSTOP' | 'SIGCONT'): void;
   /** Resident memory of each broker, in MB. */
   memory(): Promise<Record<string, number>>;
   stop(): Promise<void>;
@@ -225,6 +227,10 @@ function clusterOf(prepared: Prepared, ports: Ports): KafkaCluster {
       const server = launchBroker(kafka, spec);
       servers.set(id, server);
       await brokerReady(spec, server);
+    },
+    signal(id, signal) {
+      const server = servers.get(id);
+      if (server?.running) process.kill(server.pid, signal);
     },
     async memory() {
       const running = [...servers.values()].filter((server) => server.running);

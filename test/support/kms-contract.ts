@@ -15,6 +15,8 @@ export interface KmsUnderTest extends AsyncDisposable {
   unknownKekId: string;
   /** Gives a key a new version. */
   rotate?(alias: string): void | Promise<void>;
+  /** Which version of its key has wrapped a data key. */
+  versionIn?(edek: Buffer): string | undefined;
   /** Makes the service refuse what we identify ourselves by, and puts something better where we get it from. */
   replaceCredentials?(): void | Promise<void>;
   /** Moves the clock of the service away from ours. */
@@ -124,6 +126,8 @@ function testRotation(make: Make): void {
     const after = await under.kms.generateDek(kekId);
     assert.deepEqual(await under.kms.decryptEdek(before.edek), before.dek);
     assert.deepEqual(await under.kms.decryptEdek(after.edek), after.dek);
+    const [former, newest] = [before, after].map(({ edek }) => under.versionIn!(edek));
+    assert.ok(former && newest && former !== newest, `${former}, then ${newest}`);
     assert.equal(await under.kms.resolveAlias(under.aliases[0]), kekId);
     assert.equal(under.kms.kekOf(after.edek), kekId);
   });
@@ -199,6 +203,7 @@ function testFaults(make: Make): void {
       ...[headers.authorization, headers['x-vault-token']].filter((value) => value !== undefined),
       ...(body.length > 20 ? [body] : []),
     ]);
+    assert.ok(sent.length > 0);
     for (const fault of ['refuse', 'throttle'] as const) {
       under.server!.fault = fault;
       await assert.rejects(under.kms.decryptEdek(pair.edek), (error: Error) => {

@@ -5,19 +5,21 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { externalDnsReporter } from '../../src/control/brokers/probe/external-dns.ts';
 import { probeReporter } from '../../src/control/brokers/probe/metrics.ts';
+import { vantageReporter } from '../../src/control/brokers/vantage/metrics.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { KAFKA_METRICS, NODE_METRICS, dashboard, metricsIn } from '../support/dashboards.ts';
+import { KAFKA_METRICS, NODE_METRICS, POD_METRICS, dashboard, metricsIn } from '../support/dashboards.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/expose.md'), 'utf8');
 
 suite('dashboard of exposed brokers', () => {
   const shown = metricsIn(dashboard('expose'));
   const metrics = createMetrics();
-  probeReporter(metrics);
+  probeReporter(metrics, 'Kafka');
+  vantageReporter(metrics, 'Kafka');
   externalDnsReporter(metrics);
 
   test('has only metrics that the operator registers, or that are listed as those of others', () => {
-    const known = new Set([...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS]);
+    const known = new Set([...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS, ...POD_METRICS]);
     assert.ok(shown.length > 10, shown.join());
     assert.deepEqual(
       shown.filter((name) => !known.has(name)),
@@ -26,7 +28,7 @@ suite('dashboard of exposed brokers', () => {
   });
 
   test('shows all of them, and the page says which is which', () => {
-    for (const name of [...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS]) {
+    for (const name of [...metrics.names(), ...KAFKA_METRICS, ...NODE_METRICS, ...POD_METRICS]) {
       assert.ok(shown.includes(name), `${name} is in no panel`);
       assert.ok(page.includes(`\`${name}`), `${name} is not on the page`);
     }

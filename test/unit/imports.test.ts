@@ -18,9 +18,23 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   crypto: ['ops'],
   proxy: ['ops', 'kafka', 'crypto', 'pki'],
   control: ['ops', 'resources', 'kube', 'kafka', 'pki', 'probe'],
-  store: ['ops', 'resources', 'control', 'proxy', 'dns', 'kafka', 'pki'],
-  console: ['ops', 'resources', 'kube', 'control', 'store'],
-  cli: ['ops', 'resources', 'kube', 'kafka', 'pki', 'dns', 'probe', 'proxy', 'control', 'store', 'console'],
+  store: ['ops', 'resources', 'kube', 'control', 'proxy', 'dns', 'kafka', 'pki'],
+  view: ['ops', 'resources', 'kube', 'control'],
+  console: ['ops', 'resources', 'kube', 'control', 'store', 'view'],
+  cli: [
+    'ops',
+    'resources',
+    'kube',
+    'kafka',
+    'pki',
+    'dns',
+    'probe',
+    'proxy',
+    'control',
+    'store',
+    'view',
+    'console',
+  ],
 };
 
 /** A filter is a guest in the proxy: it may know the public filter API, the protocol and the crypto, nothing else. */
@@ -51,13 +65,15 @@ const ROOMS: Record<string, Record<string, readonly string[]>> = {
     shared: ['kernel'],
     proxy: ['kernel', 'shared'],
     'pod-sets': ['kernel', 'shared'],
-    discover: ['kernel', 'shared', 'install'],
+    targets: ['kernel'],
+    discover: ['kernel', 'shared', 'targets', 'install'],
     brokers: ['kernel', 'shared'],
     // Its brokers are rolled by the one roller.
     redpanda: ['kernel', 'shared', 'brokers'],
     'roads.ts': [],
-    install: ['kernel', 'shared', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'roads.ts'],
-    'operator.ts': ['kernel', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'install', 'roads.ts'],
+    install: ['kernel', 'shared', 'targets', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'roads.ts'],
+    join: ['kernel', 'targets', 'discover', 'install'],
+    'operator.ts': ['kernel', 'targets', 'proxy', 'brokers', 'redpanda', 'pod-sets', 'install', 'roads.ts'],
   },
 };
 
@@ -147,7 +163,7 @@ suite('imports', () => {
 
   test('an import says the whole file name', () => {
     assert.deepEqual(
-      imports.filter(({ to }) => !/\.(ts|json)$/.test(to)),
+      imports.filter(({ to }) => !/\.(tsx?|json)$/.test(to)),
       [],
     );
   });

@@ -13,7 +13,7 @@ import type { Facts } from '../../src/cli/check/facts.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { describeText } from '../../src/cli/view/description.ts';
 import { treeText } from '../../src/cli/view/tree-text.ts';
-import { treeOf } from '../../src/cli/view/tree.ts';
+import { treeOf } from '../../src/view/tree.ts';
 import { KAFKA_EVENTS } from '../../src/control/brokers/faults.ts';
 import { eventsOf } from '../../src/control/kernel/events.ts';
 import type { ConditionSummary } from '../../src/control/kernel/events.ts';
@@ -25,6 +25,7 @@ import { createClusters } from '../../src/kube/clusters.ts';
 import type { AnyObject } from '../../src/kube/object.ts';
 import { messageOf } from '../../src/ops/errors.ts';
 import { findKind } from '../../src/resources/registry.ts';
+import { kafkaObject, poolObject } from '../support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../support/brokers/memory-kafka.ts';
 import { CANARY, showsCanary, textPaths, withText } from '../support/canary.ts';
 import { openGolden } from '../support/golden/folder.ts';
@@ -70,6 +71,13 @@ function factsWith(objects: readonly AnyObject[]): Facts {
   };
 }
 
+const caSecret = (name: string, data: Record<string, string>): AnyObject => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: 'kafka', labels: { 'strimzi.io/cluster': 'events' } },
+  data,
+});
+
 suite('what the operator says of Kafka clusters', () => {
   const scenarios = golden('kafka');
 
@@ -90,6 +98,7 @@ suite('what the operator says of Kafka clusters', () => {
 
   test('of keys of authorities, of nodes and of the operator', async () => {
     const any = fc.constantFrom(...scenarios.scenarios);
+    const kinds = new Set<string>();
     await fc.assert(
       fc.asyncProperty(any, fc.nat(), fc.boolean(), async (scenario, at, isAll) => {
         const memory = await settled(scenario);
@@ -118,10 +127,38 @@ suite('what the operator says of Kafka clusters', () => {
           );
         }
         said.push(...seenOf([...memory.list('Kafka'), ...memory.list('KafkaAnchor')]));
+        for (const { kind } of memory.plan().statuses) kinds.add(kind);
         assertHidden(said);
       }),
       { numRuns: 12 },
     );
+    assert.ok(kinds.has('Kafka'), 'something was said');
+  });
+
+  test('of authorities that their owners bring, and that cannot be read', async () => {
+    const own = await createAuthority('own');
+    const pem = (kind: string) => `-----BEGIN ${kind}-----\n${base64(CANARY)}\n-----END ${kind}-----\n`;
+    const GOOD: Record<'ca.crt' | 'ca.key', string> = { 'ca.crt': own.certPem, 'ca.key': own.keyPem };
+    const lines: string[] = [];
+    for (const [key, texts] of [
+      ['ca.crt', [CANARY, pem('CERTIFICATE'), `${own.certPem}${pem('CERTIFICATE')}`]],
+      ['ca.key', [CANARY, pem('PRIVATE KEY'), `${CANARY}${own.keyPem.slice(30)}`]],
+    ] as const)
+      for (const text of texts) {
+        const memory = createMemoryKafka();
+        const kafka = kafkaObject();
+        const clusterCa = { generateCertificateAuthority: false };
+        memory.put({ ...kafka, spec: { ...(kafka['spec'] as object), clusterCa } });
+        memory.put(poolObject());
+        const given: typeof GOOD = { ...GOOD, [key]: text };
+        memory.put(caSecret('events-cluster-ca', { 'ca.key': base64(given['ca.key']) }));
+        memory.put(caSecret('events-cluster-ca-cert', { 'ca.crt': base64(given['ca.crt']) }));
+        await memory.settle();
+        const status = JSON.stringify(memory.get('Kafka', 'events')!['status'] ?? {});
+        assert.match(status, /"status":"False"[^}]*cluster-ca/, `${key}: ${text} is told of`);
+        lines.push(status, JSON.stringify(memory.plan().statuses));
+      }
+    assertHidden(lines);
   });
 
   test('of Redpanda there is nothing to say: no Secret of it is read', () => {

@@ -25,8 +25,31 @@ import { createAuthority } from '../support/pki.ts';
 
 /** A configuration that each filter takes, with something in every field. */
 const FILTER_CONFIGS: Record<string, object> = {
+  audit: { apis: ['changes', 'data'], summaryEvery: '1m' },
+  authorization: {
+    authorizer: 'AclAuthorizerService',
+    authorizerConfig: {
+      rules:
+        'from io.kroxylicious.filter.authorization import TopicResource as Topic;\nallow User with name = "alice" to * Topic with name *;\notherwise deny;',
+    },
+    dryRun: false,
+  },
   'connection-expiry': { maxAge: '1h', jitter: '5m' },
+  masking: {
+    rules: [{ topics: ['customers'], fields: ['email', 'cards.*.number'], mask: '***', except: ['bob'] }],
+  },
+  'multi-tenant': { prefixResourceNameSeparator: '-' },
+  'oauth-bearer-validation': {
+    jwksEndpointUrl: 'https://login.example/keys',
+    expectedIssuer: 'https://login.example/',
+    expectedAudience: 'kafka',
+    subClaimName: 'sub',
+  },
   'protocol-logger': { apiKeyNames: ['METADATA'], logLevel: 'info', loggerName: 'log' },
+  quota: {
+    quotas: [{ per: 'clientId', name: 'batch', produceBytes: 1000, fetchBytes: 1000, requests: 10 }],
+    maxThrottle: '10s',
+  },
   'record-encryption': {
     kms: 'UnitTestingKmsService',
     kmsConfig: {
@@ -42,6 +65,42 @@ const FILTER_CONFIGS: Record<string, object> = {
     selector: 'TemplateKekSelector',
     selectorConfig: { template: 'KEK-$(topicName)' },
     unresolvedKeyPolicy: 'REJECT',
+  },
+  'record-validation': {
+    rules: [
+      { topicNames: ['orders'], valueRule: { syntacticallyCorrectJson: {} }, requiredHeaders: ['source'] },
+      { topicNames: ['people'], valueRule: { jsonSchema: { type: 'object' } } },
+    ],
+    defaultRule: { maxRecordBytes: 1_000_000 },
+  },
+  'sasl-inspection': { enabledMechanisms: ['PLAIN'], requireAuthentication: true },
+  'sasl-termination': {
+    mechanisms: [
+      { mechanism: 'PLAIN' },
+      {
+        mechanism: 'OAUTHBEARER',
+        jwksEndpointUrl: 'https://login.example/keys',
+        expectedIssuer: 'https://login.example/',
+        expectedAudience: 'kafka',
+        subClaimName: 'sub',
+      },
+    ],
+    users: 'alice=wonderland',
+    broker: {
+      mechanism: 'PLAIN',
+      username: 'proxy',
+      password: 'a secret',
+      users: [{ principal: 'alice', username: 'a', password: 'a secret' }],
+    },
+    maxTimeBeforeReauth: '1h',
+    fixedAuthDelay: '1s',
+  },
+  'topic-alias': {
+    aliases: [
+      { alias: 'orders', topic: 'prod.orders' },
+      { aliasPrefix: 'team-', topicPrefix: 'prod.team.' },
+    ],
+    otherTopics: 'hide',
   },
 };
 

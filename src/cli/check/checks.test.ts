@@ -130,7 +130,7 @@ suite('check', () => {
     });
     const at = 'spec.kafka.listeners[]';
     const says = (annotation: string) => `(the annotation isthmus.dev/${annotation} says the same)`;
-    const drops = `drop ${at}.configuration.subdomain ${says('hostport-configuration')}`;
+    const drops = `drop ${at}.configuration.subdomain ${says('hostport-configuration or isthmus.dev/loadbalancer-configuration')}`;
     const refuses = `refuse ${at}.type: hostport ${says('hostport')}, spec.kafka.metricsConfig.type: strimziMetricsReporter`;
     assert.deepEqual(findings({ crds: theirs }), [
       `warning CrdForeign: the schema of kafkas.kafka.strimzi.io would ${drops}, and ${refuses}`,

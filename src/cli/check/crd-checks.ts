@@ -1,5 +1,9 @@
 /** Whether the kinds that roads need are there, and are what this version knows. Pure. */
-import { CONFIGURATION_ANNOTATION, HOSTPORT_ANNOTATION } from '../../control/brokers/expose/wish.ts';
+import {
+  BALANCER_ANNOTATION,
+  CONFIGURATION_ANNOTATION,
+  HOSTPORT_ANNOTATION,
+} from '../../control/brokers/expose/wish.ts';
 import { crdName } from '../../resources/crd.ts';
 import type { Kind } from '../../resources/kind.ts';
 import type { Structural } from '../../resources/structural.ts';
@@ -19,7 +23,7 @@ const ANNOTATION_OF: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     Object.keys(configuration.shape).map((field) => [
       `${LISTENER}.configuration.${field}`,
-      CONFIGURATION_ANNOTATION,
+      `${CONFIGURATION_ANNOTATION} or ${BALANCER_ANNOTATION}`,
     ]),
   ),
 };

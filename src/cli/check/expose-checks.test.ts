@@ -53,14 +53,23 @@ const GOOD: ExposeFacts = {
 
 interface Change extends Partial<ExposeFacts> {
   kafkas?: AnyObject[];
+  redpandas?: AnyObject[];
+  anchors?: AnyObject[];
   hasKind?: boolean;
   hasDns?: boolean;
 }
 
-function findings({ kafkas = [kafka()], hasKind = true, hasDns = false, ...expose }: Change = {}): string[] {
+function findings({
+  kafkas = [kafka()],
+  redpandas = [],
+  anchors = [],
+  hasKind = true,
+  hasDns = false,
+  ...expose
+}: Change = {}): string[] {
   const facts: Pick<Facts, 'expose' | 'resources' | 'served' | 'dns'> = {
     expose: { ...GOOD, ...expose },
-    resources: new Map([['Kafka', { value: kafkas }]]),
+    resources: new Map([['Kafka', { value: kafkas }], ['Cluster', { value: redpandas }], ['KafkaAnchor', { value: anchors }]]), // prettier-ignore
     served: new Map([['DNSEndpoint', { value: hasKind }]]),
     dns: { value: hasDns ? { replicas: 1, readyReplicas: 1 } : undefined },
   };
@@ -81,6 +90,20 @@ suite('check expose', () => {
     assert.deepEqual(findings({ kafkas: [foreign], nodes: { value: [] }, hasKind: false }), []);
   });
 
+  test('ports that are kept for a Kafka that is gone, until its anchor is', () => {
+    const anchor = (name: string, ...ports: number[]): AnyObject => ({
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'KafkaAnchor',
+      metadata: { name, namespace: 'kafka' },
+      spec: { kafka: { name }, ports: ports.map((port) => ({ name: `p${port}`, port })) },
+    });
+    const anchors = [anchor('events', 30_001), anchor('former', 30_002, 20_001), anchor('inside')];
+    const words = 'warning PortsKeptForDeleted: KafkaAnchor kafka/former keeps 30002, 20001';
+    assert.deepEqual(findings({ anchors }), [words]);
+    assert.deepEqual(findings({ anchors: anchors.slice(1), kafkas: [] }), [words]);
+    assert.deepEqual(findings({ anchors: [anchor('former')], kafkas: [] }), []);
+  });
+
   test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {
     const nodes = { value: [node('a'), node('b'), node('c', { isSchedulable: false })] };
     assert.deepEqual(findings({ nodes }), [
@@ -95,6 +118,35 @@ suite('check expose', () => {
       'warning NodesWithoutPublicAddress: kafka/events ext: no ExternalIP at a, b, c',
     ]);
     assert.deepEqual(findings({ nodes, kafkas: [kafka({ preferredAddressType: 'InternalIP' })] }), []);
+  });
+
+  test('a Redpanda cluster is looked at like a Kafka', () => {
+    const panda = (external: object): AnyObject => ({
+      apiVersion: 'redpanda.vectorized.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'panda', namespace: 'redpanda', annotations: { 'isthmus.dev/managed': 'true' } },
+      spec: { version: 'v25.2.1', replicas: 5, configuration: { kafkaApi: [{}, { external: { enabled: true, ...external } }] } }, // prettier-ignore
+    });
+    const redpandas = [panda({ subdomain: 'panda.example.org' })];
+    assert.deepEqual(findings({ kafkas: [], redpandas }), [
+      'error FewerNodesThanBrokers: redpanda/panda kafka-external: 5 brokers, and 3 nodes that take pods',
+      'error ExternalDNSPassesBy: redpanda/panda kafka-external: dns/external-dns has --domain-filter=example.com, which leaves out panda.example.org',
+    ]);
+    const nodes = { value: ['a', 'b', 'c', 'd', 'e'].map((name) => node(name)) };
+    const replacing = cilium({ 'kube-proxy-replacement': 'true' });
+    const told = (external: object) =>
+      findings({ kafkas: [], redpandas: [panda(external)], nodes, ...replacing });
+    assert.match(told({})[0]!, /HostPortsIgnored: redpanda\/panda kafka-external: .*portStrategy: range/);
+    assert.deepEqual(told({ portStrategy: 'range' }), []);
+    const nodePorts = { value: [{ service: 'a/b', port: 16_000 }, { service: 'a/c', port: 20_000 }] }; // prettier-ignore
+    const collided = findings({
+      kafkas: [],
+      redpandas: [panda({ portStrategy: 'range' })],
+      nodes,
+      nodePorts,
+    });
+    assert.deepEqual(collided, ['error NodePortRangeCollision: Service a/b has node port 16000']);
+    assert.deepEqual(findings({ kafkas: [], redpandas: [{ ...panda({}), metadata: { name: 'x', namespace: 'n' } }], nodes: { value: [] } }), []); // prettier-ignore
   });
 
   test('a namespace that forbids host ports', () => {

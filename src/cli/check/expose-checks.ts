@@ -1,9 +1,9 @@
 /** Whether brokers that are to be reached from outside can be. Pure. */
-import { HOST_PORTS } from '../../control/brokers/expose/ports.ts';
 import type { CheckResult, Facts } from './facts.ts';
 import type { ExposeFacts, NetworkSeen } from './expose-facts.ts';
-import { exposedListeners } from './exposed-listeners.ts';
+import { exposedListeners, exposedRedpandas } from './exposed-listeners.ts';
 import type { ExposedListener } from './exposed-listeners.ts';
+import { keptPortChecks } from './kept-ports.ts';
 import { publisherChecks } from './publisher-checks.ts';
 import { fail, fine, known, verdict, warn } from './results.ts';
 
@@ -11,14 +11,20 @@ export function exposeChecks(facts: Facts): CheckResult[] {
   const { expose, resources } = facts;
   if (!expose) return [];
   return known('kafkas can be read', resources.get('Kafka'), (kafkas) => {
-    const exposed = exposedListeners(kafkas, 'value' in expose.pools ? expose.pools.value : []);
-    if (exposed.length === 0) return [fine('no Kafka has a listener for clients outside')];
+    const clusters = resources.get('Cluster');
+    const exposed = [
+      ...exposedListeners(kafkas, 'value' in expose.pools ? expose.pools.value : []),
+      ...exposedRedpandas(clusters && 'value' in clusters ? clusters.value : []),
+    ];
+    const kept = keptPortChecks(facts);
+    if (exposed.length === 0) return [fine('no cluster has a listener for clients outside'), ...kept];
     const onNodes = exposed.filter(({ wish }) => wish.by === 'hostport');
     return [
       fine(`${exposed.length} listeners are for clients outside`),
       ...(onNodes.length > 0 ? hostPortChecks(expose, onNodes) : []),
       ...publisherChecks(facts, expose, exposed),
       ...sourceChecks(expose, exposed),
+      ...kept,
     ];
   });
 }
@@ -94,12 +100,17 @@ function networkChecks({ network }: ExposeFacts, exposed: readonly ExposedListen
 
 /** A port of ours that a Service may be given, too, leads to whoever the network asks first. */
 function rangeChecks(expose: ExposeFacts, exposed: readonly ExposedListener[]): CheckResult[] {
-  if (!exposed.some(({ wish }) => wish.by === 'hostport' && wish.strategy === 'range')) return [];
-  const { first, last } = HOST_PORTS;
-  const isOurs = (port: number) => port >= first && port <= last;
+  const ranged = exposed.filter(({ wish }) => wish.by === 'hostport' && wish.strategy === 'range');
+  if (ranged.length === 0) return [];
+  const ranges = [...new Set(ranged.map(({ range }) => range))];
+  const isOurs = (port: number) => ranges.some(({ first, last }) => port >= first && port <= last);
   const cilium = 'value' in expose.network ? expose.network.value.cilium : undefined;
   const [from, to = from] = (cilium?.['node-port-range'] ?? '').split(',').map(Number);
-  const isShared = from !== undefined && to !== undefined && from > 0 && from <= last && to >= first;
+  const isShared =
+    from !== undefined &&
+    to !== undefined &&
+    from > 0 &&
+    ranges.some(({ first, last }) => from <= last && to >= first);
   return known('node ports of Services can be read', expose.nodePorts, (ports) => [
     verdict(
       'node ports are none of those that portStrategy range takes',

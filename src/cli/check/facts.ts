@@ -31,6 +31,8 @@ export interface OperatorFacts {
   watchNamespaces: readonly string[];
   replicas: number;
   readyReplicas: number;
+  image?: string | undefined;
+  labels?: Readonly<Record<string, string>>;
 }
 
 export interface Facts {

@@ -66,10 +66,12 @@ export async function gatherFacts(client: Client, options: GatherOptions): Promi
   };
 }
 
-/** Whoever runs Kafkas may expose them. */
+/** Whoever runs brokers may expose them. */
 const hasExposure = (road: CheckedRoad | undefined, operator: Facts['operator']) =>
   road === 'expose' ||
-  (road === undefined && 'value' in operator && (operator.value?.roads.includes('kafka') ?? false));
+  (road === undefined &&
+    'value' in operator &&
+    ['kafka', 'redpanda'].some((one) => operator.value?.roads.includes(one as 'kafka')));
 
 const UNKNOWN = {
   crds: UNASKED,
@@ -93,19 +95,26 @@ function readAll<K extends { kind: string }, T>(
 }
 
 interface Deployment extends AnyObject {
-  spec: { replicas?: number; template: { spec: { containers: { args?: string[] }[] } } };
+  spec: { replicas?: number; template: { spec: { containers: { image?: string; args?: string[] }[] } } };
   status?: { readyReplicas?: number };
 }
 
-async function deploymentFacts(client: Client, name: { namespace: string; name: string }) {
+export async function deploymentFacts(client: Client, name: { namespace: string; name: string }) {
   const found = await client.get<Deployment>(DEPLOYMENT, name, { timeoutMs: TIMEOUT_MS });
   if (!found) return undefined;
-  const args = found.spec.template.spec.containers[0]?.args ?? [];
-  return { replicas: found.spec.replicas ?? 1, readyReplicas: found.status?.readyReplicas ?? 0, args };
+  const { args = [], image } = found.spec.template.spec.containers[0] ?? {};
+  const { labels = {} } = found.metadata;
+  return {
+    replicas: found.spec.replicas ?? 1,
+    readyReplicas: found.status?.readyReplicas ?? 0,
+    args,
+    image,
+    labels,
+  };
 }
 
 /** What the operator was told to do stands in its arguments. */
-async function operatorFacts(client: Client, namespace: string): Promise<OperatorFacts | undefined> {
+export async function operatorFacts(client: Client, namespace: string): Promise<OperatorFacts | undefined> {
   const found = await deploymentFacts(client, { namespace, name: OPERATOR_NAME });
   if (!found) return undefined;
   const listed = (flag: string) =>
@@ -118,6 +127,8 @@ async function operatorFacts(client: Client, namespace: string): Promise<Operato
     watchNamespaces: listed('--watch-namespaces'),
     replicas: found.replicas,
     readyReplicas: found.readyReplicas,
+    image: found.image,
+    labels: found.labels,
   };
 }
 

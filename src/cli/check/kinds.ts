@@ -5,6 +5,7 @@ import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
 import { tlsRoute } from '../../resources/gateway/tls-route.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { namePolicy } from '../../resources/isthmus/name-policy.ts';
+import { redpandaAnchor } from '../../resources/isthmus/redpanda-anchor.ts';
 import type { Kind } from '../../resources/kind.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
@@ -34,7 +35,7 @@ export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
   ],
   kafka: [kafka, kafkaNodePool, kafkaTopic, kafkaUser, kafkaAnchor, strimziPodSet],
   expose: [kafka, kafkaNodePool, kafkaAnchor, namePolicy],
-  redpanda: [redpandaCluster],
+  redpanda: [redpandaCluster, redpandaAnchor],
   'pod-sets': [strimziPodSet, kafkaAnchor],
   dns: [namePolicy],
 };

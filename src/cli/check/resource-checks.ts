@@ -1,7 +1,7 @@
 /** How the resources of a road are, and the DNS server. Pure. */
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { healthOf, isObserved } from '../view/health.ts';
+import { healthOf, isObserved } from '../../view/health.ts';
 import type { CheckedRoad, CheckResult, Facts } from './facts.ts';
 import { RESOURCE_ROADS } from './kinds.ts';
 import { fail, fine, known, verdict, warn } from './results.ts';

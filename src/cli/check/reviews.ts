@@ -1,6 +1,6 @@
 /** Asks the API server who may do what, by access reviews: roles can be bound in more ways than one could read. */
 import { OPERATOR_NAME } from '../../control/install/objects.ts';
-import { LEADER_RULES, everywhereRules, namespacedRules, operatorRules } from '../../control/install/rbac.ts';
+import { everywhereRules, homeRules, namespacedRules, operatorRules } from '../../control/install/rbac.ts';
 import type { PolicyRule } from '../../control/kernel/rights.ts';
 import type { Client } from '../../kube/http/client.ts';
 import { forEachLimit } from '../../ops/for-each-limit.ts';
@@ -36,7 +36,7 @@ export function reviewOperator(
   { roads, watchNamespaces }: Pick<OperatorFacts, 'roads' | 'watchNamespaces'>,
 ): Promise<Access[]> {
   const questions = [
-    ...questionsOf(LEADER_RULES, namespace),
+    ...questionsOf(homeRules(roads), namespace),
     ...(watchNamespaces.length === 0
       ? questionsOf(operatorRules(roads), undefined)
       : [

@@ -11,7 +11,7 @@ import { PROXY_WATCHES } from '../../control/proxy/watches.ts';
 import type { ProxyViews } from '../../control/proxy/watches.ts';
 import { createStore } from '../../kube/cache/store.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { healthOf } from '../view/health.ts';
+import { healthOf } from '../../view/health.ts';
 import { redacted } from './redact.ts';
 
 export interface Rendered {

@@ -2,8 +2,8 @@
 import type { AnyObject } from '../../kube/object.ts';
 import type { Column, Kind } from '../../resources/kind.ts';
 import type { Columns } from '../output.ts';
-import { healthOf } from './health.ts';
-import type { HealthState } from './health.ts';
+import { healthOf } from '../../view/health.ts';
+import type { HealthState } from '../../view/health.ts';
 
 export const STATE_WORDS: Record<HealthState, string> = {
   ready: 'Ready',

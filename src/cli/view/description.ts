@@ -3,8 +3,8 @@ import { findCode } from '../../ops/codes/codes.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { Kind } from '../../resources/kind.ts';
 import { ageText, STATE_WORDS, valueAt } from './columns.ts';
-import { conditionsIn, healthOf } from './health.ts';
-import type { Condition } from './health.ts';
+import { conditionsIn, healthOf } from '../../view/health.ts';
+import type { Condition } from '../../view/health.ts';
 
 /** As much of an event as is shown. */
 export interface EventFacts {

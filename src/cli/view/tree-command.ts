@@ -22,7 +22,7 @@ export function treeCommand(terminal: Terminal): Command {
     async (word: string, second: string | undefined, flags: TreeFlags) => {
       const { parseNamed } = await import('../kube/target.ts');
       const { findObject } = await import('../kube/find.ts');
-      const { treeOf } = await import('./tree.ts');
+      const { treeOf } = await import('../../view/tree.ts');
       const { treeText } = await import('./tree-text.ts');
       const { kind, name } = parseNamed(word, second);
       const tree = await withClient(flags, async (client) => {

@@ -1,7 +1,7 @@
 /** A tree for a terminal. */
 import { paint } from '../paint.ts';
-import type { HealthState } from './health.ts';
-import type { TreeNode } from './tree.ts';
+import type { HealthState } from '../../view/health.ts';
+import type { TreeNode } from '../../view/tree.ts';
 
 const SYMBOLS: Record<HealthState, string> = { ready: '✔', warning: '‼', notReady: '✖', unknown: '·' };
 const COLOURS = { ready: 'green', warning: 'yellow', notReady: 'red', unknown: 'dim' } as const;

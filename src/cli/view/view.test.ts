@@ -7,10 +7,10 @@ import { virtualKafkaCluster } from '../../resources/kroxylicious/virtual-kafka-
 import { render } from '../output.ts';
 import { ageText, columnsOf, valueAt } from './columns.ts';
 import { describeText } from './description.ts';
-import { healthOf, isObserved } from './health.ts';
-import { countByKind, isSettled, statusOf, worstFirst } from './status.ts';
+import { healthOf, isObserved } from '../../view/health.ts';
+import { clustersOf, countByKind, isSettled, statusOf, worstFirst } from '../../view/status.ts';
 import { treeText } from './tree-text.ts';
-import { treeOf } from './tree.ts';
+import { treeOf } from '../../view/tree.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 
@@ -108,10 +108,9 @@ suite('tables', () => {
     const options = { kind: kafkaProxy, allNamespaces: true, wide: false, now: NOW };
     const proxy = object('KafkaProxy', 'a-rather-long-name', READY);
     const wide = render([proxy], columnsOf(options), 'table', { columns: 20 });
-    assert.ok(
-      wide.split('\n').every((line) => line.length <= 20),
-      wide,
-    );
+    const widths = wide.split('\n').map((line) => line.length);
+    assert.equal(Math.max(...widths), 20, wide);
+    assert.match(wide, /a-rathe…$/m);
     const bare = render([proxy], columnsOf(options), 'table', { headers: false });
     assert.match(bare, /^a +a-rather-long-name +Ready +- /);
   });
@@ -213,6 +212,47 @@ suite('a tree', () => {
     assert.match(text, /… and 4 more of Pod \(✔ 4\)\n/);
     assert.match(text, /KafkaTopic\/orders\n/);
     assert.doesNotMatch(text, /other/);
+  });
+
+  test('of a Kafka over several clusters: where its pools are, and how it is there', () => {
+    const of = { 'strimzi.io/cluster': 'main' };
+    const kafka = object('Kafka', 'main', READY);
+    const place = (name: string, rest: object) => ({
+      name,
+      pools: [{ name, nodes: [0], ready: [] }],
+      ...rest,
+    });
+    const since = '2026-11-18T07:00:00.000Z';
+    const anchor = {
+      ...object('KafkaAnchor', 'main', {}, of),
+      apiVersion: 'isthmus.dev/v1alpha1',
+      spec: {
+        clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+        epoch: 1,
+        holder: 'isthmus',
+        kafka: { name: 'main', uid: 'u' },
+      },
+      status: {
+        targets: [
+          place('east', { reachable: true }),
+          place('west', { reachable: false, since, problem: 'no answer in time' }),
+        ],
+      },
+    } as unknown as AnyObject;
+    const pools = ['east', 'west'].map((name) => object('KafkaNodePool', name, {}, of));
+    const text = treeText(treeOf(kafka, { objects: [kafka, anchor, ...pools] }), false);
+    assert.match(
+      text,
+      /KafkaNodePool\/east\n│ {2}└─ ✔ Cluster\/east\n│ {5}└─ ✖ Pod\/main-east-0 {2}PodsNotReady\n/,
+    );
+    assert.match(
+      text,
+      /Cluster\/west {2}ClusterUnreachable: since 2026-11-18T07:00:00.000Z: no answer in time\n│ {5}└─ · Pod/,
+    );
+    assert.deepEqual(clustersOf(anchor), [
+      { name: 'east', reachable: true, nodes: 1, ready: 0 },
+      { name: 'west', reachable: false, since, problem: 'no answer in time', nodes: 1, ready: 0 },
+    ]);
   });
 
   test('of anything else: what names it as its owner', () => {

@@ -31,6 +31,7 @@ const contextWith = (secretOf: ActContext['secretOf']): ActContext => {
   const log = createLog('silent');
   return {
     client: unused,
+    namespace: 'kafka',
     targets,
     podsOf: unused,
     secretOf,

@@ -2,7 +2,8 @@
 import type { Admin } from '../../kafka/admin/admin.ts';
 import type { OnRequest } from '../../kafka/admin/routing.ts';
 import type { Client } from '../../kube/http/client.ts';
-import type { AnyObject } from '../../kube/object.ts';
+import type { AnyObject, KubeObject } from '../../kube/object.ts';
+import { addFinalizer, removeFinalizer } from '../../kube/write/finalizers.ts';
 import type { Log } from '../../ops/log.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { ActResult } from '../kernel/reconcile.ts';
@@ -10,6 +11,8 @@ import { Stale } from '../kernel/status.ts';
 import type { Targets } from '../kernel/targets.ts';
 import type { Minted, MintRequest } from './certificates/authorities.ts';
 import { mint } from './certificates/mint.ts';
+import { carryOut, deleteClaims } from './carry-out.ts';
+import type { StepContext } from './carry-out.ts';
 import { noticeOf } from './certificates/notices.ts';
 import { admitted } from './look/admission.ts';
 import { connectTo, identityOf } from './look/connect.ts';
@@ -19,21 +22,27 @@ import type { KafkaFacts } from './look/facts.ts';
 import { forget, strandedBrokers } from './look/gone-brokers.ts';
 import { cordonedAmong, isThrottled, moveOn, uncordon, wantsMoves } from './look/move.ts';
 import type { MoveProgress, MoveWish } from './look/move.ts';
+import { changeVoters } from './look/voters.ts';
+import type { VoterProgress } from './look/voters.ts';
 import { reloadCertificates } from './look/reload.ts';
 import type { Reloads } from './look/reload.ts';
 import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { patchUnchanged } from './entities/mark.ts';
 import type { LayoutWarning } from './moves/layout-warnings.ts';
+import { dynamicQuorumOf } from './model/charter.ts';
+import type { VoterChange } from './model/charter.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
 import { podName } from './model/names.ts';
-import { asksForNewDisks, claimsOfNode } from './requests.ts';
+import { asksForNewDisks } from './requests.ts';
 import type { ObjectPatch } from './requests.ts';
 import { isPodReady } from './status.ts';
+import { moveNews } from './news.ts';
 import type { News } from './news.ts';
+import { loanKey } from './stretch/adoption.ts';
+import type { Borrowed, Loan } from './stretch/adoption.ts';
+import { STRETCH_FINALIZER } from './stretch/anchor.ts';
 import { nextRoll } from './roll/next-roll.ts';
-import { eventReason } from './roll/restart-reasons.ts';
-import { alterationsOf } from './roll/config-change.ts';
 import type { RollDecision } from './roll/facts.ts';
 
 /** What is to be done besides objects. */
@@ -41,12 +50,23 @@ export type Action =
   | { do: 'mint'; cluster: string; requests: readonly MintRequest[] }
   /** Looks at Kafka, and takes the next step of a roll. `anchorWith` is the document that a step is written down in before. */
   | { do: 'look'; wanted: WantedNodes; anchorWith: AnchorWith }
-  | ({ do: 'patch' } & ObjectPatch)
-  | { do: 'delete claims'; claims: readonly AnyObject[] }
+  | ({ do: 'patch'; cluster: string } & ObjectPatch)
+  | { do: 'delete claims'; cluster: string; claims: readonly AnyObject[] }
+  /** Keeps the Kafka until other clusters are clean, or no longer. */
+  | { do: 'hold' | 'let go'; kafka: KubeObject }
+  /** Reads Secrets in other clusters. */
+  | { do: 'borrow'; loans: readonly Loan[] }
   | ({ do: 'tell' } & News);
 
-/** The document in which a restart is written down, and that the volumes of a node may be formatted again. */
-export type AnchorWith = (inFlight: RollDecision['inFlight'], emptied?: number) => AnyObject;
+/** What is written down before it is done: a restart, that the volumes of a node may be formatted again, a change of voters. */
+export interface Begun {
+  inFlight?: RollDecision['inFlight'];
+  emptied?: number | undefined;
+  change?: VoterChange | undefined;
+}
+
+/** The document that it is written down in, in the place of all that was begun before. */
+export type AnchorWith = (begun: Begun) => AnyObject;
 
 /** What doing it has brought. */
 export interface Acted {
@@ -61,13 +81,20 @@ export interface Acted {
   reloads: Reloads;
   /** How far brokers that are to go are empty, and when that was so. */
   moved: (MoveProgress & { at: number }) | undefined;
+  /** How far controllers that are to vote, or to go, are; undefined where voters stay the same, or nobody could ask. */
+  voters?: VoterProgress | undefined;
+  /** Secrets that were read in other clusters, until they are written here. */
+  borrowed?: Borrowed | undefined;
   /** What partitions would not survive, as was seen last: what cannot be asked for a moment is not over. */
   layout?: readonly LayoutWarning[] | undefined;
 }
 
 export interface ActContext {
-  client: () => Client;
+  /** Of a Kubernetes cluster by its name; of the central one if none is given. */
+  client: (cluster?: string) => Client;
   targets: Targets;
+  /** Of the Kafka, in all clusters. */
+  namespace: string;
   /** The pods of a cluster, and a Secret of its namespace with what it holds. */
   podsOf: () => readonly AnyObject[];
   secretOf: (name: string) => AnyObject | undefined;
@@ -81,8 +108,7 @@ export interface ActContext {
   connect?: typeof connectTo | undefined;
 }
 
-const POD = { group: '', version: 'v1', kind: 'Pod' };
-const CLAIM = { group: '', version: 'v1', kind: 'PersistentVolumeClaim' };
+const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 
 export async function act(
   actions: readonly Action[],
@@ -98,20 +124,42 @@ export async function act(
     reloads: before?.reloads ?? new Map(),
     moved: undefined,
     layout: before?.layout,
+    borrowed: before?.borrowed,
   };
   try {
     for (const action of actions)
       if (action.do === 'mint') acted.minted = await mintAll(action, context);
-      else if (action.do === 'look') await look(action, acted, context, signal);
+      else if (action.do === 'look') await look(action, before, acted, context, signal);
       else if (action.do === 'patch')
-        await patchUnchanged(context.client(), action.object, action.patch, signal);
+        await patchUnchanged(context.client(action.cluster), action.object, action.patch, signal);
       else if (action.do === 'tell') context.tell(action.reason, action.note);
-      else await deleteClaims(action.claims, context, signal);
+      else if (action.do === 'delete claims')
+        await deleteClaims(action.claims, action.cluster, context, signal);
+      else if (action.do === 'borrow') acted.borrowed = await borrow(action.loans, acted, context, signal);
+      else if (action.do === 'hold')
+        await addFinalizer(context.client(), action.kafka, STRETCH_FINALIZER, signal);
+      else await removeFinalizer(context.client(), action.kafka, STRETCH_FINALIZER, signal);
   } catch (failure) {
     if (failure instanceof Stale) throw failure;
     return { acted, failure };
   }
+  for (const { reason, note } of moveNews(before, acted)) context.tell(reason, note);
   return { acted };
+}
+
+/** What cannot be read for a moment is read the next time. */
+async function borrow(
+  loans: readonly Loan[],
+  { borrowed = new Map() }: Pick<Acted, 'borrowed'>,
+  { client, namespace }: ActContext,
+  signal: AbortSignal,
+): Promise<Borrowed> {
+  const found = new Map(borrowed);
+  for (const loan of loans) {
+    const secret = await client(loan.cluster).get(SECRET, { namespace, name: loan.secret }, { signal });
+    found.set(loanKey(loan), secret);
+  }
+  return found;
 }
 
 function mintAll(
@@ -126,6 +174,7 @@ function mintAll(
 /** Puts into `acted` what it finds out as soon as it knows: what fails after that takes nothing of it away. */
 async function look(
   { wanted, anchorWith }: Extract<Action, { do: 'look' }>,
+  before: Acted | undefined,
   acted: Acted,
   context: ActContext,
   signal: AbortSignal,
@@ -133,7 +182,8 @@ async function look(
   const { clock, podsOf, targets, connect = connectTo } = context;
   const podsSeenAt = clock();
   const pods = podsOf();
-  const tls = identityOf(wanted.cluster.name, context.secretOf);
+  const nodes = wanted.charter.nodes.map(({ pool, id }) => podName(wanted.cluster.name, pool, id));
+  const tls = identityOf(wanted.cluster.name, context.secretOf, nodes);
   const brokers = tls && connect(wanted, pods, tls, 'brokers', context.onRequest);
   try {
     const facts = tls && (await ask(wanted, pods, tls, brokers, context));
@@ -144,8 +194,10 @@ async function look(
     const emptied = emptiedBy(decision, pods);
     const isWritten =
       isSameFlight(decision.inFlight, wanted.charter.inFlight) && !mayKeepData(wanted.charter, emptied);
-    if (!isWritten)
-      await targets.persist([{ cluster: LOCAL, object: anchorWith(decision.inFlight, emptied) }], signal);
+    const { inFlight } = decision;
+    const persist = (begun: Begun) =>
+      targets.persist([{ cluster: LOCAL, object: anchorWith(begun) }], signal);
+    if (!isWritten) await persist({ inFlight, emptied, change: dynamicQuorumOf(wanted.charter)?.change });
     acted.refused = await carryOut(decision, wanted, { ...context, pods, brokers }, signal);
     if (tls && brokers && !wanted.paused)
       acted.reloads = await reload(
@@ -156,6 +208,19 @@ async function look(
         acted.reloads,
         signal,
       );
+    // What was just written has another version now, over which nothing can be written before it is seen.
+    if (isWritten)
+      acted.voters = await changeVoters(wanted, {
+        ...context,
+        pods,
+        facts,
+        decision,
+        brokers,
+        before: before?.voters,
+        drained: before?.moved?.drained ?? [],
+        now: clock(),
+        persist: (change) => persist({ inFlight, change }),
+      });
     if (decision.do !== 'done' || brokers === undefined) return;
     const move = facts ? withStranded(wanted, facts) : wanted.move;
     if (facts) await forget(brokers, wanted.charter, facts, context);
@@ -184,12 +249,7 @@ function reload(
   const restarted = decision.do === 'restart' ? decision.node : undefined;
   const tell = (node: string) =>
     context.tell('CertificatesReloaded', `${node} has loaded its certificates without a restart`);
-  return reloadCertificates(
-    { ...context, wanted, tls, client: context.client(), tell },
-    before,
-    restarted,
-    signal,
-  );
+  return reloadCertificates({ ...context, wanted, tls, tell }, before, restarted, signal);
 }
 
 const isSameFlight = (a: RollDecision['inFlight'], b: RollDecision['inFlight']) =>
@@ -205,78 +265,6 @@ function emptiedBy(decision: RollDecision, pods: readonly AnyObject[]): number |
 /** Whether it is written down that a node has data, although it is to lose it. */
 const mayKeepData = ({ nodes }: WantedNodes['charter'], emptied: number | undefined) =>
   nodes.some(({ id, formatted }) => id === emptied && formatted.length > 0);
-
-/** Each by its uid, so that no claim of the same name that came since goes. */
-async function deleteClaims(
-  claims: readonly AnyObject[],
-  { client, tell, log }: Pick<ActContext, 'client' | 'tell' | 'log'>,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { metadata } of claims) {
-    log.info({ claim: metadata.name }, 'claim is deleted');
-    await client().delete(CLAIM, metadata, { uid: metadata.uid ?? '', signal });
-    tell('ClaimDeleted', `deleted PersistentVolumeClaim "${metadata.name}", as was asked for`);
-  }
-}
-
-interface StepContext extends ActContext {
-  pods: readonly AnyObject[];
-  brokers: Admin | undefined;
-}
-
-/** At most one step, which was written down if it is one that a crash must not repeat. Returns what was refused, so far. */
-async function carryOut(
-  decision: RollDecision,
-  wanted: WantedNodes,
-  context: StepContext,
-  signal: AbortSignal,
-): Promise<Acted['refused']> {
-  const { client, tell, log, pods, brokers } = context;
-  if (decision.do === 'restart') {
-    log.info({ node: decision.node, reason: decision.why }, 'node is restarted');
-    const pod = pods.find(({ metadata }) => metadata.uid === decision.podUid);
-    // First: a claim that is on its way out keeps the next pod waiting until there is a new one.
-    if (pod && asksForNewDisks(pod))
-      await deleteClaims(claimsOfNode(wanted.claims, decision.node), context, signal);
-    if (pod) await client().delete(POD, pod.metadata, { uid: decision.podUid, signal });
-    for (const reason of decision.reasons)
-      tell(eventReason(reason), `node ${decision.node} is restarted: ${reason.note}`);
-  } else if (decision.do === 'reconfigure' && brokers) {
-    return reconfigure(decision, wanted, { ...context, brokers });
-  } else if (decision.do === 'done' && wanted.finalize && brokers) {
-    const { level, downgrade } = wanted.finalize;
-    const kind = downgrade ? 'safe-downgrade' : 'upgrade';
-    const { error } = await brokers.updateFeatures([{ feature: 'metadata.version', level, kind }]);
-    if (error) throw new Error(`Kafka refused metadata.version ${level}: ${error.message}`);
-    log.info({ level }, 'metadata version was changed');
-    tell('MetadataVersionChanged', `metadata.version is ${level} now`);
-  }
-  return wanted.refused;
-}
-
-/** What a process refuses to change while it runs takes a restart, which the next look decides about. */
-async function reconfigure(
-  { node, change }: Extract<RollDecision, { do: 'reconfigure' }>,
-  { cluster, refused }: WantedNodes,
-  { brokers, pods, tell, log }: StepContext & { brokers: Admin },
-): Promise<Acted['refused']> {
-  const results = await brokers.alterConfigs(alterationsOf(node, change));
-  const error = results.find((result) => result.error)?.error;
-  const keys = [
-    ...Object.keys(change.perBroker.set),
-    ...Object.keys(change.clusterWide.set),
-    ...change.perBroker.delete,
-  ];
-  // Values may be secrets of plug-ins.
-  log.info({ node, settings: keys, refused: error !== undefined }, 'node was reconfigured while it runs');
-  if (!error) tell('NodeReconfigured', `node ${node} has taken ${keys.join(', ')} without a restart`);
-  if (!error) return refused;
-  const pool = cluster.pools.find(({ nodes }) => nodes.some(({ id }) => id === node));
-  const pod = pods.find(({ metadata }) => metadata.name === podName(cluster.name, pool?.name ?? '', node));
-  const uid = pod?.metadata.uid ?? '';
-  const alive = [...refused].filter(([known]) => pods.some(({ metadata }) => metadata.uid === known));
-  return new Map([...alive, [uid, new Set([...(refused.get(uid) ?? []), ...keys])]]);
-}
 
 /** Brokers know everything; while none of them answers, controllers know at least who leads them. */
 async function ask(

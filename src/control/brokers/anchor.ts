@@ -4,32 +4,50 @@ import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { LOCAL } from '../kernel/plan.ts';
-import type { Charter, CharterNode, InFlight } from './model/charter.ts';
+import { dynamicQuorumOf, hasRun } from './model/charter.ts';
+import type { Charter, CharterNode, DynamicQuorum, InFlight } from './model/charter.ts';
 import type { Role } from './model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CLUSTER_ID_ANNOTATION,
   CLUSTER_LABEL,
   CONTROLLER_ROLE_LABEL,
+  FORMATTED_ANNOTATION,
   NODE_ID_ANNOTATION,
   POOL_LABEL,
   anchorName,
 } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { isDynamic } from './quorum/chosen.ts';
+import { isNetworkKind } from './stretch/network.ts';
+import { placeOf } from './stretch/sight.ts';
 import { podsIn } from './objects/pod-sets.ts';
 
 export function charterOf({ spec }: KafkaAnchor): Charter {
-  const { clusterId, epoch, nodes, ports, addresses, names, inFlight } = spec;
+  const { clusterId, epoch, nodes, network, targets, ports, addresses, names, inFlight, quorum } = spec;
   return {
     clusterId,
     epoch,
     nodes: nodes.map((node) => ({ ...node, target: node.target ?? LOCAL })),
+    ...(network !== undefined && isNetworkKind(network) && { network }),
+    targets: Object.fromEntries(targets.map(({ name, ...target }) => [name, target])),
     hostPorts: Object.fromEntries(ports.map(({ name, port }) => [name, port])),
     addresses: Object.fromEntries(addresses.map((one) => [one.name, one.addresses])),
     names: Object.fromEntries(names.map(({ name, ...grant }) => [name, grant])),
     ...(inFlight && { inFlight: readFlight(inFlight) }),
+    quorum: quorum ? readQuorum(quorum) : 'static',
   };
 }
+
+const readQuorum = ({ initial, change }: NonNullable<KafkaAnchor['spec']['quorum']>): DynamicQuorum => ({
+  initial,
+  ...(change && { change: { ...change, since: Date.parse(change.since) } }),
+});
+
+const writtenQuorum = ({ initial, change }: DynamicQuorum): object => ({
+  initial,
+  ...(change && { change: { ...change, since: new Date(change.since).toISOString() } }),
+});
 
 /** The object to be written; over `live`, if there is one. */
 export function anchorOf(
@@ -39,8 +57,9 @@ export function anchorOf(
   live: KafkaAnchor | undefined,
 ): AnyObject {
   const { namespace, name, uid = '' } = kafka.metadata;
-  const { clusterId, epoch, nodes, hostPorts, addresses, names, inFlight } = charter;
-  const kept = Object.entries(live?.spec ?? {}).filter(([field]) => field !== 'inFlight');
+  const { clusterId, epoch, nodes, network, targets, hostPorts, addresses, names, inFlight } = charter;
+  const quorum = dynamicQuorumOf(charter);
+  const kept = Object.entries(live?.spec ?? {}).filter(([field]) => !['inFlight', 'quorum'].includes(field));
   return {
     apiVersion: 'isthmus.dev/v1alpha1',
     kind: 'KafkaAnchor',
@@ -58,10 +77,13 @@ export function anchorOf(
       holder,
       kafka: { name, uid },
       nodes: nodes.map(({ target, ...node }) => ({ ...node, ...(target !== LOCAL && { target }) })),
+      ...(network !== undefined && { network }),
+      targets: byName(targets).map(([name, target]) => ({ name, ...target })),
       ports: byName(hostPorts).map(([name, port]) => ({ name, port })),
       addresses: byName(addresses).map(([name, given]) => ({ name, addresses: given })),
       names: byName(names).map(([name, grant]) => ({ name, ...grant })),
       ...(inFlight && { inFlight: writtenFlight(inFlight) }),
+      ...(quorum && { quorum: writtenQuorum(quorum) }),
     },
   };
 }
@@ -97,7 +119,7 @@ interface Trace {
   id: number;
   pool: string;
   roles: readonly Role[];
-  /** Of the claim that it is; undefined for a pod of a set. */
+  /** The volume that has had data; undefined for a pod of a set, and for a claim that says that it is new. */
   volume: string | undefined;
 }
 
@@ -105,14 +127,18 @@ const CLUSTER_ID = /^[A-Za-z0-9_-]{22}$/;
 
 /**
  * What there is to adopt where no anchor is: disks that a cluster of this name left, and sets of pods that still run. They keep its
- * id, and which nodes they belong to, so that a Kafka that was deleted and is applied again finds its data.
+ * id, which nodes they belong to, and whether they have had data, so that a Kafka that was deleted and is applied again finds its data.
  */
 export function adopt({
+  kafka,
   claims,
   podSets,
   newClusterId,
-}: Pick<Observed, 'claims' | 'podSets' | 'newClusterId'>): Adoption {
-  const found = [...claims.flatMap(traceOfClaim), ...podSets.flatMap(tracesOfSet)];
+  targets,
+}: Pick<Observed, 'kafka' | 'claims' | 'podSets' | 'newClusterId' | 'targets'>): Adoption {
+  const placed = (traces: (object: AnyObject) => Trace[]) => (object: AnyObject) =>
+    traces(object).map((trace) => ({ ...trace, target: placeOf(targets, object) }));
+  const found = [...claims.flatMap(placed(traceOfClaim)), ...podSets.flatMap(placed(tracesOfSet))];
   const ids = [...new Set(found.map(({ clusterId }) => clusterId))];
   if (ids.length > 1)
     return {
@@ -122,7 +148,7 @@ export function adopt({
   const nodes = [...byNode].map(([id, traces]): CharterNode => ({
     id,
     pool: traces[0]!.pool,
-    target: LOCAL,
+    target: traces[0]!.target,
     roles: traces.find(({ roles }) => roles.length > 0)?.roles ?? [],
     leaving: false,
     formatted: traces.flatMap(({ volume }) => volume ?? []).toSorted(),
@@ -132,12 +158,18 @@ export function adopt({
       clusterId: ids[0] ?? newClusterId,
       epoch: 1,
       nodes: nodes.toSorted((a, b) => a.id - b.id),
+      targets: {},
       hostPorts: {},
       addresses: {},
       names: {},
+      quorum: hasRun({ nodes }) ? quorumSaid(kafka) : undefined,
     },
   };
 }
+
+/** Disks do not say it, and their owner is taken by the word. Whoever has not run yet may choose. */
+const quorumSaid = (kafka: Kafka | undefined): Charter['quorum'] =>
+  kafka && isDynamic(kafka) ? { initial: [] } : 'static';
 
 function traceOf(
   { metadata }: AnyObject,
@@ -153,7 +185,8 @@ function traceOfClaim(claim: AnyObject): Trace[] {
   const { annotations, name } = claim.metadata;
   const trace = traceOf(claim, annotations?.[NODE_ID_ANNOTATION]);
   const volume = /^data(-\d+)?(?=-)/.exec(name)?.[0] ?? 'data';
-  return trace ? [{ ...trace, roles: [], volume }] : [];
+  const isNew = annotations?.[FORMATTED_ANNOTATION] === 'false';
+  return trace ? [{ ...trace, roles: [], volume: isNew ? undefined : volume }] : [];
 }
 
 function tracesOfSet(set: AnyObject): Trace[] {

@@ -3,27 +3,45 @@ import { isBeingDeleted } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { adopt, charterOf } from './anchor.ts';
 import type { Adoption } from './anchor.ts';
-import type { Charter } from './model/charter.ts';
+import { LOCAL } from '../kernel/plan.ts';
+import { dynamicQuorumOf, withUsed } from './model/charter.ts';
+import type { Charter, CharterNode } from './model/charter.ts';
 import { CLUSTER_ID_ANNOTATION, VOLUMES_ANNOTATION, podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
 import { asksForNewDisks } from './requests.ts';
 import { isPodReady } from './status.ts';
+import { adoptedCharter } from './stretch/adoption.ts';
+import { isClean, unseenAmong } from './stretch/sight.ts';
 
-export function charterBefore(observed: Observed): Adoption {
-  const begun = observed.anchor ? afterRemake(observed, charterOf(observed.anchor)) : adopt(observed);
+export function charterBefore(observed: Observed, centralId?: string): Adoption {
+  const begun = observed.anchor
+    ? afterRemake(observed, charterOf(observed.anchor))
+    : firstCharter(observed, centralId);
   if (!begun.charter) return begun;
-  return { charter: withoutDrained(withFormatted(begun.charter, observed), observed) };
+  const drained = withoutDrained(withFormatted(begun.charter, observed), observed);
+  return { charter: withUsedDisks(withoutLeft(drained, observed)) };
+}
+
+/** Nothing is written down here: a former central may have left it, or else disks. */
+function firstCharter(observed: Observed, centralId: string | undefined): Adoption {
+  const charter = adoptedCharter(observed, centralId);
+  return charter ? { charter } : adopt(observed);
 }
 
 /**
  * A Kafka that was deleted and made again finds its disks. Where they were deleted with it (`deleteClaim`), new ones are empty because
  * their owner wanted that, and may be formatted; those that are still on their way out are waited for.
  */
-function afterRemake({ anchor, kafka, claims }: Observed, written: Charter): Adoption {
+function afterRemake({ anchor, kafka, claims, targets }: Observed, written: Charter): Adoption {
   const uid = kafka?.metadata.uid;
   if (anchor?.spec.kafka.uid === uid) return { charter: written };
+  const unseen = unseenAmong(targets, Object.keys(written.targets));
+  if (unseen.length > 0)
+    return { problem: `clusters of a deleted Kafka of this name cannot be seen: ${unseen.join(', ')}` };
+  // What the former one has left in other clusters is its own until somebody takes it over.
+  const isElsewhere = [...(targets?.values() ?? [])].some((seen) => seen.anchor !== undefined);
   // Names are whose who claims them, and meanwhile nobody did.
-  const charter = { ...written, names: {} };
+  const charter = { ...written, names: {}, epoch: written.epoch + (isElsewhere ? 1 : 0) };
   const disks = claims.filter(({ metadata }) => metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined);
   const isGoing = (claim: AnyObject) =>
     isBeingDeleted(claim) ||
@@ -35,7 +53,7 @@ function afterRemake({ anchor, kafka, claims }: Observed, written: Charter): Ado
     };
   if (disks.length > 0) return { charter };
   const nodes = charter.nodes.map((node) => ({ ...node, formatted: [] }));
-  return { charter: { ...charter, nodes, inFlight: undefined } };
+  return { charter: { ...charter, nodes, inFlight: undefined, quorum: undefined } };
 }
 
 /** Names of volumes as `volumeName` makes them. */
@@ -58,12 +76,35 @@ function withFormatted(charter: Charter, { name, pods }: Observed): Charter {
   return { ...charter, nodes };
 }
 
+/** First voters whose disks were in use, or whose nodes are gone: another node of that id is another voter. */
+function withUsedDisks(charter: Charter): Charter {
+  const isUsed = (id: number) => charter.nodes.every((node) => node.id !== id || node.formatted.length > 0);
+  return { ...charter, quorum: withUsed(charter.quorum, isUsed) };
+}
+
 /** An empty broker may be given partitions again: what was seen longer ago does not count. */
 const DRAINED_FOR_MS = 60_000;
 
-/** Nodes that are to go, and are empty, are gone from now on: their pods go, and their ids are free. */
+/** Nodes that are to go, are empty and do not vote, are gone from now on: their pods go, and their ids are free. */
 function withoutDrained(charter: Charter, { acted, now }: Observed): Charter {
-  const moved = acted?.moved;
-  const drained = new Set(moved && now - moved.at < DRAINED_FOR_MS ? moved.drained : []);
-  return { ...charter, nodes: charter.nodes.filter(({ id, leaving }) => !leaving || !drained.has(id)) };
+  const isRecent = (at: number) => now - at < DRAINED_FOR_MS;
+  const drained = new Set(acted?.moved && isRecent(acted.moved.at) ? acted.moved.drained : []);
+  const nonVoters = new Set(acted?.voters && isRecent(acted.voters.at) ? acted.voters.outside : []);
+  const isDynamic = dynamicQuorumOf(charter) !== undefined;
+  const isFree = ({ id, roles }: CharterNode) => {
+    if (!isDynamic || !roles.includes('controller')) return drained.has(id);
+    return nonVoters.has(id) && (!roles.includes('broker') || drained.has(id));
+  };
+  return { ...charter, nodes: charter.nodes.filter((node) => !node.leaving || !isFree(node)) };
+}
+
+/** Clusters that have nodes no more, and are seen to have nothing else either, are none of the Kafka's any more. */
+function withoutLeft(charter: Charter, { targets, isLeaving }: Observed): Charter {
+  if (isLeaving) return charter;
+  const stays = (name: string) =>
+    name === LOCAL || charter.nodes.some(({ target }) => target === name) || !isClean(targets?.get(name));
+  const left = Object.entries(charter.targets).filter(([name]) => stays(name));
+  return left.length === Object.keys(charter.targets).length
+    ? charter
+    : { ...charter, targets: Object.fromEntries(left) };
 }

@@ -7,6 +7,8 @@ const CONDITION_OF = {
   /** A field has a value that cannot be. */
   Invalid: 'Accepted',
   NotSupported: 'Accepted',
+  /** Nobody has joined a cluster of that name. */
+  UnknownCluster: 'Accepted',
   /** Not known, or not to be had from the one that runs. */
   VersionNotPossible: 'Accepted',
   /** What runs cannot become what is asked for. */
@@ -14,6 +16,14 @@ const CONDITION_OF = {
   /** Somebody else's operator has it. */
   RunByAnother: 'Accepted',
   NameTaken: 'Accepted',
+  /** A new one waits until all of its clusters were read. */
+  ClustersPending: 'Ready',
+  /** It is on its way out, and other clusters still have something of it. */
+  CleanupPending: 'Ready',
+  /** Somebody has deleted what all that it has in a cluster hangs off. */
+  AnchorDeleting: 'Ready',
+  /** Nothing is known of its nodes there, and nothing is changed. */
+  ClusterUnreachable: 'Ready',
   /** The API server refuses an object of it. */
   Denied: 'Ready',
   PodsNotReady: 'Ready',
@@ -23,6 +33,8 @@ const CONDITION_OF = {
   Rolling: 'Ready',
   /** Brokers that are to go are being emptied. */
   Draining: 'Ready',
+  /** Controllers come or go. */
+  VotersChanging: 'Ready',
   /** They cannot be: there would be no place for what they have. */
   ScaleDownPrevented: 'Ready',
   CertificatesPending: 'Ready',
@@ -57,15 +69,18 @@ const CONDITION_OF = {
 
 export type ConditionType = 'Accepted' | 'Ready';
 export type Reason = keyof typeof CONDITION_OF;
-export type Fault = AnyFault<Reason>;
+/** `pool` is the one that it is about, where it is about one. */
+export type Fault = AnyFault<Reason> & { pool?: string };
 
 /** Reasons that take nothing away. */
 const WARNINGS: ReadonlySet<Reason> = new Set([
+  'ClusterUnreachable',
   'HostPortShared',
   'NoDNSEndpoints',
   'ConfigIgnored',
   'Rolling',
   'Draining',
+  'VotersChanging',
   'ScaleDownPrevented',
   'CertificatesEnding',
   'Paused',
@@ -93,6 +108,7 @@ export const KAFKA_EVENTS: EventRules = {
   ]),
   onlyOf: {},
   announced: {
+    ClusterUnreachable: '',
     HostPortShared: '',
     NoDNSEndpoints: '',
     ConfigIgnored: '',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { poolObject, settledKafka } from '../../../test/support/brokers/kafka-objects.ts';
+import { moveNews } from './news.ts';
 import type { MemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
 
 const told = (memory: MemoryKafka) =>
@@ -26,6 +27,23 @@ suite('news of a cluster', () => {
       await memory.settle();
       assert.deepEqual(told(memory), [], 'and not again');
     }
+  });
+
+  test('moves are told of when they begin and when they are over, and not what an operator finds', () => {
+    const look = (done: boolean, toDrain = 0, does = 'done') => ({
+      decision: { do: does },
+      moved: { done, toDrain },
+    });
+    const rest = { decision: { do: 'done' }, moved: undefined };
+    const reasons = (before: typeof rest | ReturnType<typeof look> | undefined, after: typeof rest | ReturnType<typeof look>) =>
+      moveNews(before, after).map(({ reason, note }) => `${reason}: ${note}`); // prettier-ignore
+    assert.deepEqual(reasons(rest, look(false, 7)), ['PartitionsMoving: 7 partitions are moved off brokers that are to go']); // prettier-ignore
+    assert.deepEqual(reasons(look(true), look(false)), ['PartitionsMoving: partitions are moved until all brokers have about as many']); // prettier-ignore
+    assert.deepEqual(reasons(look(false, 7), look(false, 3)), []);
+    assert.deepEqual(reasons(look(false), look(true)), ['PartitionsMoved: no partition is left to be moved']);
+    assert.deepEqual(reasons(look(false), rest), ['PartitionsMoved: no partition is left to be moved']);
+    assert.deepEqual(reasons(undefined, look(false)), []);
+    assert.deepEqual(reasons(look(false, 0, 'restart'), look(true)), []);
   });
 
   test('a cluster that comes is no news, nor is what does not become of it while it is paused', async () => {

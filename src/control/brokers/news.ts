@@ -23,6 +23,26 @@ export function newsOf(before: KafkaAnchor | undefined, { nodes }: Charter): New
   ];
 }
 
+/** What a look at Kafka has shown of moves; of one that decided nothing, or something else, they say nothing. */
+interface Looked {
+  decision: { do: string } | undefined;
+  moved: { done: boolean; toDrain: number } | undefined;
+}
+
+/** Moves that begin and end between two looks. Those that an operator finds under way at its first are no news. */
+export function moveNews(before: Looked | undefined, after: Looked): News[] {
+  if (before?.decision?.do !== 'done' || after.decision?.do !== 'done') return [];
+  const isMoving = ({ moved }: Looked) => moved !== undefined && !moved.done;
+  if (isMoving(before) === isMoving(after)) return [];
+  if (!isMoving(after)) return [{ reason: 'PartitionsMoved', note: 'no partition is left to be moved' }];
+  const toDrain = after.moved?.toDrain ?? 0;
+  const note =
+    toDrain > 0
+      ? `${toDrain} partitions are moved off brokers that are to go`
+      : 'partitions are moved until all brokers have about as many';
+  return [{ reason: 'PartitionsMoving', note }];
+}
+
 /** More would not fit into an event. */
 const MAX_LISTED = 20;
 

@@ -11,10 +11,18 @@ import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { MANAGED_BY } from '../kernel/field-manager.ts';
 import { read } from '../kernel/read.ts';
 import { hasLabelSet } from '../kernel/targets.ts';
-import type { Watched } from '../kernel/watches.ts';
+import type { View, Watched } from '../kernel/watches.ts';
+import { createHostIndex } from '../shared/host-index.ts';
 import { policiesSeen } from '../shared/name-policy.ts';
+import { addPublished } from '../shared/published-names.ts';
+import { LOCAL } from '../kernel/plan.ts';
+import { serviceExport } from '../../resources/multicluster/service-export.ts';
 import type { Acted } from './act.ts';
-import { portsOfNode } from './expose/ports.ts';
+import type { Fault } from './faults.ts';
+import { STRETCH_FINALIZER } from './stretch/anchor.ts';
+import { isInPlace, podNetworksOf, targetsOfPools } from './stretch/sight.ts';
+import type { TargetSights } from './stretch/sight.ts';
+import { portsOfNode, portsWritten, refusedPorts } from './expose/ports.ts';
 import { POOL_LABEL, anchorName, kafkaOf, podSelector, podSetName } from './model/names.ts';
 import type { NameSight, OthersGrant, Promised } from './expose/grants.ts';
 import { watchedNamespace } from './entities/home.ts';
@@ -22,7 +30,10 @@ import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
 import type { KafkaViews } from './watches.ts';
 
-export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered' | 'versionOf'>;
+export type KafkaCaches = Pick<Watched<KafkaViews>, 'views' | 'undiscovered' | 'versionOf'> & {
+  /** What is seen of a Kafka in other clusters; left out where none can be joined. */
+  sightsOf?: ((name: { namespace: string; name: string }) => TargetSights | undefined) | undefined;
+};
 
 export interface Observed {
   namespace: string;
@@ -31,6 +42,18 @@ export interface Observed {
   kafka: Kafka | undefined;
   /** Whether there is one, it asks to be run by this operator, and it stays. */
   isManaged: boolean;
+  /** Whether it is on its way out, and waits for other clusters to be clean. */
+  isLeaving: boolean;
+  /** Other Kubernetes clusters, by name; undefined where none can be joined. */
+  targets: TargetSights | undefined;
+  /** By cluster: what stands in the way there. */
+  targetFaults: ReadonlyMap<string, readonly Fault[]>;
+  /** In which ServiceExports are written; undefined if the cluster does not have the kind. */
+  exportVersion: string | undefined;
+  /** In which Certificates of cert-manager are written; undefined if the cluster does not have the kind. */
+  issuedVersion: string | undefined;
+  /** Networks of pods in this cluster; undefined where nobody may read its nodes. */
+  podNetworks: readonly string[] | undefined;
   /** In the order of their names. */
   pools: readonly KafkaNodePool[];
   /** Resources that cannot be read, and why: nobody can tell what they want. */
@@ -66,14 +89,15 @@ export interface Observed {
 }
 
 type Brought = Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'> & {
+  targetFaults?: Observed['targetFaults'];
   /** By key: names that are about to be written down for a Kafka, so that none is given twice. */
   promised?: ReadonlyMap<string, Promised>;
 };
 
 export function observeKafka(
-  { views, undiscovered, versionOf }: KafkaCaches,
+  { views, undiscovered, versionOf, sightsOf }: KafkaCaches,
   { namespace, name }: { namespace: string; name: string },
-  { promised, ...brought }: Brought,
+  { promised, targetFaults = new Map(), ...brought }: Brought,
 ): Observed {
   const key = keyOf({ namespace, name });
   const unreadable: { object: KubeObject; problem: string }[] = [];
@@ -93,14 +117,28 @@ export function observeKafka(
   const anchored = anchor && read(kafkaAnchor, anchor);
   if (anchor && anchored?.problem !== undefined)
     unreadable.push({ object: anchor, problem: anchored.problem });
-  const podSets = own(views.podSets).filter((set) => isNode(set, name) || isNamedLikeOurs(set, name, pools));
-  const pods = own(views.pods).filter((pod) => isNode(pod, name));
+  const targets = sightsOf?.({ namespace, name });
+  const everywhere = (view: View | undefined, kind: 'podSets' | 'pods' | 'claims') =>
+    inAllPlaces(own(view), targets, kind, anchored?.resource);
+  const podSets = everywhere(views.podSets, 'podSets').filter(
+    (set) => isNode(set, name) || isNamedLikeOurs(set, name, pools),
+  );
+  const pods = everywhere(views.pods, 'pods').filter((pod) => isNode(pod, name));
   const secrets = own(views.secrets).flatMap(({ metadata }) => views.secrets.get(keyOf(metadata)) ?? []);
   return {
     namespace,
     name,
     kafka: reading?.resource,
     isManaged: found !== undefined && isManaged(found) && !isBeingDeleted(found),
+    isLeaving:
+      found !== undefined &&
+      isBeingDeleted(found) &&
+      (found.metadata.finalizers ?? []).includes(STRETCH_FINALIZER),
+    targets,
+    targetFaults,
+    exportVersion: versionIn(versionOf('exports'), serviceExport.group),
+    issuedVersion: views.issued && versionIn(versionOf('issued'), 'cert-manager.io'),
+    podNetworks: podNetworksOf(views.nodes?.list()),
     pools,
     unreadable,
     anchor: anchored?.resource,
@@ -110,17 +148,43 @@ export function observeKafka(
     foreign: [...podSets, ...pods]
       .filter(isOfAnother)
       .map(({ kind, metadata }) => `${kind} ${metadata.name}`),
-    claims: own(views.claims),
+    claims: everywhere(views.claims, 'claims'),
     services: own(views.services),
     dnsEndpoints: views.dnsEndpoints && own(views.dnsEndpoints),
-    otherHostPorts: hostPortsOfOthers(views, key, anchor),
+    otherHostPorts: new Set([
+      ...hostPortsOfOthers(views, key, anchor),
+      ...[...(targets?.values() ?? [])].flatMap(({ otherPorts }) => otherPorts),
+      ...refusedPorts(targetFaults.values()),
+    ]),
     users: usersOf(views, reading?.resource),
     secrets: new Map(secrets.map((secret) => [secret.metadata.name, secret])),
-    // Without policies all else goes on, and nobody is granted names.
-    undiscovered: [...undiscovered].some((kind) => kind !== 'namePolicies'),
+    undiscovered: [...undiscovered].some((kind) => !DISPENSABLE.has(kind)),
     names: namesSeen({ views, undiscovered }, namespace, key, promised),
     ...brought,
   };
+}
+
+/** Without policies all else goes on, and nobody is granted names; the others are for those who name an issuer, and for several clusters. */
+const DISPENSABLE: ReadonlySet<string> = new Set(['namePolicies', 'issued', 'exports', 'nodes']);
+
+const versionIn = (version: string | undefined, group: string) =>
+  version === undefined ? undefined : `${group}/${version}`;
+
+/** Of this and all other clusters. Of pods and sets only those that are where their pool is. */
+export function inAllPlaces(
+  here: readonly AnyObject[],
+  targets: TargetSights | undefined,
+  kind: 'podSets' | 'pods' | 'claims',
+  anchor: KafkaAnchor | undefined,
+): AnyObject[] {
+  if (!targets) return [...here];
+  const places = targetsOfPools(anchor);
+  const elsewhere = [...targets].flatMap(([cluster, seen]) =>
+    seen[kind].filter((object) => isInPlace(places, cluster, object)),
+  );
+  return [...here.filter((object) => isInPlace(places, LOCAL, object)), ...elsewhere].toSorted((a, b) =>
+    a.metadata.name < b.metadata.name ? -1 : 1,
+  );
 }
 
 /** What other clusters wrote down, also of Kafkas that are gone; and what their pods have, whoever runs those. */
@@ -132,12 +196,6 @@ function hostPortsOfOthers(
   const others = (anchors?.list() ?? []).filter(({ metadata }) => metadata.uid !== own?.metadata.uid);
   const foreign = pods.list().filter((pod) => !kafkaOf(pod).includes(key));
   return new Set([...others.flatMap(portsWritten), ...foreign.flatMap(portsOfNode)]);
-}
-
-/** Not read as a whole: all anchors are looked at for each Kafka. */
-function portsWritten({ spec }: AnyObject): number[] {
-  const { ports } = (spec ?? {}) as { ports?: { port?: number }[] };
-  return Array.isArray(ports) ? ports.flatMap(({ port }) => port ?? []) : [];
 }
 
 function usersOf({ secrets }: KafkaViews, home: Kafka | undefined): AnyObject[] {
@@ -152,10 +210,20 @@ function namesSeen(
   key: string,
   promised: Brought['promised'],
 ): NameSight {
+  const policies = policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies'));
+  const labelsOf = (one: string) => views.namespaces.get(one)?.metadata.labels ?? {};
   return {
     others: [...namesOfOthers(views, key), ...promisedTo(key, promised)],
-    ...policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies')),
-    namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
+    ...policies,
+    namespaceLabels: labelsOf(namespace),
+    published: () =>
+      addPublished(
+        createHostIndex(),
+        // Who has those of Kafkas, their anchors say.
+        (views.dnsEndpoints?.list() ?? []).filter((one) => kafkaOf(one).length === 0),
+        policies,
+        labelsOf,
+      ),
   };
 }
 

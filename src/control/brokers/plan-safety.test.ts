@@ -148,6 +148,50 @@ suite('what was there before', () => {
     assert.equal(namesOf(memory, 'Pod').length, 3);
   });
 
+  const formattedOf = (memory: MemoryKafka) =>
+    memory
+      .list('PersistentVolumeClaim')
+      .map(({ metadata }) => metadata.annotations?.['isthmus.dev/formatted']);
+
+  test('an anchor that is lost before nodes have first started permits them to', async () => {
+    const memory = createMemoryKafka();
+    memory.keepsPods = false;
+    memory.put(kafkaObject());
+    memory.put(poolObject());
+    await memory.settle();
+    const clusterId = clusterIdOf(memory);
+    assert.deepEqual(formattedOf(memory), ['false', 'false', 'false']);
+    memory.delete('KafkaAnchor', 'events');
+    await memory.settle();
+    assert.equal(clusterIdOf(memory), clusterId);
+    assert.match(formatOf(memory), /kafka-log0/);
+  });
+
+  test('one that is lost later permits nothing, nor do claims that do not say whether they were used', async () => {
+    const memory = await settledKafka();
+    assert.deepEqual(formattedOf(memory), ['true', 'true', 'true']);
+    const lose = async () => {
+      memory.keepsPods = false;
+      for (const name of namesOf(memory, 'Pod')) memory.delete('Pod', name);
+      memory.delete('KafkaAnchor', 'events');
+      await memory.settle();
+      assert.equal(formatOf(memory), '');
+    };
+    await lose();
+    for (const claim of memory.list('PersistentVolumeClaim'))
+      memory.put(withAnnotations(claim, { 'isthmus.dev/formatted': '' }));
+    await lose();
+    // Somebody who knows better says so in the anchor.
+    const anchor = memory.get('KafkaAnchor', 'events')!;
+    const spec = anchor['spec'] as { nodes: object[] };
+    memory.put({
+      ...anchor,
+      spec: { ...spec, nodes: spec.nodes.map((node) => ({ ...node, formatted: [] })) },
+    });
+    await memory.settle();
+    assert.match(formatOf(memory), /kafka-log0/);
+  });
+
   const remade = { ...kafkaObject(), metadata: { ...kafkaObject().metadata, uid: 'uid-later' } };
   const formatOf = (memory: MemoryKafka) =>
     (memory.get('ConfigMap', 'events-dual-0')!['data'] as { format: string }).format;

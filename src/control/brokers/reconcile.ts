@@ -3,12 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { keyOf, nameOfKey } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { BoundedMap } from '../../ops/bounded-map.ts';
+import { IsthmusError } from '../../ops/errors.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { OnRequest } from '../../kafka/admin/routing.ts';
+import { LOCAL } from '../kernel/plan.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
+import type { Remotes } from '../kernel/remotes.ts';
 import type { Targets } from '../kernel/targets.ts';
 import type { Watched } from '../kernel/watches.ts';
 import { act } from './act.ts';
@@ -20,15 +23,25 @@ import type { ToldListener } from './expose/told.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
 import { lookReporter } from './look/metrics.ts';
+import { isSecretOf } from './model/names.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
 import type { KafkaPlan, KafkaSettings } from './plan.ts';
+import type { Handover } from './stretch/reconcile.ts';
+import { targetReporter } from './stretch/metrics.ts';
+import { podsEverywhere } from './stretch/everywhere.ts';
+import { sightsOf } from './stretch/sight.ts';
+import type { TargetViews } from './stretch/watches.ts';
 import { isOfUser } from './watches.ts';
 import type { KafkaViews } from './watches.ts';
 
 export interface KafkaReconcilerOptions {
   caches: Watched<KafkaViews>;
+  /** Other clusters; undefined where none can be joined. */
+  remotes: Remotes<TargetViews> | undefined;
+  /** Where it is said what is wanted in those. */
+  handover: Handover;
   client: () => Client;
   targets: Targets;
   settings: KafkaSettings;
@@ -39,6 +52,11 @@ export interface KafkaReconcilerOptions {
   /** Told of each request to Kafka. */
   onRequest: OnRequest;
   log: Log;
+}
+
+interface ObjectPlace {
+  namespace: string;
+  name: string;
 }
 
 const MAX_LOGGING = 1000;
@@ -58,24 +76,32 @@ async function readLogging(
   return typeof text === 'string' ? text : undefined;
 }
 
+/** Those that a cluster of ours has. Anybody may label theirs so, and Strimzi does for clusters that are not ours. */
+function secretsOf({ kafkas, secrets }: KafkaViews, key: string): string[] {
+  const kafka = kafkas?.get(key);
+  if (!kafka || !isManaged(kafka)) return [];
+  const { name } = kafka.metadata;
+  return secrets
+    .find('kafka', key)
+    .filter((secret) => !isOfUser(secret) && isSecretOf(name, secret.metadata.name))
+    .map(({ metadata }) => keyOf(metadata));
+}
+
 export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
-  const { caches, client, targets, settings, told, events, onRequest, log } = options;
+  const { caches, remotes, handover, client, targets, settings, told, events, onRequest, log } = options;
   const { views } = caches;
   const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
+  const reportPlaces = targetReporter(options.metrics);
   /** By key of a Kafka: what is in the ConfigMap that it names. */
   const logging = new BoundedMap<string, string>(MAX_LOGGING);
   /** By key: names that plans have given out, which other plans may not see in anchors yet. */
   const promised = new Map<string, Promised>();
   return {
     async load(key, signal) {
-      const secrets = views.secrets
-        .find('kafka', key)
-        .filter((secret) => !isOfUser(secret))
-        .map(({ metadata }) => keyOf(metadata));
-      if (await caches.load(`kafka ${key}`, { secrets }, signal)) return true;
+      if (await caches.load(`kafka ${key}`, { secrets: secretsOf(views, key) }, signal)) return true;
       const text = await readLogging(client(), views.kafkas?.get(key), signal);
       if (text === undefined) logging.delete(key);
       else logging.set(key, text);
@@ -84,12 +110,20 @@ export function kafkaReconciler(
     observe(key, acted, now) {
       const { namespace = '', name } = nameOfKey(key);
       const externalLogging = logging.get(key);
-      const brought = { acted, externalLogging, newClusterId: newClusterId(), now, promised };
-      return observeKafka(caches, { namespace, name }, brought);
+      const targetFaults = handover.faultsOf(key);
+      const brought = { acted, externalLogging, newClusterId: newClusterId(), now, promised, targetFaults };
+      const seen = {
+        views,
+        undiscovered: caches.undiscovered,
+        versionOf: (row: keyof KafkaViews) => caches.versionOf(row),
+        sightsOf: (one: ObjectPlace) => sightsOf(remotes, one),
+      };
+      return observeKafka(seen, { namespace, name }, brought);
     },
     plan(observed, learned) {
       const plan = planKafka(observed, settings, learned);
       reportEnds(keyOf(observed), plan.certificateEnds);
+      if (plan.places.length > 0 || !observed.isManaged) reportPlaces(keyOf(observed), plan.places);
       if (!observed.isManaged) told.delete(keyOf(observed));
       else if (plan.told) told.set(keyOf(observed), plan.told);
       if (!observed.isManaged) promised.delete(keyOf(observed));
@@ -97,19 +131,22 @@ export function kafkaReconciler(
         const version = observed.anchor?.metadata.resourceVersion;
         promised.set(keyOf(observed), promisedAlso(promised.get(keyOf(observed)), version, plan.names));
       }
+      if (!observed.isManaged && !observed.isLeaving) handover.forget(keyOf(observed));
+      else handover.want(keyOf(observed), plan.wishes);
       reportLook(keyOf(observed), observed.isManaged ? observed.acted : undefined);
       return plan;
     },
     avoidsTaken: true,
     act({ key, plan, before }, signal) {
-      const { namespace } = nameOfKey(key);
+      const { namespace = '' } = nameOfKey(key);
       return act(
         plan.actions,
         before,
         {
-          client,
+          client: (cluster = LOCAL) => (cluster === LOCAL ? client() : clientOf(remotes, cluster)),
           targets,
-          podsOf: () => views.pods.find('kafka', key),
+          namespace,
+          podsOf: () => podsEverywhere(views, remotes).find('kafka', key),
           secretOf: (name) => views.secrets.get(keyOf({ namespace, name })),
           tell(reason, note) {
             const kafka = views.kafkas?.get(key);
@@ -123,6 +160,12 @@ export function kafkaReconciler(
       );
     },
   };
+}
+
+function clientOf(remotes: Remotes<TargetViews> | undefined, cluster: string): Client {
+  const remote = remotes?.get(cluster);
+  if (!remote) throw new IsthmusError('CLUSTER_UNKNOWN', cluster);
+  return remote.cluster.client;
 }
 
 /** As Kafka makes them: a random UUID in URL-safe Base64, which must not look like an option of a command. */

@@ -84,8 +84,11 @@ suite('new disks', () => {
     const formatted = (document: AnyObject) =>
       (document['spec'] as { nodes: { formatted: string[] }[] }).nodes.map((node) => node.formatted);
     assert.ok(look?.do === 'look');
-    assert.deepEqual(formatted(look.anchorWith(undefined)), [['data'], ['data'], ['data']]);
-    const emptied = look.anchorWith({ node: 1, podUid: 'uid-x', since: memory.now, why: 'asked for' }, 1);
+    assert.deepEqual(formatted(look.anchorWith({})), [['data'], ['data'], ['data']]);
+    const emptied = look.anchorWith({
+      inFlight: { node: 1, podUid: 'uid-x', since: memory.now, why: 'asked for' },
+      emptied: 1,
+    });
     assert.deepEqual(formatted(emptied), [['data'], [], ['data']]);
     memory.put({ ...emptied, metadata: { ...emptied.metadata } });
     await memory.settle();

@@ -10,6 +10,7 @@ import {
   NEW_DISKS_ANNOTATION,
   NODE_ID_ANNOTATION,
   POOL_LABEL,
+  anchorName,
   ownerLabels,
 } from './model/names.ts';
 import type { Observed } from './observe.ts';
@@ -94,7 +95,10 @@ export function abandonedClaims(
     const isOurs =
       hasLabelSet(claim, ownerLabels(name)) && metadata.annotations?.[CLUSTER_ID_ANNOTATION] === clusterId;
     const mayGo = (metadata.ownerReferences ?? []).some(
-      ({ kind, uid }) => kind === 'Kafka' && uid === kafka?.metadata.uid,
+      ({ kind, uid, name: owner }) =>
+        (kind === 'Kafka' && uid === kafka?.metadata.uid) ||
+        // In other clusters.
+        (kind === 'KafkaAnchor' && owner === anchorName(name)),
     );
     const isUsed = pods.some((pod) => metadata.name.endsWith(`-${pod.metadata.name}`));
     return isOurs && mayGo && node !== undefined && !known.has(node) && !isUsed && !isBeingDeleted(claim);

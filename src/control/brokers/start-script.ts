@@ -168,11 +168,15 @@ logging=
 if [ -e "$config/log4j2.properties" ]; then logging=-Dlog4j2.configurationFile=$config/log4j2.properties; fi
 class_path="/opt/kafka/libs/*\${ISTHMUS_CLASS_PATH:+:$ISTHMUS_CLASS_PATH}"
 
+# Of a controller whose quorum is in its log: what that begins with.
+quorum=
+if [ -r "$config/quorum" ]; then IFS= read -r quorum < "$config/quorum" || :; fi
+
 if [ -n "$to_format" ]; then
   say "Formatting \${to_format%"$newline"}"
   # With "=", because an id may begin with a dash. What is formatted already is left alone (-g).
   java -Xmx256m $logging -cp "$class_path" kafka.tools.StorageTool \\
-    format "-t=$cluster" "-r=$release" "-c=$properties" -g >&2 ||
+    format "-t=$cluster" "-r=$release" "-c=$properties" \${quorum:+"$quorum"} -g >&2 ||
     refuse "FormatFailed: the storage of this node cannot be formatted; its log says why"
 fi
 

@@ -12,7 +12,7 @@ function readyWith(decision: RollDecision, moved?: object): { reason: string; me
   const observed = { kafka: kafkaObject(), namespace: 'kafka', name: 'events', pools: [], pods: [] };
   const running = {
     cluster: clusterWith({ pools: [] }),
-    charter: { clusterId: 'id', epoch: 1, nodes: [] },
+    charter: { clusterId: 'id', epoch: 1, nodes: [], targets: {} },
     certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [] },
     acted: { minted: [], facts: undefined, decision, refused: new Map(), reloads: new Map(), moved },
     learned: NOTHING_LEARNED,

@@ -18,10 +18,13 @@ import { placesOf } from './expose/endpoints.ts';
 import { exposureFaults, placementFaults } from './expose/faults.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
-import { nodeWarnings } from './moves/layout-warnings.ts';
+import { distanceWarnings, nodeWarnings } from './moves/layout-warnings.ts';
 import type { Observed } from './observe.ts';
-import { OUTSIDE_CONDITIONS } from './probe/verdict.ts';
+import { OUTSIDE_CONDITIONS } from './probe/conditions.ts';
 import { podFacts } from './roll/pod-facts.ts';
+import { clusterSetBootstrap } from './stretch/network.ts';
+import { unseenTargets } from './stretch/plan-stretch.ts';
+import { targetsOf } from './stretch/target-status.ts';
 
 export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
 
@@ -52,26 +55,45 @@ export function statusesOf(
     // Without a generation: Strimzi's CRDs would drop it, and the status would be written for ever.
     conditions: [
       ...conditionsOf(all, ['Accepted', 'Ready'], undefined),
-      ...(running ? warningConditions(running) : []),
+      ...(running ? warningConditions(observed, running) : []),
       ...outsideConditionsIn(observed.anchor),
     ],
   };
   const ofKafka = { kind: 'Kafka', namespace, name, status, keepsRest: true };
-  if (!running) return [ofKafka];
+  if (!running) return [ofKafka, ...refusedPools(observed, all)];
   return [
     ofKafka,
-    ...pools.map(({ metadata }) => ({
+    ...pools.map(({ metadata, status }) => ({
       kind: 'KafkaNodePool',
       namespace,
       name: metadata.name,
-      status: { ...poolStatus(running.cluster, metadata.name), ...generationOf(metadata) },
+      status: {
+        ...poolStatus(running.cluster, metadata.name),
+        ...generationOf(metadata),
+        // What was wrong with it before is over.
+        ...(hasConditions(status) && { conditions: [] }),
+      },
       keepsRest: true,
     })),
   ];
 }
 
+const hasConditions = (status: { conditions?: readonly unknown[] } | undefined) =>
+  (status?.conditions ?? []).length > 0;
+
+/** Pools that something is wrong with say so themselves, too. */
+function refusedPools({ namespace, pools }: Observed, faults: readonly Fault[]): PlannedStatus[] {
+  return pools.flatMap(({ metadata: { name, ...metadata } }) => {
+    const own = faults.filter(({ pool }) => pool === name);
+    if (own.length === 0) return [];
+    const conditions = conditionsOf(own, ['Accepted', 'Ready'], undefined);
+    const status = { conditions, ...generationOf(metadata) };
+    return [{ kind: 'KafkaNodePool', namespace, name, status, keepsRest: true }];
+  });
+}
+
 /** What works, and would not survive much; as Strimzi has it, a condition that is there only where there is something to say. */
-function warningConditions({ cluster, charter, acted }: Running): PlannedCondition[] {
+function warningConditions(observed: Observed, { cluster, charter, acted }: Running): PlannedCondition[] {
   const staying = charter.nodes.filter(({ leaving }) => !leaving);
   const controllers = cluster.pools.filter((pool) => hasRole(pool, 'controller'));
   const forgetful = controllers.filter(
@@ -82,8 +104,13 @@ function warningConditions({ cluster, charter, acted }: Running): PlannedConditi
     forgetful: nodesOf({ pools: forgetful }).length,
     brokers: staying.filter(({ roles }) => roles.includes('broker')).length,
     minIsr: Number(cluster.config['min.insync.replicas'] ?? 1),
+    replicas: Number(cluster.config['default.replication.factor'] ?? 1),
+    places: cluster.network === undefined ? [] : placesIn(staying, charter),
   };
-  const warnings = [...nodeWarnings(layout), ...(acted?.layout ?? [])];
+  const distances = targetsOf(observed, charter).flatMap(({ name: from, latencies = [] }) =>
+    latencies.map(({ name: to, p99Ms }) => ({ from, to, p99Ms })),
+  );
+  const warnings = [...nodeWarnings(layout), ...(acted?.layout ?? []), ...distanceWarnings(distances)];
   const [first] = warnings;
   if (!first) return [];
   const message = warnings
@@ -91,6 +118,15 @@ function warningConditions({ cluster, charter, acted }: Running): PlannedConditi
     .join(' ')
     .slice(0, MAX_MESSAGE);
   return [{ type: 'Warning', status: 'True', reason: first.reason, message }];
+}
+
+/** How many nodes there are in each Kubernetes cluster, as the network calls it. */
+function placesIn(nodes: Charter['nodes'], { targets }: Charter) {
+  return [...Map.groupBy(nodes, ({ target }) => target)].map(([target, own]) => ({
+    name: targets[target]?.networkId ?? target,
+    controllers: own.filter(({ roles }) => roles.includes('controller')).length,
+    brokers: own.filter(({ roles }) => roles.includes('broker')).length,
+  }));
 }
 
 /** What the probe has found out, which readiness does not wait for. */
@@ -105,9 +141,12 @@ const generationOf = ({ generation }: { generation?: number } = {}) =>
 function clusterStatus(observed: Observed, { cluster, certificates }: Running): object {
   const { namespace, name } = observed;
   const trusted = certificates.trusted.map(({ pem }) => pem).join('');
-  const host = `${bootstrapServiceName(name)}.${namespace}.svc`;
+  // The first is each Kubernetes cluster's own; the other leads to brokers of all of them.
+  const hosts = [`${bootstrapServiceName(name)}.${namespace}.svc`, clusterSetBootstrap(cluster) ?? []].flat();
   const listenerStatus = ({ name: listener, port, tls, exposure }: Listener) => {
-    const addresses = exposure ? outsideAddresses(observed, cluster, exposure) : [{ host, port }];
+    const addresses = exposure
+      ? outsideAddresses(observed, cluster, exposure)
+      : hosts.map((one) => ({ host: one, port }));
     return {
       name: listener,
       addresses,
@@ -161,6 +200,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...exposureFaults(observed, running.cluster),
     ...rollFaults(observed, running),
     ...moveFaults(running),
+    ...[running.acted?.voters?.under ?? []].flat().map((message): Fault => ({ reason: 'VotersChanging', path: [], message })), // prettier-ignore
     ...orphanFaults(running),
   ];
 }
@@ -194,12 +234,14 @@ function reloadFaults({ now, pods }: Observed, { acted }: Running): Fault[] {
   });
 }
 
-function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {
+function podFaults(observed: Observed, { cluster, charter }: Running): Fault[] {
+  const { pods } = observed;
+  const unseen = unseenTargets(observed, charter);
   const live = new Map(pods.map((pod) => [pod.metadata.name, podFacts(pod)]));
   return nodesOf(cluster).flatMap(({ pool, node }): Fault[] => {
     const name = podName(cluster.name, pool.name, node.id);
     const pod = live.get(name);
-    if (pod?.ready) return [];
+    if (pod?.ready || unseen.has(pool.target)) return [];
     const said = pod?.lastExit?.message || pod?.unplaced || '';
     if (said.startsWith('DiskLost')) return [{ reason: 'DiskLost', path: [], message: `${name}: ${said}` }];
     const why = !pod ? 'has no pod' : (pod.stuck ?? 'is not ready');
@@ -209,10 +251,14 @@ function podFaults({ pods }: Observed, { cluster }: Running): Fault[] {
   });
 }
 
-function rollFaults({ kafka }: Observed, { acted }: Running): Fault[] {
+function rollFaults(observed: Observed, { acted, charter }: Running): Fault[] {
+  const { kafka } = observed;
   if (kafka && isPaused(kafka))
     return [{ reason: 'Paused', path: [], message: `nothing is changed: ${PAUSE_ANNOTATION} is true` }];
   const decision = acted?.decision;
+  // Of a cluster that cannot be seen something else tells.
+  if (decision?.do === 'blocked' && acted?.toRestart === 0 && unseenTargets(observed, charter).size > 0)
+    return [];
   if (decision?.do === 'blocked') return [{ reason: 'RollBlocked', path: [], message: decision.why }];
   if (decision?.do === 'restart')
     return [{ reason: 'Rolling', path: [], message: `node ${decision.node} is restarted: ${decision.why}` }];

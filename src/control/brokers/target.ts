@@ -22,6 +22,7 @@ import {
   networkPolicy,
   podDisruptionBudget,
   serviceAccount,
+  serviceExports,
 } from './objects/services.ts';
 import type { OperatorPods } from './objects/services.ts';
 import { claimsOf } from './objects/volumes.ts';
@@ -57,23 +58,25 @@ export function podSetsOf(
 export interface Wanted {
   cluster: BrokerCluster;
   charter: Charter;
+  /** What cert-manager is asked for. */
+  issued: readonly AnyObject[];
   certificates: Certificates;
   sets: readonly AnyObject[];
   reservations: readonly Reservation[];
   operator: OperatorPods | undefined;
+  /** Whether there are NetworkPolicies at all. */
+  networkPolicies: boolean;
+  /** The networks of nodes that are in other Kubernetes clusters than one; undefined where nobody knows them. */
+  networksBeside: (cluster: string) => readonly string[] | undefined;
 }
 
-/**
- * The Kubernetes clusters that it has to do with, each once: the central one, which has all that there is once, authorities and DNS records
- * included, and those of its pools, which have what their nodes need, and no key of an authority.
- */
-export function targetsOf(observed: Observed, wanted: Wanted): Target[] {
-  const away = new Set(wanted.cluster.pools.map(({ target }) => target).filter((name) => name !== LOCAL));
-  return [
-    centralTarget(observed, wanted, partIn(LOCAL, wanted)),
-    ...[...away].toSorted().map((name) => remoteTarget(name, wanted, partIn(name, wanted))),
-  ];
-}
+/** What the central Kubernetes cluster has: all that there is once, authorities and DNS records included, and what its own nodes need. */
+export const centralTarget = (observed: Observed, wanted: Wanted): Target =>
+  targetInCentral(observed, wanted, partIn(LOCAL, wanted));
+
+/** What another one has, by name: what its nodes need, and no key of an authority. */
+export const remoteTarget = (name: string, wanted: Wanted): Target =>
+  targetElsewhere(name, wanted, partIn(name, wanted));
 
 /** Of a cluster what is in one Kubernetes cluster. */
 interface Part {
@@ -98,10 +101,22 @@ const scopeOf = ({ name, namespace }: BrokerCluster) => ({
 });
 
 /** Who may connect to the nodes of a part, and how they find each other. */
-const commonObjects = ({ cluster, charter }: Part, operator: OperatorPods | undefined) => ({
-  network: [serviceAccount(cluster), headlessService(cluster), bootstrapService(cluster)],
+const commonObjects = (
+  { cluster, charter }: Part,
+  { operator, networkPolicies, networksBeside }: Wanted,
+  place: string,
+) => ({
+  network: [
+    serviceAccount(cluster),
+    headlessService(cluster),
+    bootstrapService(cluster),
+    ...serviceExports(cluster),
+  ],
   balancers: loadBalancers(cluster),
-  guards: [networkPolicy(cluster, operator), podDisruptionBudget(cluster, charter.nodes.length)],
+  guards: [
+    ...(networkPolicies ? [networkPolicy(cluster, operator, networksBeside(place))] : []),
+    podDisruptionBudget(cluster, charter.nodes.length),
+  ],
 });
 
 /** The configuration of a node names all others, wherever they are. */
@@ -111,9 +126,9 @@ const nodeObjects = (all: BrokerCluster, { cluster, sets }: Part): AnyObject[] =
   ...sets,
 ];
 
-function centralTarget(observed: Observed, wanted: Wanted, part: Part): Target {
-  const { cluster, certificates, reservations, operator } = wanted;
-  const { network, balancers, guards } = commonObjects(part, operator);
+function targetInCentral(observed: Observed, wanted: Wanted, part: Part): Target {
+  const { cluster, issued, certificates, reservations } = wanted;
+  const { network, balancers, guards } = commonObjects(part, wanted, LOCAL);
   const anchorUid = observed.anchor?.metadata.uid;
   return {
     cluster: LOCAL,
@@ -121,13 +136,14 @@ function centralTarget(observed: Observed, wanted: Wanted, part: Part): Target {
     objects: [
       // Also those of nodes elsewhere: what is renewed when is decided by these.
       ...secretsOf(cluster, certificates.secrets),
+      ...issued,
       ...network,
       ...balancers,
       ...(anchorUid === undefined ? [] : reservations.map((one) => hostPortService(cluster, one, anchorUid))),
       ...guards,
       ...nodeObjects(cluster, part),
       ...dnsEndpointsOf(observed, cluster),
-    ],
+    ].map((object) => asServed(object, observed)),
     prune: listsAll(madeBefore(observed), cluster.name, part),
     keeps: [
       // An authority that its owner takes over was ours, and is what everybody trusts.
@@ -137,31 +153,43 @@ function centralTarget(observed: Observed, wanted: Wanted, part: Part): Target {
   };
 }
 
-/** The Kafka is not there, so nothing there is owned by it: what has an owner that does not exist is deleted. */
-function remoteTarget(name: string, { cluster, certificates, operator }: Wanted, part: Part): Target {
-  const { network, balancers, guards } = commonObjects(part, operator);
+/** In the version that the cluster has. */
+const asServed = (object: AnyObject, { exportVersion }: Observed): AnyObject =>
+  object.kind === 'ServiceExport' && exportVersion !== undefined
+    ? { ...object, apiVersion: exportVersion }
+    : object;
+
+/** The number that the central cluster has given, and no other; none before there is one. */
+const keptPortsElsewhere = (cluster: BrokerCluster, reservations: readonly Reservation[]): AnyObject[] =>
+  reservations.flatMap((one) =>
+    one.elsewhere === undefined
+      ? []
+      : [hostPortService(cluster, { ...one, hostPort: one.elsewhere, isReturned: false }, '')],
+  );
+
+/** Owned by the Kafka, as all others are: whoever writes it there hangs it off what is there instead. */
+function targetElsewhere(name: string, wanted: Wanted, part: Part): Target {
+  const { cluster, certificates, reservations } = wanted;
+  const { network, balancers, guards } = commonObjects(part, wanted, name);
   const pods = nodesOf(part.cluster).map(({ pool, node }) => podName(cluster.name, pool.name, node.id));
   const needed = new Set([trustBundleName(cluster.name), ...pods]);
   const secrets = [...certificates.secrets].filter(([secret]) => needed.has(secret));
-  const objects = [
-    ...secretsOf(cluster, new Map(secrets)),
-    ...network,
-    ...balancers,
-    ...guards,
-    ...nodeObjects(cluster, part),
-  ];
   const made = new Set(part.charter.nodes.map(({ pool, id }) => podName(cluster.name, pool, id)));
   return {
     cluster: name,
     ...scopeOf(cluster),
-    objects: objects.map(withoutOwners),
-    // What is there is not seen from here, so each of its nodes counts as made.
+    objects: [
+      ...secretsOf(cluster, new Map(secrets)),
+      ...network,
+      ...balancers,
+      ...keptPortsElsewhere(cluster, reservations),
+      ...guards,
+      ...nodeObjects(cluster, part),
+    ],
+    keeps: [KEPT_PORT],
+    // Of those that are not seen now each counts as made.
     prune: listsAll(made, cluster.name, part),
   };
-}
-
-function withoutOwners({ metadata: { ownerReferences: _, ...metadata }, ...object }: AnyObject): AnyObject {
-  return { ...object, metadata };
 }
 
 /**

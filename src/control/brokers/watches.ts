@@ -1,9 +1,12 @@
 /** The kinds that the road of Kafka clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
+import type { Change } from '../../kube/cache/store.ts';
+import { isSameJson } from '../../kube/json.ts';
 import { keyOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { namePolicy } from '../../resources/isthmus/name-policy.ts';
+import { serviceExport } from '../../resources/multicluster/service-export.ts';
 import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafkaTopic } from '../../resources/strimzi/kafka-topic.ts';
 import { kafkaUser } from '../../resources/strimzi/kafka-user.ts';
@@ -11,6 +14,7 @@ import { kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { PUBLISHED_SELECTOR } from '../shared/published-names.ts';
 import { trimPod } from '../shared/trim-pod.ts';
 import { isNews, keysOfKafka } from './entities/home.ts';
 import { CLUSTER_LABEL, PART_LABEL, USER_PART, kafkaOf } from './model/names.ts';
@@ -34,27 +38,54 @@ export interface KafkaViews {
   dnsEndpoints?: View;
   namePolicies?: View;
   namespaces: View;
+  /** Where cert-manager is installed. */
+  issued?: View;
+  /** For Kafkas over several clusters. */
+  exports?: View;
+  nodes?: View;
 }
 
 /** By the cluster that an object is labelled with. */
-const OF_KAFKA = {
+export const OF_KAFKA = {
   labelSelector: CLUSTER_LABEL,
   indexes: { kafka: kafkaOf },
   wakes: { kafka: kafkaOf },
 } as const;
 
 /** What also changes what clients outside meet. */
-const PROBED = { kafka: kafkaOf, 'kafka-probe': kafkaOf } as const;
+const PROBED = { kafka: kafkaOf, 'kafka-probe': kafkaOf, 'kafka-vantage': kafkaOf } as const;
 
-const OWNED = { ...OF_KAFKA, owned: true } as const;
+export const OWNED = { ...OF_KAFKA, owned: true } as const;
 /** One of each, for as long as the Kafka is there; disks for good. */
-const KEPT = { ...OWNED, kept: true } as const;
+export const KEPT = { ...OWNED, kept: true } as const;
+
+/** Which addresses pods have; nothing else of nodes is of interest. */
+function trimNode({ apiVersion, kind, metadata, spec }: AnyObject): AnyObject {
+  const { name, uid, resourceVersion } = metadata;
+  const { podCIDRs, podCIDR } = (spec ?? {}) as { podCIDRs?: string[]; podCIDR?: string };
+  const kept = { name, uid, resourceVersion } as AnyObject['metadata'];
+  return { apiVersion, kind, metadata: kept, spec: { podCIDRs: podCIDRs ?? [podCIDR ?? []].flat() } };
+}
+
+/** By which nodes in other clusters find those here. */
+export const EXPORTS = { kind: serviceExport, optional: true, ...OWNED } as const;
+
+/** Without the right to them nobody is told which addresses pods have. */
+export const NODES = {
+  kind: { ...core('Node', 'nodes'), scope: 'Cluster' },
+  optional: true,
+  dispensable: true,
+  trim: trimNode,
+  when: ({ before, after }: Change<AnyObject>) => !isSameJson(before?.['spec'], after?.['spec']),
+} as const;
 
 export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
+  // Patched: a finalizer keeps one until all other clusters are clean.
   kafkas: {
     kind: kafka,
     optional: true,
     writesStatus: true,
+    verbs: ['patch'],
     wakes: {
       kafka: ownKey,
       'kafka-topic': keysOfKafka('topicOperator'),
@@ -115,8 +146,21 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
   networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
   // Deleted only where somebody asked for it: with the broker that had them, or to be made anew.
   claims: { kind: core('PersistentVolumeClaim', 'persistentvolumeclaims'), ...KEPT, verbs: ['delete'] },
-  // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away.
-  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT, wakes: PROBED },
+  // CAs that cert-manager is asked for.
+  issued: {
+    kind: builtIn('cert-manager.io', 'Certificate', 'certificates'),
+    optional: true,
+    dispensable: true,
+    ...OWNED,
+  },
+  // Emptied rather than deleted where a listener goes: whoever publishes them takes its records away. Those of other roads have names, too.
+  dnsEndpoints: {
+    kind: dnsEndpoint,
+    optional: true,
+    ...KEPT,
+    labelSelector: PUBLISHED_SELECTOR,
+    wakes: PROBED,
+  },
   // Who may have which names.
   namePolicies: {
     kind: namePolicy,
@@ -131,6 +175,8 @@ export const KAFKA_WATCHES: WatchTable<KafkaViews> = {
         (kafkas?.list(metadata.name) ?? []).map((one) => keyOf(one.metadata)),
     },
   },
+  exports: EXPORTS,
+  nodes: { ...NODES, wakes: { kafka: (_, views) => everyKafka(views) } },
   // Made by the pod-set controller; here one is tried without being made, deleted to be restarted, or told that it has loaded new certificates.
   pods: {
     kind: core('Pod', 'pods'),

@@ -13,6 +13,7 @@ import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { Right } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
+import { JOIN_WATCHES } from '../targets/watches.ts';
 import type { ReachMode } from './members/nodes.ts';
 import { grantMapName } from './names.ts';
 import type { ImportNamespace } from './placement.ts';
@@ -22,7 +23,6 @@ import {
   EXPORT_WATCHES,
   GRANT_WATCHES,
   IMPORT_WATCHES,
-  JOIN_WATCHES,
   LOCAL_WATCHES,
   MEMBER_WATCHES,
   NODE_WATCHES,
@@ -48,9 +48,9 @@ export interface DnsInstallOptions {
 export const DNS_NAME = 'isthmus-dns';
 /** The default namespace. */
 export const DNS_NAMESPACE = 'isthmus-system';
-const COMPONENT = 'dns';
-const SELECTOR = selectorOf(COMPONENT);
-const LABELS = labelsOf(COMPONENT);
+export const DNS_COMPONENT = 'dns';
+const SELECTOR = selectorOf(DNS_COMPONENT);
+const LABELS = labelsOf(DNS_COMPONENT);
 /** Above 1024, so that the container needs no capability; the Service maps 53 to it. */
 const DNS_PORT = 5353;
 const MANAGEMENT_PORT = 9190;
@@ -142,7 +142,7 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
     { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(options) },
-    disruptionBudget(local, COMPONENT),
+    disruptionBudget(local, DNS_COMPONENT),
     ...readerManifests(namespace, reach),
   ];
 }

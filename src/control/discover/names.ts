@@ -7,9 +7,7 @@ const TANZU = 'connectivity.tanzu.vmware.com';
 export const FQDN_ANNOTATION = `${TANZU}/fqdn`;
 /** On an EndpointSlice: its DNS name, which may be a wildcard. */
 export const HOSTNAME_ANNOTATION = `${TANZU}/dns-hostname`;
-/** On the Secret with the kubeconfig of a joined cluster: the id of that cluster. */
-export const CLUSTER_LABEL = `${TANZU}/cluster-name`;
-/** On the same Secret: how that cluster is reached, `pods`, `nodes` or `external-nodes`. */
+/** On the Secret with the kubeconfig of a joined cluster: how that cluster is reached, `pods`, `nodes` or `external-nodes`. */
 export const REACH_ANNOTATION = `${TANZU}/reach`;
 /** On a NodePort Service that was made for an exported Service: the name of the exported one. */
 export const NODE_PORTS_LABEL = `${TANZU}/node-ports-of`;
@@ -85,9 +83,6 @@ export function readHostName(text: string): NameResult<string> {
 export function isInZone(name: string, zone: string): boolean {
   return name === zone || name.endsWith(`.${zone}`);
 }
-
-/** A cluster id is a label of DNS names. */
-export const CLUSTER_ID = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** The name under which a cluster was joined, and the id given by its ClusterProperty. */
 export interface ClusterNames {

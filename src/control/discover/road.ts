@@ -4,6 +4,7 @@ import { createEventRecorder } from '../../kube/write/events.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { unlessAborted } from '../../ops/abort.ts';
+import { renewTokens } from '../targets/renew.ts';
 import { workAsLeader } from '../kernel/leader.ts';
 import type { Work } from '../kernel/leader.ts';
 import { createDelegator } from './delegation/delegator.ts';
@@ -63,6 +64,8 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
         await serials.write(signal);
     },
     ...importWork(settings, joined, discovery, log),
+    // An operator may do it, too: who is second finds that it has been done.
+    (signal) => renewTokens({ ...renewing(joined), log, clock: systemClock }, signal),
     ...delegationWork(options, joined, discovery.ready),
   ];
   const election = workAsLeader({ cluster, namespace, name: DNS_NAME, work, log });
@@ -77,6 +80,13 @@ export function startDiscoverRoad(options: DiscoverRoadOptions): DiscoverRoad {
     },
   };
 }
+
+/** What it takes to renew the tokens of joined clusters. */
+const renewing = ({ clusters, local, objectOf }: JoinedClusters) => ({
+  clusters,
+  secretOf: objectOf,
+  client: () => local.client,
+});
 
 /** The leader's work on imports: to keep them, or to take them out again; none if the settings do not mention them. */
 function importWork(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { delegationSettings } from './delegation/settings.ts';
-import { CLUSTER_ID } from './names.ts';
+import { CLUSTER_ID } from '../targets/names.ts';
 import { REACH_MODES } from './members/nodes.ts';
 
 const clusterId = z

@@ -15,7 +15,6 @@ import { hasSameAddresses, trimNode } from './members/nodes.ts';
 import { trimService, trimSlice } from './members/trim.ts';
 import { labelledService } from './placement.ts';
 import {
-  CLUSTER_LABEL,
   FQDN_ANNOTATION,
   GRANTS_LABEL,
   HOSTNAME_ANNOTATION,
@@ -51,11 +50,6 @@ export interface LocalViews {
 export type ImportViews = Pick<MemberViews, 'services' | 'slices'> & Pick<LocalViews, 'imports'>;
 /** What it says of the local cluster's own exports. */
 export type ExportViews = Pick<MemberViews, 'exports'>;
-
-/** In the program's own namespace: the kubeconfigs of joined clusters. */
-export interface JoinViews {
-  secrets: View;
-}
 
 /** In the program's own namespace: the grants of names. */
 export interface GrantViews {
@@ -156,10 +150,6 @@ export const IMPORT_WATCHES: WatchTable<ImportViews> = {
 
 export const EXPORT_WATCHES: WatchTable<ExportViews> = {
   exports: { kind: serviceExport, optional: true, writesStatus: true },
-};
-
-export const JOIN_WATCHES: WatchTable<JoinViews> = {
-  secrets: { kind: core('Secret', 'secrets'), labelSelector: CLUSTER_LABEL },
 };
 
 export const GRANT_WATCHES: WatchTable<GrantViews> = {

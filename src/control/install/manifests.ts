@@ -13,7 +13,7 @@ import {
 } from './objects.ts';
 import type { Manifest } from './objects.ts';
 import { secretPolicy } from './secret-policy.ts';
-import { LEADER_RULES, everywhereRules, namespacedRules, operatorRules } from './rbac.ts';
+import { everywhereRules, homeRules, namespacedRules, operatorRules } from './rbac.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 
 export interface InstallOptions {
@@ -27,18 +27,53 @@ export interface InstallOptions {
   filterModules?: readonly string[];
   /** By version of Kafka: another image than the official one. */
   kafkaImages?: Readonly<Record<string, string>>;
+  /** What node pools call this cluster. */
+  clusterId?: string;
   /** The DNS server that clients outside use, for probes. */
   probeResolver?: string;
   /** Networks of special addresses that are probed all the same. */
   probeNetworks?: readonly string[];
+  /** Joined clusters from which exposed brokers are looked at. */
+  probeFrom?: readonly string[];
   /** Where external-dns tells its metrics. */
   externalDnsMetrics?: string;
+  /** What proxies run, if that is another image. */
+  proxyImage?: string;
+  clusterDomain?: string;
+  logLevel?: string;
+  /** Of the operator's own pods, as Kubernetes spells them. */
+  imagePullSecrets?: readonly { name: string }[];
+  nodeSelector?: Readonly<Record<string, string>>;
+  tolerations?: readonly Toleration[];
+  priorityClassName?: string;
+}
+
+/** As Kubernetes spells it. */
+export interface Toleration {
+  key?: string;
+  operator?: 'Equal' | 'Exists';
+  value?: string;
+  effect?: string;
 }
 
 const NAME = OPERATOR_NAME;
 const MANAGEMENT_PORT = 8080;
 
 const LABELS = labelsOf(COMPONENT);
+
+/** The options that the operator is told as they are, by the flag for each. */
+const PASSED = {
+  clusterId: '--cluster-id',
+  watchNamespaces: '--watch-namespaces',
+  filterModules: '--filter-modules',
+  probeResolver: '--probe-resolver',
+  probeNetworks: '--probe-networks',
+  probeFrom: '--probe-from',
+  externalDnsMetrics: '--external-dns-metrics',
+  proxyImage: '--proxy-image',
+  clusterDomain: '--cluster-domain',
+  logLevel: '--log-level',
+} as const satisfies Partial<Record<keyof InstallOptions, string>>;
 
 /** Everything but the CRDs that `isthmus install` prints, in the order in which it must be applied. */
 export function operatorManifests(options: InstallOptions): Manifest[] {
@@ -61,7 +96,7 @@ export function operatorManifests(options: InstallOptions): Manifest[] {
         ? bound(undefined, watcher, everywhere)
         : []),
     ...watchNamespaces.flatMap((watched) => bound(watched, watcher, namespacedRules(roads))),
-    ...bound(namespace, NAME, LEADER_RULES),
+    ...bound(namespace, NAME, homeRules(roads)),
     deployment(options),
     disruptionBudget(local, COMPONENT),
   ];
@@ -71,7 +106,8 @@ function namespaceMetadata(name: string): Manifest['metadata'] {
   return { name, labels: { ...LABELS, 'pod-security.kubernetes.io/enforce': 'restricted' } };
 }
 
-function deployment(options: InstallOptions): Manifest {
+/** What runs the operator. */
+export function deployment(options: InstallOptions): Manifest {
   const { namespace, replicas } = options;
   return {
     apiVersion: 'apps/v1',
@@ -84,6 +120,7 @@ function deployment(options: InstallOptions): Manifest {
         metadata: { labels: LABELS },
         spec: {
           serviceAccountName: NAME,
+          ...podChoices(options),
           ...CONFINED_POD,
           ...spreadOut(selectorOf(COMPONENT)),
           containers: [container(options)],
@@ -94,26 +131,23 @@ function deployment(options: InstallOptions): Manifest {
   };
 }
 
+/** Where pods of the installation run, and how their image is fetched. */
+export function podChoices(options: InstallOptions): object {
+  const { imagePullSecrets, nodeSelector, tolerations, priorityClassName } = options;
+  return {
+    ...(imagePullSecrets && { imagePullSecrets }),
+    ...(priorityClassName !== undefined && { priorityClassName }),
+    ...(nodeSelector && { nodeSelector }),
+    ...(tolerations && { tolerations }),
+  };
+}
+
 function container(options: InstallOptions): object {
-  const { image, roads, watchNamespaces = [], filterModules = [], kafkaImages = {} } = options;
-  const { probeResolver, probeNetworks = [], externalDnsMetrics } = options;
-  const watched = watchNamespaces.length > 0 ? [`--watch-namespaces=${watchNamespaces.join(',')}`] : [];
-  const modules = filterModules.length > 0 ? [`--filter-modules=${filterModules.join(',')}`] : [];
+  const { image } = options;
   return {
     name: 'operator',
     image,
-    args: [
-      'operator',
-      `--roads=${roads.join(',')}`,
-      `--management-port=${MANAGEMENT_PORT}`,
-      `--metrics-token-file=${METRICS_TOKEN_FILE}`,
-      ...watched,
-      ...modules,
-      ...Object.entries(kafkaImages).map(([version, its]) => `--kafka-image=${version}=${its}`),
-      ...(probeResolver === undefined ? [] : [`--probe-resolver=${probeResolver}`]),
-      ...(probeNetworks.length > 0 ? [`--probe-networks=${probeNetworks.join(',')}`] : []),
-      ...(externalDnsMetrics === undefined ? [] : [`--external-dns-metrics=${externalDnsMetrics}`]),
-    ],
+    args: operatorArguments(options),
     env: [
       { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
@@ -126,4 +160,21 @@ function container(options: InstallOptions): object {
     ...CONFINED,
     volumeMounts: [MANAGEMENT_MOUNT],
   };
+}
+
+/** What the operator is started with. */
+function operatorArguments(options: InstallOptions): string[] {
+  const passed = (Object.keys(PASSED) as (keyof typeof PASSED)[]).flatMap((name) => {
+    const text = [options[name] ?? []].flat().join(',');
+    return text === '' ? [] : [`${PASSED[name]}=${text}`];
+  });
+  const images = Object.entries(options.kafkaImages ?? {});
+  return [
+    'operator',
+    `--roads=${options.roads.join(',')}`,
+    `--management-port=${MANAGEMENT_PORT}`,
+    `--metrics-token-file=${METRICS_TOKEN_FILE}`,
+    ...passed,
+    ...images.map(([version, its]) => `--kafka-image=${version}=${its}`),
+  ];
 }

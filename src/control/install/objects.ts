@@ -1,4 +1,5 @@
 /** What everything that is installed is made of. */
+import { stringify } from 'yaml';
 import type { PolicyRule } from '../kernel/rights.ts';
 
 /** The operator's name: of its Deployment, ServiceAccount, roles and Lease. */
@@ -19,9 +20,18 @@ export const MANAGEMENT_MOUNT = { name: 'management', mountPath: MANAGEMENT_DIRE
 export interface Manifest {
   apiVersion: string;
   kind: string;
-  metadata: { name: string; namespace?: string; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    namespace?: string;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+  };
   [field: string]: unknown;
 }
+
+/** Objects as a stream of YAML documents. */
+export const yamlOf = (items: readonly object[]): string =>
+  items.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`).join('');
 
 /** Selects the pods of one part of the installation. */
 export const selectorOf = (component: string) => ({

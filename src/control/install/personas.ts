@@ -4,6 +4,7 @@
  */
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import { namePolicy } from '../../resources/isthmus/name-policy.ts';
+import { redpandaAnchor } from '../../resources/isthmus/redpanda-anchor.ts';
 import type { Kind } from '../../resources/kind.ts';
 import { kafkaClusterRef } from '../../resources/kroxylicious/kafka-cluster-ref.ts';
 import { kafkaProtocolFilter } from '../../resources/kroxylicious/kafka-protocol-filter.ts';
@@ -42,7 +43,7 @@ export const DEVELOPER_KINDS: readonly Granted[] = [
 ];
 
 /** What the operator keeps for itself: a mistake in it can cost data. */
-export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor, strimziPodSet];
+export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor, redpandaAnchor, strimziPodSet];
 
 const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];

@@ -1,10 +1,13 @@
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule, Right } from '../kernel/rights.ts';
+import { TARGET_WATCHES } from '../brokers/stretch/watches.ts';
 import { KAFKA_WATCHES } from '../brokers/watches.ts';
 import { POD_SET_WATCHES } from '../pod-sets/watches.ts';
 import { PROXY_WATCHES } from '../proxy/watches.ts';
 import { REDPANDA_WATCHES } from '../redpanda/watches.ts';
 import type { OperatorRoad } from '../roads.ts';
+import { CLUSTERS_MAP } from '../targets/cluster-report.ts';
+import { JOIN_WATCHES } from '../targets/watches.ts';
 import { OPERATOR_NAME } from './objects.ts';
 
 /** What the operator does in its own namespace, whatever its roads: take the lead. */
@@ -19,6 +22,29 @@ export function leaderRules(lease: string): PolicyRule[] {
     { ...leases, resourceNames: [lease], verbs: ['get', 'patch'] },
   ];
 }
+
+/** The roads that work in other clusters, too. */
+export const worksElsewhere = (roads: readonly OperatorRoad[]): boolean => roads.includes('kafka');
+
+/** What the operator does in its own namespace: take the lead, and read how joined clusters are reached, where a road works in them. */
+export function homeRules(roads: readonly OperatorRoad[]): PolicyRule[] {
+  return [...LEADER_RULES, ...(worksElsewhere(roads) ? TARGET_RULES : [])];
+}
+
+/** The kubeconfigs of joined clusters, and what is said of them. */
+const TARGET_RULES: PolicyRule[] = [
+  ...rulesOf(rightsOf(JOIN_WATCHES)),
+  { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['configmaps'], resourceNames: [CLUSTERS_MAP], verbs: ['patch'] },
+];
+
+/** What is done in a cluster that brokers of a Kafka of this one run in. */
+export const STRETCH_RIGHTS: readonly Right[] = rightsOf(TARGET_WATCHES);
+
+/** What is done in a cluster that exposed brokers are looked at from, in a namespace of our own: pods look, and their status is what they saw. */
+export const VANTAGE_RIGHTS: readonly Right[] = [
+  { group: '', resource: 'pods', verbs: ['get', 'create', 'delete'], scope: 'Namespaced' },
+];
 
 /** What is done anywhere, whatever the roads: say what happened. */
 export const EVENT_RIGHTS: Right[] = [

@@ -42,7 +42,8 @@ export function rightsOf<V>(table: WatchTable<V>): Right[] {
   return rowsOf(table).flatMap(([, row]) => rightsOfRow(row));
 }
 
-function rightsOfRow(row: Watch<never>): Right[] {
+/** The rights that one row needs. */
+export function rightsOfRow(row: Watch<never>): Right[] {
   const { kind, owned, kept, metadataOnly, writesStatus, verbs = [], everywhere = false } = row;
   const { group, plural, scope } = kind;
   const all = [

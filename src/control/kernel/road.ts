@@ -2,12 +2,13 @@
 import { systemClock } from '../../kube/clock.ts';
 import type { Clock } from '../../kube/clock.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import type { Clusters } from '../../kube/clusters.ts';
 import { createController } from '../../kube/controller/controller.ts';
 import type { Controller, ControllerOptions } from '../../kube/controller/controller.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { createEventRecorder } from '../../kube/write/events.ts';
 import type { EventRecorder } from '../../kube/write/events.ts';
-import { aborted } from '../../ops/abort.ts';
+import { aborted, unlessAborted } from '../../ops/abort.ts';
 import { IsthmusError } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -18,28 +19,37 @@ import { LOCAL } from './plan.ts';
 import type { StatusName } from './plan.ts';
 import type { ReconcileContext } from './reconcile.ts';
 import { createStatusWriter } from './status.ts';
+import { openRemotes, targetClusterOf } from './remotes.ts';
+import type { Remotes } from './remotes.ts';
 import { createTargets } from './targets.ts';
-import type { TargetCluster } from './targets.ts';
 import { openWatches, rowsOf, wakeOnChange } from './watches.ts';
 import type { Wake, WatchTable, Watched } from './watches.ts';
 
 /** What a road is: the kinds it has to do with, and how it decides about its keys. */
-export interface Road<V extends object> {
+export interface Road<V extends object, R extends object = object> {
   name: string;
   watches: WatchTable<V>;
+  /** The kinds that it has to do with in other clusters, if it has anything to do there. */
+  remoteWatches?: WatchTable<R>;
   /** Which changes of a status are worth an event. */
   events?: EventRules;
   /** By the names that the rows of `watches` wake them by. */
-  controllers(context: RoadContext<V>): Record<string, RoadController>;
+  controllers(context: RoadContext<V, R>): Record<string, RoadController>;
   /** By controller: all keys that an optional kind may concern, once the cluster has it. */
   everyKey?: Readonly<Record<string, (views: V) => Iterable<string>>>;
+  /** By controller: all keys that have to do with another cluster, by its name, when that comes, goes, or is seen again. */
+  everyRemoteKey?: Readonly<Record<string, (views: V, cluster: string) => Iterable<string>>>;
 }
 
 export type RoadController = Pick<ControllerOptions, 'reconcile' | 'concurrency'>;
 
 /** What the controllers of a road work with, for one term of leadership. */
-export interface RoadContext<V> extends Required<ReconcileContext> {
+export interface RoadContext<V, R = object> extends Required<ReconcileContext> {
   watched: Watched<V>;
+  /** Other clusters; undefined where none can be joined. */
+  remotes: Remotes<R> | undefined;
+  /** Has a controller look at a key. */
+  wake: (controller: string, key: string) => void;
   /** Tells of what was done; statuses tell of themselves. */
   events: EventRecorder;
   metrics: RoadMetrics;
@@ -49,14 +59,25 @@ export interface RoadOptions {
   cluster: Cluster;
   /** The only namespaces to look into; all if there are none. */
   namespaces?: readonly string[];
+  /** Other clusters that roads may have to do with. */
+  elsewhere?: Elsewhere | undefined;
   log: Log;
   metrics: Metrics;
   clock?: Clock;
 }
 
+/** Clusters that are joined with this one. */
+export interface Elsewhere {
+  clusters: Clusters;
+  /** The only namespaces of a cluster to look into; all of them if there are none. */
+  namespacesOf(cluster: string): readonly string[];
+  /** Resolves when it is known which there are. */
+  synced: Promise<void>;
+}
+
 /** Works until the signal is aborted, and then finishes what it is at. */
-export async function runRoad<V extends object>(
-  road: Road<V>,
+export async function runRoad<V extends object, R extends object>(
+  road: Road<V, R>,
   options: RoadOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -66,38 +87,63 @@ export async function runRoad<V extends object>(
   const metrics = createRoadMetrics(options.metrics, road.name);
   const watched = openWatches(road.watches, { cluster, namespaces, log, clock });
   const events = createEventRecorder({ client, reportingController: `isthmus.${road.name}`, log });
-  const local: TargetCluster = {
-    client,
-    cacheOf: (type) => watched.cacheOf(type),
-    wrote: (object, before) => watched.wrote(object, before),
-    isComplete: (type) => watched.isComplete(type),
-    ownedTypes: () => watched.ownedTypes(),
-  };
-  const targets = createTargets((name) => (name === LOCAL ? local : unknownCluster(name)), metrics);
+  const wakes: Record<string, Wake> = {};
+  const wake = (controller: string, key: string) => wakes[controller]?.(key);
+  const remotes = remotesOf(road, watched, { ...options, log, clock }, wake);
+  const local = targetClusterOf(cluster, watched);
+  const targets = createTargets(
+    (name) => (name === LOCAL ? local : (remotes?.targetOf(name) ?? unknownCluster(name))),
+    metrics,
+  );
   const find = (name: StatusName) => findLive(road.watches, watched, name);
   const statuses = createStatusWriter({ client, find, events, rules: road.events, metrics });
   const controllers = Object.entries(
-    road.controllers({ watched, targets, statuses, events, metrics, clock }),
+    road.controllers({ watched, remotes, wake, targets, statuses, events, metrics, clock }),
   ).map(
     ([name, controller]) =>
       [name, createController({ ...controller, name, log, metrics: options.metrics, clock })] as const,
   );
-  const wakes = Object.fromEntries(controllers.map(([name, { enqueue }]) => [name, enqueue]));
+  for (const [name, { enqueue }] of controllers) wakes[name] = enqueue;
   wakeOnChange(road.watches, watched, wakes);
   wakeWaiting(watched, (object) => targets.waiterFor(object), Object.values(wakes));
   wakeAllOnDiscovery(road, watched, wakes);
   try {
     await watched.synced(signal);
+    // Nothing may be concluded from the absence of a cluster of which nobody has looked whether it is joined.
+    if (remotes) await unlessAborted(options.elsewhere!.synced, signal);
     if (signal.aborted) return;
     log.info('caches are synced, controllers start');
     for (const [, controller] of controllers) controller.start();
     await aborted(signal);
   } finally {
     watched.stop();
+    remotes?.stop();
     await Promise.all(controllers.map(([, controller]: readonly [string, Controller]) => controller.stop()));
     await events.stop();
   }
 }
+
+/** The other clusters of a road that has to do with any. */
+function remotesOf<V extends object, R extends object>(
+  { remoteWatches: table, everyRemoteKey = {} }: Road<V, R>,
+  watched: Watched<V>,
+  options: RoadOptions & Required<Pick<RoadOptions, 'log' | 'clock'>>,
+  wake: (controller: string, key: string) => void,
+): Remotes<R> | undefined {
+  const { elsewhere, cluster: local, namespaces = [], log, clock } = options;
+  if (!table || !elsewhere) return undefined;
+  const { clusters } = elsewhere;
+  const namespacesOf = (name: string) => within(namespaces, elsewhere.namespacesOf(name));
+  const onChange = (name: string) => {
+    for (const [controller, keysOf] of Object.entries(everyRemoteKey))
+      for (const key of keysOf(watched.views, name)) wake(controller, key);
+  };
+  return openRemotes({ clusters, local, table, namespacesOf, wake, onChange, log, clock });
+}
+
+/** Where both may look; no namespaces are all of them. */
+const within = (own: readonly string[], theirs: readonly string[]): readonly string[] =>
+  own.length === 0 ? theirs : theirs.length === 0 ? own : own.filter((name) => theirs.includes(name));
 
 function unknownCluster(name: string): never {
   throw new IsthmusError('CLUSTER_UNKNOWN', name);
@@ -136,7 +182,7 @@ function wakeWaiting<V extends object>(
 
 /** A kind that has come makes possible what was not. */
 function wakeAllOnDiscovery<V extends object>(
-  { watches, everyKey = {} }: Road<V>,
+  { watches, everyKey = {} }: Pick<Road<V>, 'watches' | 'everyKey'>,
   watched: Watched<V>,
   wakes: Readonly<Record<string, Wake>>,
 ): void {

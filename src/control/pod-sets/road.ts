@@ -11,6 +11,9 @@ import type { Act } from './act.ts';
 import { POD_SET_EVENTS } from './faults.ts';
 import { observePodSet } from './observe.ts';
 import type { Observed, PodSetCaches, Refusals } from './observe.ts';
+import { everyAnchored, observeLatency, planLatency, withSamples } from './latency.ts';
+import type { LatencyActed, LatencyPlan, ObservedLatency } from './latency.ts';
+import { measurePeers } from './measure.ts';
 import { planPodSet } from './plan.ts';
 import { observeToldPod, planToldPod } from './told-pod.ts';
 import type { ObservedPod } from './told-pod.ts';
@@ -26,7 +29,7 @@ export function podSetRoad(client: () => Client): Road<PodSetViews> {
     name: 'pod-sets',
     watches: POD_SET_WATCHES,
     events: POD_SET_EVENTS,
-    everyKey: { 'pod-set': everySet, 'told-pod': everyToldPod },
+    everyKey: { 'pod-set': everySet, 'told-pod': everyToldPod, latency: everyAnchored },
     controllers: (context) => {
       const { watched, events, metrics } = context;
       const act = createActor({ client, events, metrics });
@@ -37,6 +40,7 @@ export function podSetRoad(client: () => Client): Road<PodSetViews> {
       return {
         'pod-set': controller(reconcileBy(podSetReconciler(watched, act), context)),
         'told-pod': controller(reconcileBy(toldPodReconciler(watched, act), context)),
+        latency: controller(reconcileBy(latencyReconciler(watched), context)),
       };
     },
   };
@@ -58,5 +62,22 @@ function toldPodReconciler(
     observe: (key) => observeToldPod(views, key),
     plan: planToldPod,
     act: async ({ plan }, signal) => (plan.set ? act(plan.set, plan.actions, signal) : { acted: undefined }),
+  };
+}
+
+function latencyReconciler({
+  views,
+}: PodSetCaches): Reconciler<ObservedLatency, LatencyPlan, never, LatencyActed> {
+  return {
+    observe: (key, measured, now) => observeLatency(views, key, measured, now),
+    plan: planLatency,
+    async act({ plan: { actions }, before, now }, signal) {
+      const [action] = actions;
+      if (!action) return { acted: before };
+      const samples = await measurePeers(action.peers, signal);
+      return {
+        acted: { at: now, measured: withSamples(before?.measured ?? new Map(), action.peers, samples) },
+      };
+    },
   };
 }

@@ -17,6 +17,7 @@ const TOLD = {
   'isthmus.dev/node-zone': 'z1',
   'isthmus.dev/node-address': '10.0.0.1',
   'isthmus.dev/node-addresses': '[{"type":"InternalIP","address":"10.0.0.1"}]',
+  'isthmus.dev/told-address': '10.0.0.1',
 };
 
 suite('a pod of no set that is to be told about its node', () => {
@@ -29,6 +30,15 @@ suite('a pod of no set that is to be told about its node', () => {
     assert.deepEqual(planToldPod({ pod: pod(moved), node: NODE }).actions, [
       { do: 'annotate', name: 'p', uid: 'u', annotations: { 'isthmus.dev/node-zone': 'z1' } },
     ]);
+  });
+
+  test('knows which address it was told first, when its node has another', () => {
+    const node = { ...NODE, addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] };
+    const [action] = planToldPod({ pod: pod(TOLD), node }).actions;
+    assert.deepEqual((action as { annotations: object }).annotations, {
+      'isthmus.dev/node-address': '10.0.0.9',
+      'isthmus.dev/node-addresses': '[{"type":"InternalIP","address":"10.0.0.9"}]',
+    });
   });
 
   test('is told the address that it prefers, and no labels of its node', () => {

@@ -1,7 +1,7 @@
 /** Tells a pod that no set has made about its node: brokers of a StatefulSet are told the same as those of pod sets. */
 import { isBeingDeleted } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { annotationChanges, nodeAnnotations, nodeWishesIn } from '../shared/node-annotations.ts';
+import { annotationChanges, nodeWishesIn, placedAnnotations } from '../shared/node-annotations.ts';
 import type { NodeFacts } from '../shared/node-annotations.ts';
 import { factsOf } from './observe.ts';
 import type { PodSetPlan } from './plan.ts';
@@ -26,6 +26,6 @@ export function planToldPod({ pod, node }: ObservedPod): PodSetPlan {
   const { name, uid = '', annotations } = pod.metadata;
   // It may choose among its node's addresses, all of which it is told; labels of nodes are not for everybody to ask for.
   const wishes = { ...nodeWishesIn(annotations), labels: [] };
-  const changes = annotationChanges(annotations, nodeAnnotations(node, wishes));
+  const changes = annotationChanges(annotations, placedAnnotations(annotations, node, wishes));
   return changes ? { ...nothing, actions: [{ do: 'annotate', name, uid, annotations: changes }] } : nothing;
 }

@@ -29,7 +29,7 @@ export const POD_SET_WATCHES: WatchTable<PodSetViews> = {
     labelSelector: SET_SELECTOR,
     writesStatus: true,
     indexes: { kafka: kafkaOfSet },
-    wakes: { 'pod-set': ownKey },
+    wakes: { 'pod-set': ownKey, latency: kafkaOfSet },
   },
   pods: {
     kind: core('Pod', 'pods'),
@@ -51,8 +51,10 @@ export const POD_SET_WATCHES: WatchTable<PodSetViews> = {
   anchors: {
     kind: kafkaAnchor,
     optional: true,
+    writesStatus: true,
     indexes: { kafka: kafkaOfAnchor },
     wakes: {
+      latency: kafkaOfAnchor,
       'pod-set': (anchor, { podSets }) =>
         kafkaOfAnchor(anchor).flatMap((kafka) => keysOf(podSets?.find('kafka', kafka))),
     },

@@ -46,6 +46,8 @@ const CONDITION_OF = {
   InfrastructureWithoutEffect: 'Ready',
   /** Of the KafkaProxy alone: developers may change a filter that is mandatory; who may have which names is not known. */
   FilterNotProtected: 'Ready',
+  /** Of the KafkaProxy: it asks for one, and the cluster does not have the kind. */
+  PodMonitorNotServed: 'Ready',
   NamePolicyUnreadable: 'Ready',
   /** Somebody else's DNSEndpoint is in the way. */
   RecordsNotPublished: 'Ready',
@@ -76,6 +78,7 @@ export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = fau
     'InfrastructureNotAllowed',
     'InfrastructureWithoutEffect',
     'FilterNotProtected',
+    'PodMonitorNotServed',
     'NamePolicyUnreadable',
   ]),
 });
@@ -91,6 +94,7 @@ export const PROXY_EVENTS: EventRules = {
     InfrastructureNotAllowed: '',
     InfrastructureWithoutEffect: '',
     FilterNotProtected: '',
+    PodMonitorNotServed: '',
     NamePolicyUnreadable: '',
   },
   onlyOf: { PodsNotReady: 'KafkaProxy', PodsUnreachable: 'KafkaProxy' },

@@ -21,9 +21,10 @@ import { configPartsOf } from './config/planned-config.ts';
 import type { ConfigPart } from './config/planned-config.ts';
 import { read } from '../kernel/read.ts';
 import { policiesSeen } from '../shared/name-policy.ts';
+import { addPublished } from '../shared/published-names.ts';
 import type { ManagementAccesses } from './pods/management-access.ts';
 import { grantsIn, hostsElsewhere } from './evaluate/other-proxies.ts';
-import { keysOfKind, refsOfProxy } from './refs.ts';
+import { keysOfKind, ownerOf, refsOfProxy } from './refs.ts';
 import type { ProxyViews } from './watches.ts';
 import type { View, Watched } from '../kernel/watches.ts';
 import type { ClusterSnapshot, KeyedText, ProxySnapshot, Unreadable } from './snapshot.ts';
@@ -220,6 +221,7 @@ function liveOf(
   const secret = views.configSecrets.get(keyOf({ namespace, name: configSecretName(name) }));
   const deployment = views.deployments.get(keyOf({ namespace, name: deploymentName(name) }));
   const { replicas = 0 } = (deployment?.['status'] ?? {}) as { replicas?: number };
+  const policies = policiesSeen(views.namePolicies?.list() ?? [], caches.undiscovered.has('namePolicies'));
   const owned = <R extends Resource>(kind: Kind<R>, view: View | undefined): R[] =>
     byName(view?.find('proxy', key) ?? []).flatMap((object) => read(kind, object).resource ?? []);
   return {
@@ -227,17 +229,27 @@ function liveOf(
     services: byName(views.services.find('proxy', key)),
     routes: owned(route, views.routes),
     tlsRoutes: owned(tlsRoute, views.tlsRoutes),
-    ...policiesSeen(views.namePolicies?.list() ?? [], caches.undiscovered.has('namePolicies')),
+    ...policies,
     namespaceLabels: views.namespaces.get(namespace)?.metadata.labels ?? {},
     grantsBeside: views.proxies
       .list(namespace)
       .flatMap((one) => (keyOf(one.metadata) === key ? [] : grantsIn(one))),
-    hostsElsewhere: hasHosts ? hostsElsewhere(views, key) : createHostIndex(),
+    hostsElsewhere: hasHosts ? hostsOfOthers(views, key, policies) : createHostIndex(),
     configParts: secret ? partsOfSecret(secret) : new Map(),
     replicas,
     pods: livePods(views.pods.find('proxy', key), answers),
   };
 }
+
+/** Of other proxies, and of brokers that are reached from outside. */
+const hostsOfOthers = (views: ProxyViews, key: string, policies: ReturnType<typeof policiesSeen>) =>
+  addPublished(
+    hostsElsewhere(views, key),
+    // Who has those of proxies, their statuses say.
+    (views.dnsEndpoints?.list() ?? []).filter((one) => ownerOf(one).length === 0),
+    policies,
+    (namespace) => views.namespaces.get(namespace)?.metadata.labels ?? {},
+  );
 
 function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKinds {
   return {
@@ -245,6 +257,7 @@ function servedKinds({ views, undiscovered, versionOf }: ProxyCaches): ServedKin
     gateway: views.gateways !== undefined,
     tlsRoute: versionOf('tlsRoutes'),
     dnsEndpoint: views.dnsEndpoints !== undefined,
+    podMonitor: views.podMonitors !== undefined,
     undiscovered,
   };
 }

@@ -58,6 +58,7 @@ export interface ServedKinds {
   /** The version to write TLSRoutes in. */
   tlsRoute: string | undefined;
   dnsEndpoint: boolean;
+  podMonitor: boolean;
   /** Those of which that is not known yet. */
   undiscovered: ReadonlySet<RowName<ProxyViews>>;
 }

@@ -24,6 +24,7 @@ import {
   managementSecret,
   networkPolicy,
   podDisruptionBudget,
+  podMonitor,
   serviceAccount,
 } from './objects/workload.ts';
 import type { Observed, PlanSettings, ServedKinds } from './observed.ts';
@@ -193,6 +194,7 @@ function objectsOf(
     managementSecret(proxy, managementAccess),
     deployment(proxy, image),
     podDisruptionBudget(proxy),
+    ...(proxy.spec.management.podMonitor && live.kinds.podMonitor ? [podMonitor(proxy)] : []),
     networkPolicy(proxy, servedBlocks(config, held), operator),
     ...shared,
     ...clusters.flatMap((cluster) => ingressObjects(proxy, cluster, live.kinds)),

@@ -268,6 +268,9 @@ function proxyReady(known: Known, generation: number | undefined): PlannedCondit
   return say('True', warnings[0]?.reason ?? 'Ready', message.slice(0, MAX_MESSAGE));
 }
 
+const NO_POD_MONITORS =
+  'spec.management.podMonitor: the cluster has no PodMonitors (monitoring.coreos.com), so none is made';
+
 /** What its admin should know of, though all is served. */
 function proxyWarnings({ observed, evaluation: { proxy } }: Known): Pick<Fault, 'reason' | 'message'>[] {
   const { live, snapshot } = observed;
@@ -281,6 +284,11 @@ function proxyWarnings({ observed, evaluation: { proxy } }: Known): Pick<Fault, 
       message: `host names are granted to nobody new in its zone for as long as ${problem}`,
     })),
     ...(open.length > 0 ? [{ reason: 'FilterNotProtected' as const, message }] : []),
+    ...(proxy?.spec.management.podMonitor &&
+    !live.kinds.podMonitor &&
+    !live.kinds.undiscovered.has('podMonitors')
+      ? [{ reason: 'PodMonitorNotServed' as const, message: NO_POD_MONITORS }]
+      : []),
     ...overruledLabels(wanted, observed.name),
   ];
 }

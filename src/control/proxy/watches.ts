@@ -17,6 +17,7 @@ import { kafkaNodePool } from '../../resources/strimzi/kafka-node-pool.ts';
 import { kafka } from '../../resources/strimzi/kafka.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { PUBLISHED_SELECTOR } from '../shared/published-names.ts';
 import { proxiesRivallingCluster, proxiesRivallingIngress } from './evaluate/other-proxies.ts';
 import { PROXY_LABEL } from './names.ts';
 import {
@@ -56,6 +57,7 @@ export interface ProxyViews {
   routes?: View;
   tlsRoutes?: View;
   dnsEndpoints?: View;
+  podMonitors?: View;
   namePolicies?: View;
 }
 
@@ -168,7 +170,9 @@ export const PROXY_WATCHES: WatchTable<ProxyViews> = {
   ingressControllers: { kind: ingressController, ...FOREIGN, wakes: { proxy: byReference } },
   routes: { kind: route, ...FOREIGN, ...OWNED },
   tlsRoutes: { kind: tlsRoute, ...FOREIGN, ...OWNED },
-  dnsEndpoints: { kind: dnsEndpoint, ...FOREIGN, ...OWNED },
+  // Those of other roads have names, too.
+  dnsEndpoints: { kind: dnsEndpoint, ...FOREIGN, ...OWNED, labelSelector: PUBLISHED_SELECTOR },
+  podMonitors: { kind: builtIn('monitoring.coreos.com', 'PodMonitor', 'podmonitors'), ...FOREIGN, ...OWNED },
   // Not dispensable: what may not be read must not open a zone.
   namePolicies: {
     kind: namePolicy,

@@ -35,8 +35,13 @@ suite('a step of a roll', () => {
   after(() => void server.close());
 
   /** What was written, in order; `refuse` is thrown at the first patch, `forbid` where a pod is tried. */
-  async function look(pods: AnyObject[], memory: RollMemory, refuse?: Error, forbid?: Error) {
-    const written: string[] = [];
+  async function look(
+    pods: AnyObject[],
+    memory: RollMemory,
+    refuse?: Error,
+    forbid?: Error,
+    written: string[] = [],
+  ) {
     const tried: AnyObject[] = [];
     const client = {
       create: async (object: AnyObject, { dryRun }: { dryRun?: boolean }) => {
@@ -94,8 +99,10 @@ suite('a step of a roll', () => {
   test('is not taken where it cannot be written down', async () => {
     const changed = new ApiError(409, 'Conflict', 'changed');
     const pods = [pod(0, 'old'), pod(1, 'new')];
-    await assert.rejects(look(pods, RAN, changed), Stale);
-    await assert.rejects(look(pods, RAN, new ApiError(500, 'x', 'broken')), /broken/);
+    const written: string[] = [];
+    await assert.rejects(look(pods, RAN, changed, undefined, written), Stale);
+    await assert.rejects(look(pods, RAN, new ApiError(500, 'x', 'broken'), undefined, written), /broken/);
+    assert.deepEqual(written, [], 'no pod is deleted');
   });
 
   test('leaves nothing to be written once all is well', async () => {

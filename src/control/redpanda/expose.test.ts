@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
+  OPEN_NAMES,
   conditionsOf,
   fileOf,
   find,
@@ -14,7 +15,11 @@ import {
 import { propertiesOf } from '../../../test/support/redpanda/properties.ts';
 import type { NodeFile } from '../../../test/support/redpanda/properties.ts';
 import type { AnyObject } from '../../kube/object.ts';
-import { HOST_PORT_ANNOTATION } from './names.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
+import { read } from '../kernel/read.ts';
+import { createHostIndex } from '../shared/host-index.ts';
+import { HOST_PORT_ANNOTATION, NAMES_ANNOTATION } from './names.ts';
+import type { Observed } from './observe.ts';
 
 const NAMED = { externalConnectivity: { enabled: true, subdomain: 'panda.test' } };
 const BY_ADDRESS = { externalConnectivity: { enabled: true } };
@@ -242,5 +247,105 @@ suite('an exposed Redpanda cluster', () => {
     const moved = setOf(NAMED, { ...GIVEN, pods: [PODS[0]!, pod(1, { node: 'new' }), PODS[2]!], statefulSet: all }); // prettier-ignore
     assert.deepEqual(preferred(moved), ['new', 'node-0', 'node-2']);
     assert.deepEqual(preferred(setOf({}, { pods: PODS })), []);
+  });
+});
+
+suite('names of an exposed Redpanda cluster', () => {
+  const withNames = (name: string): Observed['names'] => {
+    const index = createHostIndex();
+    index.add(name, { holder: 'DNSEndpoint "x" in namespace "sales"', rank: '0 ~' });
+    return { ...OPEN_NAMES, published: () => index };
+  };
+  const policy = (namespaces: object) =>
+    read(namePolicy, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'p' },
+      spec: { zone: 'panda.test', namespaces },
+    } as AnyObject).resource!;
+  const CLOSED = { ...OPEN_NAMES, namePolicies: [policy({ matchLabels: { team: 'a' } })] };
+  const OTHER = { externalConnectivity: { enabled: true, subdomain: 'other.test' } };
+  const reasonOf = (...given: Parameters<typeof observed>) =>
+    conditionsOf(observed(...given)).get('OperatorQuiescent') ?? assert.fail('nothing is said');
+  const running = () => ({
+    ...GIVEN,
+    pods: PODS,
+    statefulSet: setOf(NAMED, GIVEN),
+    dnsEndpoint: find(objectsFor(NAMED, { ...GIVEN, pods: PODS }), 'DNSEndpoint', 'panda-external')!,
+  });
+
+  test('are not had where somebody else has one: the listener is left out, and its port kept', () => {
+    for (const name of ['bootstrap.panda.test', '7.panda.test', '$(nodeId).panda.test']) {
+      const seen = { ...GIVEN, names: withNames(name) };
+      assert.equal(reasonOf(NAMED, seen).reason, 'HostNameTaken');
+      assert.match(reasonOf(NAMED, seen).message, /DNSEndpoint "x".*hostPattern: \$\(id\)/);
+      const objects = objectsFor(NAMED, seen);
+      assert.deepEqual(hostPortsOf(find(objects, 'StatefulSet')!), []);
+      assert.deepEqual(recordsIn(objects), undefined);
+      assert.equal(nodePortIn(objects), 31_234);
+    }
+    assert.notEqual(reasonOf(NAMED, { ...GIVEN, names: withNames('7.other.test') }).reason, 'HostNameTaken');
+  });
+
+  test('stay with whom has them, whatever somebody else publishes later', () => {
+    const seen = { ...running(), names: withNames('bootstrap.panda.test') };
+    assert.notEqual(reasonOf(NAMED, seen).reason, 'HostNameTaken');
+    assert.equal(recordsIn(objectsFor(NAMED, seen))?.length, 4);
+    const { metadata } = seen.statefulSet;
+    const annotations = { ...metadata.annotations, [NAMES_ANNOTATION]: '' };
+    const unwritten = {
+      ...seen,
+      statefulSet: { ...seen.statefulSet, metadata: { ...metadata, annotations } },
+    };
+    assert.notEqual(reasonOf(NAMED, unwritten).reason, 'HostNameTaken');
+  });
+
+  test('that cannot be had leave those of before: no broker is restarted', () => {
+    const seen = { ...running(), names: withNames('bootstrap.other.test') };
+    assert.match(reasonOf(OTHER, seen).message, /goes on as bootstrap\.panda\.test/);
+    assert.equal(revisionOf(OTHER, seen), revisionOf(NAMED, running()));
+    assert.deepEqual(recordsIn(objectsFor(OTHER, seen)), recordsIn(objectsFor(NAMED, running())));
+  });
+
+  test('are had as policies say; what a later one forbids is published no more, and brokers run on', () => {
+    assert.equal(reasonOf(NAMED, { ...GIVEN, names: CLOSED }).reason, 'HostNameNotAllowed');
+    const allowed = { ...GIVEN, names: { ...CLOSED, namespaceLabels: { team: 'a' } } };
+    assert.notEqual(reasonOf(NAMED, allowed).reason, 'HostNameNotAllowed');
+    const forbidden = { ...running(), names: CLOSED };
+    assert.equal(reasonOf(NAMED, forbidden).reason, 'HostNameNotAllowed');
+    assert.deepEqual(recordsIn(objectsFor(NAMED, forbidden)), []);
+    assert.equal(revisionOf(NAMED, forbidden), revisionOf(NAMED, running()));
+    const dnsEndpoint = find(objectsFor(NAMED, forbidden), 'DNSEndpoint', 'panda-external')!;
+    assert.equal(recordsIn(objectsFor(NAMED, { ...running(), dnsEndpoint }))?.length, 4);
+    const lost = { ...running(), dnsEndpoint, names: withNames('bootstrap.panda.test') };
+    assert.equal(reasonOf(NAMED, lost).reason, 'HostNameTaken');
+  });
+
+  test('of all clusters of a namespace together are no more than a policy allows', () => {
+    const limited = read(namePolicy, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'p' },
+      spec: { zone: 'panda.test', namespaces: {}, limits: { namesPerNamespace: 6 } },
+    } as AnyObject).resource!;
+    const beside = (count: number) => ({
+      ...OPEN_NAMES,
+      namePolicies: [limited],
+      grantsBeside: [{ bootstrap: 'bootstrap.b.panda.test', brokers: '$(nodeId).b.panda.test', count }],
+    });
+    assert.equal(reasonOf(NAMED, { ...GIVEN, names: beside(3) }).reason, 'HostNameLimitReached');
+    assert.notEqual(reasonOf(NAMED, { ...GIVEN, names: beside(2) }).reason, 'HostNameLimitReached');
+  });
+
+  test('that were written down in a way that nobody can read count as none', () => {
+    for (const text of ['', '{}', '[]', '{"broker":7,"bootstrap":"x"}', 'null']) {
+      const { metadata, ...rest } = setOf(NAMED, GIVEN);
+      const annotations = { ...metadata.annotations, [NAMES_ANNOTATION]: text };
+      const statefulSet = { ...rest, metadata: { ...metadata, annotations } };
+      assert.equal(
+        reasonOf(NAMED, { ...GIVEN, statefulSet, names: withNames('bootstrap.panda.test') }).reason,
+        'HostNameTaken',
+      );
+    }
   });
 });

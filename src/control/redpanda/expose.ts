@@ -4,58 +4,100 @@ import type { AnyObject } from '../../kube/object.ts';
 import { UNPUBLISHED, addressFault } from '../brokers/expose/faults.ts';
 import { placedAmong } from '../brokers/expose/places.ts';
 import { recordsByName } from '../brokers/expose/records.ts';
-import type { PlacedBroker } from '../brokers/expose/records.ts';
-import { keptPort, portKeeper, publishedRecords } from '../brokers/objects/exposed.ts';
+import type { Endpoint, PlacedBroker } from '../brokers/expose/records.ts';
+import { portKeeper, publishedRecords } from '../brokers/objects/exposed.ts';
+import { namesIn } from '../shared/published-names.ts';
+import { ownedByAnchor } from './anchor.ts';
 import type { Fault } from './faults.ts';
 import type { ExternalWish } from './front/external.ts';
+import { grantNames, recordedNames } from './granted-names.ts';
+import type { SeenNames } from './granted-names.ts';
 import { brokerName, needsHostIP } from './host-names.ts';
+import { givenPort, recordedPorts } from './host-port.ts';
+import type { GivenPort } from './host-port.ts';
 import { idsOf } from './model.ts';
-import type { ExternalListener, RedpandaModel } from './model.ts';
-import { HOST_PORT_ANNOTATION, externalName, podName } from './names.ts';
+import type { ExternalListener, HostNames, RedpandaModel } from './model.ts';
+import { externalName, podName } from './names.ts';
 import { metadataOf } from './objects.ts';
 import type { Observed } from './observe.ts';
 import { brokerFacts } from './roll.ts';
-import { hostPortIn } from './stateful-set.ts';
-
-/** What was written down on the StatefulSet: the number stays the cluster's, also while nobody is let in by it. */
-function recordedPort(statefulSet: AnyObject | undefined): number | undefined {
-  const port = Number(statefulSet?.metadata.annotations?.[HOST_PORT_ANNOTATION]);
-  return Number.isInteger(port) && port > 0 && port <= 65_535 ? port : undefined;
-}
 
 export interface Exposed {
   /** With its external listener, once that has a port. */
   model: RedpandaModel;
-  /** To be written down; undefined if there never was one. */
-  hostPort: number | undefined;
+  /** Ports of the nodes that are to be written down. */
+  ports: Readonly<Record<string, number>>;
+  /** Whether its names lead nowhere for now. */
+  isWithdrawn: boolean;
   /** What keeps the number, and what publishes names. */
   objects: AnyObject[];
   faults: Fault[];
 }
 
 export function exposed(observed: Observed, inside: RedpandaModel, wish: ExternalWish | undefined): Exposed {
-  const recorded = recordedPort(observed.statefulSet);
-  if (!wish) return { model: inside, hostPort: recorded, objects: recordsFor(observed, inside), faults: [] };
-  const { listener, wantedPort } = wish;
-  const kept = keptPort(observed.externalService);
-  const reserved = wantedPort ?? recorded ?? kept;
-  // It counts once the Service has it: it may be somebody else's. Brokers that have one go on with that.
-  const hostPort = kept === reserved ? reserved : hostPortIn(observed.statefulSet);
-  const external = hostPort === undefined ? undefined : { ...listener, hostPort };
+  const nothing = { model: inside, isWithdrawn: false, objects: recordsFor(observed, inside), faults: [] };
+  if (!wish) return { ...nothing, ports: recordedPorts(observed) };
+  const { listener, strategy } = wish;
+  const given = givenPort(observed, wish);
+  const { ports } = given;
+  const granted = listener.names && grantNames(listener.names, namesSeen(observed, inside, listener.names));
+  const keepers = strategy === 'reserve' ? [keeperOf(observed, inside, listener.port, given)] : [];
+  const nameFaults = [granted?.fault ?? []].flat();
+  // Not without a name where one is wanted: clients would be told addresses.
+  if (granted && !granted.names)
+    return { ...nothing, ports, objects: [...keepers, ...nothing.objects], faults: nameFaults };
+  const external =
+    given.hostPort === undefined
+      ? undefined
+      : { ...listener, names: granted?.names, hostPort: given.hostPort };
   const model = { ...inside, external };
-  const keeper = portKeeper(metadataOf(model, externalName(model.name)), listener.port, reserved);
+  const isWithdrawn = granted?.isWithdrawn ?? false;
   return {
     model,
-    hostPort: hostPort ?? recorded,
-    objects: [keeper, ...recordsFor(observed, model)],
-    faults: external ? faultsOf(observed, model, external) : [pendingFault(listener.name)],
+    ports,
+    isWithdrawn,
+    objects: [...keepers, ...recordsFor(observed, model, isWithdrawn)],
+    faults: [
+      ...nameFaults,
+      ...given.faults,
+      ...(external ? faultsOf(observed, model, external) : [pendingFault(listener.name, strategy)]),
+    ],
   };
 }
 
-const pendingFault = (listener: string): Fault => ({
+/** It goes when the Cluster and its anchor have. */
+function keeperOf(
+  { anchor }: Observed,
+  model: RedpandaModel,
+  port: number,
+  { reserved, isReturned }: GivenPort,
+): AnyObject {
+  const metadata = metadataOf(model, externalName(model.name));
+  const ownerReferences = [...metadata.ownerReferences, ...ownedByAnchor(anchor)];
+  return portKeeper({ ...metadata, ownerReferences }, port, reserved, isReturned);
+}
+
+function namesSeen(
+  { names, statefulSet, dnsEndpoint }: Observed,
+  { namespace, replicas }: RedpandaModel,
+  wanted: HostNames,
+): SeenNames {
+  const published = dnsEndpoint ? namesIn(dnsEndpoint) : [];
+  // Who has records of a name had it before names were written down, too.
+  const recorded = recordedNames(statefulSet) ?? (published.includes(wanted.bootstrap) ? wanted : undefined);
+  return { ...names, namespace, replicas, recorded, isPublished: published.length > 0 };
+}
+
+const PENDING = {
+  reserve: 'waits for the port that the API server gives to its Service',
+  range:
+    'has no port of the nodes yet; if that lasts, see whether this cluster has the kind RedpandaAnchor (isthmus install --crds-only has it)',
+};
+
+const pendingFault = (listener: string, strategy: ExternalWish['strategy']): Fault => ({
   reason: 'HostPortPending',
   path: [],
-  message: `listener "${listener}" waits for the port that the API server gives to its Service`,
+  message: `listener "${listener}" ${PENDING[strategy]}`,
 });
 
 function faultsOf(
@@ -70,7 +112,8 @@ function faultsOf(
   ];
 }
 
-const placesOf = (
+/** Where brokers are, by id. They listen on IPv4, so an address of the other family is a last resort, which the probe will speak of. */
+export const placesOf = (
   { pods }: Pick<Observed, 'pods'>,
   model: RedpandaModel,
   addressType: string | undefined,
@@ -80,10 +123,13 @@ const placesOf = (
     idsOf(model).map((id) => ({ id, pod: podName(model.name, id) })),
     addressType,
     (pod) => brokerFacts(pod).ready,
-  );
+  ).map((broker) => {
+    const four = broker.addresses.filter((address) => !isIPv6(address));
+    return four.length > 0 ? { ...broker, addresses: four } : broker;
+  });
 
 /** A broker's name; undefined while it depends on a place that the broker does not have. */
-function hostOf(
+export function hostOf(
   { pods }: Pick<Observed, 'pods'>,
   { name, external }: RedpandaModel,
   id: number,
@@ -96,14 +142,20 @@ function hostOf(
   return brokerName(names, id, hostIP ?? '');
 }
 
-/** Emptied rather than deleted where names go: whoever publishes them takes its records away. None where nobody takes them. */
-function recordsFor(observed: Observed, model: RedpandaModel): AnyObject[] {
+/** The records of brokers that have names, and a place. */
+export function recordsIn(observed: Pick<Observed, 'pods'>, model: RedpandaModel): Endpoint[] {
   const { external } = model;
-  const isWanted = external?.names !== undefined;
+  if (!external?.names) return [];
+  const { bootstrap } = external.names;
+  const nameOf = (id: number | 'bootstrap') => (id === 'bootstrap' ? bootstrap : hostOf(observed, model, id));
+  return recordsByName(nameOf, placesOf(observed, model, external.addressType));
+}
+
+/** Emptied rather than deleted where names go: whoever publishes them takes its records away. None where nobody takes them. */
+function recordsFor(observed: Observed, model: RedpandaModel, isWithdrawn = false): AnyObject[] {
+  const isWanted = model.external?.names !== undefined && !isWithdrawn;
   if (observed.dns !== 'present' || (!isWanted && !observed.dnsEndpoint)) return [];
-  const nameOf = (id: number | 'bootstrap') =>
-    id === 'bootstrap' ? external?.names?.bootstrap : hostOf(observed, model, id);
-  const records = isWanted ? recordsByName(nameOf, placesOf(observed, model, external.addressType)) : [];
+  const records = isWanted ? recordsIn(observed, model) : [];
   return [publishedRecords(metadataOf(model, externalName(model.name)), records)];
 }
 

@@ -1,4 +1,5 @@
 /** What can be wrong with a Redpanda cluster that we run, and which condition says so. */
+import type { AnyObject } from '../../kube/object.ts';
 import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import type { EventRules } from '../kernel/events.ts';
 import { faultRules } from '../kernel/faults.ts';
@@ -17,8 +18,18 @@ const CONDITION_OF = {
   RollBlocked: 'Ready',
   /** The API server has not given a port to the Service that is to keep it. */
   HostPortPending: 'Ready',
+  /** Another cluster uses it, too. */
+  HostPortShared: 'Ready',
+  /** Of exposed brokers, by the operator's probe. */
+  NamesNotPublished: 'Ready',
+  BrokersUnreachable: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
+  /** Somebody else has it. */
+  HostNameTaken: 'Ready',
+  /** No NamePolicy lets the namespace have it, or another one. */
+  HostNameNotAllowed: 'Ready',
+  HostNameLimitReached: 'Ready',
   /** Nobody takes records. */
   NoDNSEndpoints: 'Ready',
   Rolling: 'Ready',
@@ -31,7 +42,15 @@ export type Reason = keyof typeof CONDITION_OF;
 export type Fault = AnyFault<Reason>;
 
 /** Reasons that take nothing away. */
-const WARNINGS: ReadonlySet<Reason> = new Set(['FieldIgnored', 'Layout', 'Rolling', 'NoDNSEndpoints']);
+const WARNINGS: ReadonlySet<Reason> = new Set([
+  'FieldIgnored',
+  'Layout',
+  'Rolling',
+  'NoDNSEndpoints',
+  'HostPortShared',
+  'NamesNotPublished',
+  'BrokersUnreachable',
+]);
 
 export const isWarning = ({ reason }: Pick<Fault, 'reason'>): boolean => WARNINGS.has(reason);
 
@@ -49,6 +68,22 @@ export function conditionsOf(faults: readonly Fault[]): PlannedCondition[] {
     const name = TYPES[type as keyof typeof TYPES];
     return { ...rest, type: name, reason: reason === type ? name : reason };
   });
+}
+
+/** What its anchor says of clients outside: conditions of types that the Cluster cannot have. */
+export function reachFaults(anchor: AnyObject | undefined): Fault[] {
+  const { conditions = [] } = (anchor?.['status'] ?? {}) as { conditions?: ReachCondition[] };
+  return conditions.flatMap(({ status, reason, message }): Fault[] =>
+    status === 'False' && (reason === 'NamesNotPublished' || reason === 'BrokersUnreachable')
+      ? [{ reason, path: [], message }]
+      : [],
+  );
+}
+
+interface ReachCondition {
+  status: string;
+  reason: string;
+  message: string;
 }
 
 /** Which changes of conditions a person should hear of; the steps of a roll tell of themselves. */

@@ -4,7 +4,7 @@ import type { HostNames } from './model.ts';
 /** Stands for the address of the node that a broker runs on, which only its pod knows. */
 export const HOST_IP_TOKEN = '$(host-ip)';
 /** For the ordinal, and a number that is added to it. */
-const ID_TOKEN = /\$\(id(?:\+(\d+))?\)/g;
+export const ID_TOKEN = /\$\(id(?:\+(\d+))?\)/g;
 
 export const idToken = (added: number): string => (added === 0 ? '$(id)' : `$(id+${added})`);
 

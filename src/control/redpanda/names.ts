@@ -34,6 +34,8 @@ export function clusterOf({ metadata }: KubeObject): string[] {
 
 /** What a Cluster says to be ours. */
 export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
+/** On a Cluster whose CRD has no `portStrategy`. */
+export const STRATEGY_ANNOTATION = 'isthmus.dev/port-strategy';
 /** On pods: equal if they are as they would be made now. */
 export const REVISION_ANNOTATION = 'isthmus.dev/revision';
 /** On the StatefulSet: what must not be forgotten of a roll. */
@@ -41,14 +43,19 @@ export const ROLL_ANNOTATION = 'isthmus.dev/roll';
 /** On the StatefulSet: the settings of the cluster that it was founded with, as a hash. */
 export const BOOTSTRAP_ANNOTATION = 'isthmus.dev/bootstrap';
 
-/** On the StatefulSet: the port of the nodes that is the cluster's. */
+/** On the StatefulSet: the node port that is the cluster's, as its anchor says, too. */
 export const HOST_PORT_ANNOTATION = 'isthmus.dev/host-port';
 
+/** On the StatefulSet: what its brokers are called outside. */
+export const NAMES_ANNOTATION = 'isthmus.dev/host-names';
+
+export const anchorName = (cluster: string) => cluster;
 export const statefulSetName = (cluster: string) => cluster;
 export const headlessServiceName = (cluster: string) => cluster;
 export const bootstrapServiceName = (cluster: string) => `${cluster}-cluster`;
 export const configMapName = (cluster: string) => `${cluster}-base`;
 export const serviceAccountName = (cluster: string) => cluster;
+export const networkPolicyName = (cluster: string) => cluster;
 export const disruptionBudgetName = (cluster: string) => cluster;
 /** Of the Service that keeps the port of the nodes, and of the DNSEndpoint. */
 export const externalName = (cluster: string) => `${cluster}-external`;

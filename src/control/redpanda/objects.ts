@@ -1,6 +1,7 @@
 /** What a Redpanda cluster has besides its brokers: how they are found, what they read, and how many may be taken away. */
 import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
+import type { OperatorPods } from '../brokers/objects/services.ts';
 import { configFiles } from './config.ts';
 import type { Listener, RedpandaModel } from './model.ts';
 import {
@@ -8,6 +9,7 @@ import {
   configMapName,
   disruptionBudgetName,
   headlessServiceName,
+  networkPolicyName,
   objectLabels,
   podSelector,
   serviceAccountName,
@@ -105,8 +107,44 @@ const disruptionBudgets = (model: RedpandaModel): AnyObject[] =>
       ]
     : [];
 
-export const objectsOf = (model: RedpandaModel, clusterDomain: string): AnyObject[] => [
+/**
+ * Who may connect to brokers. Their admin API takes whoever reaches it, so it is for the namespace of the cluster and for the operator; whoever
+ * else is to have it, for its metrics, gets a NetworkPolicy more. An operator outside of Kubernetes has no address that is known here.
+ */
+function networkPolicy(model: RedpandaModel, operator: OperatorPods | undefined): AnyObject {
+  const { admin, rpcPort, external } = model;
+  const brokers = { podSelector: { matchLabels: podSelector(model.name) } };
+  const ownNamespace = { podSelector: {} };
+  const control = operator && {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operator.namespace } },
+    podSelector: { matchLabels: operator.labels },
+  };
+  const rule = (number: number, from: object = {}) => ({
+    ports: [{ port: number, protocol: 'TCP' }],
+    ...from,
+  });
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'NetworkPolicy',
+    metadata: metadataOf(model, networkPolicyName(model.name)),
+    spec: {
+      podSelector: { matchLabels: podSelector(model.name) },
+      policyTypes: ['Ingress'],
+      ingress: [
+        rule(rpcPort, { from: [brokers] }),
+        rule(admin.port, control ? { from: [ownNamespace, control] } : {}),
+        ...[...clientListeners(model), ...(external ? [external] : [])].map((one) => rule(one.port)),
+      ],
+    },
+  };
+}
+
+export const objectsOf = (
+  model: RedpandaModel,
+  { clusterDomain, operator }: { clusterDomain: string; operator: OperatorPods | undefined },
+): AnyObject[] => [
   serviceAccount(model),
+  networkPolicy(model, operator),
   headlessService(model),
   bootstrapService(model),
   ...disruptionBudgets(model),

@@ -21,6 +21,7 @@ suite('a plan for a Redpanda cluster', () => {
     const names = objectsFor({}).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
     assert.deepEqual(names, [
       'ServiceAccount panda',
+      'NetworkPolicy panda',
       'Service panda',
       'Service panda-cluster',
       'PodDisruptionBudget panda',
@@ -33,6 +34,27 @@ suite('a plan for a Redpanda cluster', () => {
       find(objectsFor({ podDisruptionBudget: { enabled: false } }), 'PodDisruptionBudget'),
       undefined,
     );
+  });
+
+  test('keeps the admin API for the namespace and the operator, and the port between brokers for them', () => {
+    const operator = { namespace: 'isthmus-system', labels: { app: 'isthmus' } };
+    const rulesOf = (settings: typeof SETTINGS & { operator?: typeof operator }, spec: object = {}) => {
+      const { targets } = planRedpanda(observed(spec), settings, NOTHING_LEARNED);
+      const policy = find(targets[0]!.objects, 'NetworkPolicy')!;
+      const rules = policy.spec['ingress'] as { ports: { port: number }[]; from?: object[] }[];
+      return new Map(rules.map(({ ports, from }) => [ports[0]!.port, from]));
+    };
+    const rules = rulesOf({ ...SETTINGS, operator }, { configuration: { schemaRegistry: { port: 8084 } } });
+    const control = {
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'isthmus-system' } },
+      podSelector: { matchLabels: { app: 'isthmus' } },
+    };
+    assert.deepEqual([...rules.keys()], [33_145, 9644, 9092, 8084]);
+    assert.deepEqual(rules.get(9644), [{ podSelector: {} }, control]);
+    assert.equal(rules.get(33_145)?.length, 1);
+    assert.deepEqual([rules.get(9092), rules.get(8084)], [undefined, undefined]);
+    // Where the operator connects from outside of Kubernetes, nobody knows its address.
+    assert.deepEqual(rulesOf(SETTINGS).get(9644), undefined);
   });
 
   test('gives each broker its own id and addresses', () => {

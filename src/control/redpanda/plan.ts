@@ -2,13 +2,18 @@
 import type { AnyObject } from '../../kube/object.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Plan } from '../kernel/plan.ts';
+import type { OperatorPods } from '../brokers/objects/services.ts';
 import type { Learned } from '../kernel/reconcile.ts';
+import type { ToldListener } from '../brokers/expose/told.ts';
 import type { Action } from './act.ts';
+import { anchorDocuments } from './anchor.ts';
+import { reachFaults } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { exposed } from './expose.ts';
 import type { Exposed } from './expose.ts';
 import { formerNodes } from './former-nodes.ts';
 import { fromCluster } from './front/cluster.ts';
+import { nodePortIn } from './host-port.ts';
 import type { RedpandaModel } from './model.ts';
 import { BOOTSTRAP_ANNOTATION, objectLabels } from './names.ts';
 import { objectsOf } from './objects.ts';
@@ -17,13 +22,19 @@ import { memoryOf } from './roll.ts';
 import type { RollMemory } from './roll.ts';
 import { bootstrapHash, revisionOf, runningOf, statefulSet } from './stateful-set.ts';
 import { statusOf } from './status.ts';
+import { toldOutside } from './told.ts';
 
 export interface RedpandaSettings {
   /** The domain of the cluster's Services. */
   clusterDomain: string;
+  /** Undefined where the operator runs outside of Kubernetes. */
+  operator?: OperatorPods | undefined;
 }
 
-export type RedpandaPlan = Plan<Action>;
+export interface RedpandaPlan extends Plan<Action> {
+  /** What clients outside are told; undefined where that stays as it was. */
+  told: readonly ToldListener[] | undefined;
+}
 
 const NOTHING: RedpandaPlan = {
   persist: [],
@@ -31,6 +42,7 @@ const NOTHING: RedpandaPlan = {
   actions: [],
   statuses: [],
   lookAgainInMs: undefined,
+  told: undefined,
 };
 /** While something is under way that no watch tells of, and when all is well. */
 const SOON_MS = 2000;
@@ -72,27 +84,39 @@ interface Given {
 
 function clusterPlan(
   observed: Observed,
-  { model, hostPort, objects, faults: externalFaults }: Exposed,
+  outside: Exposed,
   faults: readonly Fault[],
-  { settings: { clusterDomain }, learned, memory }: Given,
+  { settings: { clusterDomain, operator }, learned, memory }: Given,
 ): RedpandaPlan {
-  const { cluster, statefulSet: live, pods, acted } = observed;
+  const { cluster, statefulSet: live, pods, acted, anchor, hasAnchors } = observed;
+  const { model, ports, objects, faults: externalFaults } = outside;
   const revision = revisionOf(model, clusterDomain);
   const founded = foundedWith(model, memory, live);
   const ignored = founded === bootstrapHash(model) ? [] : [bootstrapFault()];
   // Brokers that run go on without the listener; new ones would be restarted as soon as it has a port.
   const isEarly = !live && externalFaults.some(({ reason }) => reason === 'HostPortPending');
-  const kept = { founded, hostPort, formerNodes: formerNodes(model, pods, live) };
+  const kept = {
+    founded,
+    hostPort: nodePortIn(ports),
+    names: model.external?.names,
+    formerNodes: formerNodes(model, pods, live),
+  };
   const planned = statefulSet(model, clusterDomain, kept);
   const isSettled = acted?.decision.do === 'done' && pods.length === model.replicas;
   return {
     ...NOTHING,
+    documents: hasAnchors ? anchorDocuments(model, ports, anchor) : [],
+    told: toldOutside(observed, outside),
     targets: [
       {
         cluster: LOCAL,
         labels: objectLabels(model.name),
         namespaces: [model.namespace],
-        objects: [...objectsOf(model, clusterDomain), ...objects, ...(isEarly ? [] : [planned])],
+        objects: [
+          ...objectsOf(model, { clusterDomain, operator }),
+          ...objects,
+          ...(isEarly ? [] : [planned]),
+        ],
         prune: true,
       },
     ],
@@ -113,6 +137,7 @@ function clusterPlan(
         ...faults,
         ...ignored,
         ...externalFaults,
+        ...(model.external ? reachFaults(anchor) : []),
       ]),
     ],
     lookAgainInMs: isSettled ? IDLE_MS : SOON_MS,

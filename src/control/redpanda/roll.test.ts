@@ -37,8 +37,13 @@ const health = (brokers: number, change: Partial<Health> = {}): Health => ({
   ...change,
 });
 
-function decide(pods: AnyObject[], seen: Health | undefined, memory: RollMemory = RAN) {
-  const model = { name: 'panda', replicas: pods.length } as RedpandaModel;
+function decide(
+  pods: AnyObject[],
+  seen: Health | undefined,
+  memory: RollMemory = RAN,
+  external?: Partial<RedpandaModel['external']>,
+) {
+  const model = { name: 'panda', replicas: pods.length, external } as RedpandaModel;
   const input = rollInput({ model, revision: 'new', memory }, pods, seen, { now: NOW, podsSeenAt: NOW });
   return nextRoll(input);
 }
@@ -47,6 +52,21 @@ const nodeOf = (decision: ReturnType<typeof decide>) =>
   decision.do === 'restart' ? decision.node : decision.do;
 
 suite('rolling a Redpanda cluster', () => {
+  test('restarts the one whose node has another address than its clients are told, where they are told addresses', () => {
+    const at = (ordinal: number, told: string, now: string): AnyObject => {
+      const one = pod(ordinal, 'new');
+      const annotations = { ...one.metadata.annotations, 'isthmus.dev/told-address': told, 'isthmus.dev/node-address': now }; // prettier-ignore
+      return { ...one, metadata: { ...one.metadata, annotations } };
+    };
+    const pods = [at(0, '192.0.2.1', '192.0.2.1'), at(1, '192.0.2.2', '2001:db8::2'), pod(2, 'new')];
+    const decision = decide(pods, health(3), RAN, {});
+    assert.equal(nodeOf(decision), 1);
+    assert.match(JSON.stringify(decision), /former address of its node \(192\.0\.2\.2 → 2001:db8::2\)/);
+    const names = { broker: '$(id).a.test', bootstrap: 'bootstrap.a.test' };
+    for (const external of [undefined, { names }])
+      assert.equal(nodeOf(decide(pods, health(3), RAN, external)), 'done');
+  });
+
   test('restarts one broker of an older revision while all others are up', () => {
     assert.equal(nodeOf(decide([pod(0, 'new'), pod(1, 'old'), pod(2, 'old')], health(3))), 1);
     assert.equal(nodeOf(decide([pod(0, 'new'), pod(1, 'new')], health(2))), 'done');
@@ -78,6 +98,7 @@ suite('rolling a Redpanda cluster', () => {
 
   test('never restarts one while another that runs is not up', () => {
     const broker = fc.record({ revision: fc.constantFrom('old', 'new'), ready: fc.boolean() });
+    const restarted = { ready: 0, unready: 0 };
     fc.assert(
       fc.property(fc.array(broker, { minLength: 2, maxLength: 5 }), fc.boolean(), (brokers, isWhole) => {
         const pods = brokers.map(({ revision, ready }, ordinal) => pod(ordinal, revision, ready));
@@ -85,8 +106,11 @@ suite('rolling a Redpanda cluster', () => {
         if (decision.do !== 'restart') return;
         assert.equal(brokers[decision.node]!.revision, 'old');
         assert.ok(brokers.every(({ ready }, ordinal) => ready || ordinal === decision.node));
+        restarted[brokers[decision.node]!.ready ? 'ready' : 'unready'] += 1;
       }),
+      { numRuns: 500 },
     );
+    assert.ok(restarted.ready > 5, JSON.stringify(restarted));
   });
 
   test('what must not be forgotten survives in an annotation', () => {

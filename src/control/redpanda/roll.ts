@@ -4,6 +4,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { InFlight, RollInput, RollNode } from '../brokers/roll/facts.ts';
 import { partitionsByNode } from '../brokers/roll/partitions.ts';
 import { podFacts } from '../brokers/roll/pod-facts.ts';
+import { addressReasons } from '../brokers/roll/restart-reasons.ts';
 import type { PodFacts } from '../brokers/roll/pod-facts.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Health } from './health.ts';
@@ -73,7 +74,7 @@ export function rollInput(
   { now, podsSeenAt }: Pick<RollInput, 'now' | 'podsSeenAt'>,
 ): RollInput {
   const found = new Map(live.map((pod) => [pod.metadata.name, brokerFacts(pod)]));
-  const nodes = idsOf(model).map((id) => nodeOf(model.name, id, found, revision));
+  const nodes = idsOf(model).map((id) => nodeOf(model, id, found, revision));
   const unready = new Set(nodes.flatMap(({ id, pod }) => (pod?.ready ? [] : [id])));
   const isWhole = health !== undefined && health.problem === undefined;
   return {
@@ -96,7 +97,7 @@ export function rollInput(
 }
 
 function nodeOf(
-  cluster: string,
+  { name: cluster, external }: Pick<RedpandaModel, 'name' | 'external'>,
   id: number,
   found: ReadonlyMap<string, PodFacts>,
   revision: string,
@@ -110,7 +111,12 @@ function nodeOf(
     name,
     target: LOCAL,
     roles: ['broker'],
-    reasons: pod && had !== revision ? [{ name: 'POD_HAS_OLD_REVISION', note }] : [],
+    reasons: pod
+      ? [
+          ...(had === revision ? [] : [{ name: 'POD_HAS_OLD_REVISION' as const, note }]),
+          ...(external && !external.names ? addressReasons(pod.annotations) : []),
+        ]
+      : [],
     pod,
     keepsData: true,
   };

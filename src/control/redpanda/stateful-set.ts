@@ -8,7 +8,7 @@ import { configureScript, placeNeedOf } from './configure.ts';
 import { preferringNodes } from './former-nodes.ts';
 import type { PodSpec } from './former-nodes.ts';
 import type { Running } from './front/cluster.ts';
-import type { RedpandaModel } from './model.ts';
+import type { HostNames, RedpandaModel } from './model.ts';
 import {
   BOOTSTRAP_ANNOTATION,
   CONFIG_DIRECTORY,
@@ -16,6 +16,7 @@ import {
   DATA_DIRECTORY,
   DATA_VOLUME,
   HOST_PORT_ANNOTATION,
+  NAMES_ANNOTATION,
   POD_DIRECTORY,
   REVISION_ANNOTATION,
   SOURCE_DIRECTORY,
@@ -39,13 +40,15 @@ export interface Kept {
   /** The settings that the cluster was founded with. */
   founded: string;
   hostPort: number | undefined;
+  /** What its brokers are called outside. */
+  names: HostNames | undefined;
   /** Nodes that brokers are rather put on: see `formerNodes`. */
   formerNodes: readonly string[];
 }
 
 export function statefulSet(model: RedpandaModel, clusterDomain: string, kept: Kept): AnyObject {
   const { name, replicas } = model;
-  const { founded, hostPort, formerNodes } = kept;
+  const { founded, hostPort, names, formerNodes } = kept;
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -54,6 +57,7 @@ export function statefulSet(model: RedpandaModel, clusterDomain: string, kept: K
       annotations: {
         [BOOTSTRAP_ANNOTATION]: founded,
         ...(hostPort !== undefined && { [HOST_PORT_ANNOTATION]: String(hostPort) }),
+        ...(names && { [NAMES_ANNOTATION]: JSON.stringify(names) }),
       },
     },
     spec: {

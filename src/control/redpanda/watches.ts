@@ -1,9 +1,12 @@
 /** The kinds that the road of Redpanda clusters reads and makes, one row each, and which clusters to look at again when an object changes. */
 import { keyOf } from '../../kube/object.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
+import { namePolicy } from '../../resources/isthmus/name-policy.ts';
+import { redpandaAnchor } from '../../resources/isthmus/redpanda-anchor.ts';
 import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { builtIn, core, ownKey } from '../kernel/watches.ts';
 import type { View, WatchTable } from '../kernel/watches.ts';
+import { PUBLISHED_SELECTOR } from '../shared/published-names.ts';
 import { trimPod } from '../shared/trim-pod.ts';
 import { OBJECT_SELECTOR, clusterOf } from './names.ts';
 
@@ -15,8 +18,12 @@ export interface RedpandaViews {
   services: View;
   serviceAccounts: View;
   disruptionBudgets: View;
+  networkPolicies: View;
   pods: View;
+  anchors?: View;
   dnsEndpoints?: View;
+  namePolicies?: View;
+  namespaces: View;
 }
 
 /** By the cluster that an object is labelled with. */
@@ -25,6 +32,9 @@ const OF_CLUSTER = {
   indexes: { cluster: clusterOf },
   wakes: { redpanda: clusterOf },
 } as const;
+
+/** What also changes what clients outside meet. */
+const PROBED = { redpanda: clusterOf, 'redpanda-probe': clusterOf } as const;
 
 /** One of each, for as long as the Cluster is there. */
 const KEPT = { ...OF_CLUSTER, owned: true, kept: true } as const;
@@ -35,16 +45,52 @@ export const REDPANDA_WATCHES: WatchTable<RedpandaViews> = {
   configMaps: { kind: core('ConfigMap', 'configmaps'), ...KEPT, metadataOnly: true },
   services: { kind: core('Service', 'services'), ...KEPT },
   serviceAccounts: { kind: core('ServiceAccount', 'serviceaccounts'), ...KEPT },
+  networkPolicies: { kind: builtIn('networking.k8s.io', 'NetworkPolicy', 'networkpolicies'), ...KEPT },
   // Its owner may do without.
   disruptionBudgets: {
     kind: builtIn('policy', 'PodDisruptionBudget', 'poddisruptionbudgets'),
     ...OF_CLUSTER,
     owned: true,
   },
-  // Emptied rather than deleted where names go: whoever publishes them takes its records away.
-  dnsEndpoints: { kind: dnsEndpoint, optional: true, ...KEPT },
+  // Emptied rather than deleted where names go: whoever publishes them takes its records away. Those of other roads have names, too.
+  dnsEndpoints: {
+    kind: dnsEndpoint,
+    optional: true,
+    ...KEPT,
+    labelSelector: PUBLISHED_SELECTOR,
+    wakes: PROBED,
+  },
+  // Written whole, over just what was seen, and never applied: ports stay a cluster's when it is deleted.
+  anchors: {
+    kind: redpandaAnchor,
+    optional: true,
+    writesStatus: true,
+    indexes: { cluster: clusterOf },
+    wakes: PROBED,
+    verbs: ['create', 'update'],
+  },
+  // Who may have which names.
+  namePolicies: {
+    kind: namePolicy,
+    optional: true,
+    everywhere: true,
+    wakes: { redpanda: (_, views) => everyCluster(views) },
+  },
+  namespaces: {
+    kind: { ...core('Namespace', 'namespaces'), scope: 'Cluster' },
+    wakes: {
+      redpanda: ({ metadata }, { clusters }) =>
+        (clusters?.list(metadata.name) ?? []).map((one) => keyOf(one.metadata)),
+    },
+  },
   // Made by Kubernetes; here one is tried without being made, or deleted to be restarted.
-  pods: { kind: core('Pod', 'pods'), ...OF_CLUSTER, trim: trimPod, verbs: ['create', 'delete'] },
+  pods: {
+    kind: core('Pod', 'pods'),
+    ...OF_CLUSTER,
+    wakes: PROBED,
+    trim: trimPod,
+    verbs: ['create', 'delete'],
+  },
 };
 
 /** Every Cluster there is. */

@@ -102,6 +102,17 @@ test('slow names of one domain leave room for those of others', async () => {
   assert.equal(seen.length, 128 + 65);
 });
 
+test('one client leaves room for others, however many domains it asks for', async () => {
+  const never = new Promise<Partial<ResolverResponse>>(() => {});
+  const { resolver, seen } = open(() => never);
+  for (let i = 0; i < 1000; i++) void resolver.ask(parseName(`n.slow${i}.test`)!, TYPE.A, 'one');
+  assert.equal(seen.length, 128);
+  for (let i = 0; i < 1000; i++) void resolver.ask(parseName(`n.slower${i}.test`)!, TYPE.A, 'another');
+  assert.equal(seen.length, 128 + 64);
+  void resolver.ask(name, TYPE.A, 'third');
+  assert.equal(seen.length, 128 + 65);
+});
+
 test('where there is no room what was known stays, and is not forgotten', async () => {
   let isSlow = false;
   const never = new Promise<Partial<ResolverResponse>>(() => {});

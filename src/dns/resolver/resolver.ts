@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { RCODE } from '../wire/constants.ts';
-import { labelsOf } from '../wire/name.ts';
-import { outsideKey } from '../zone/outside.ts';
+import { domainOf, outsideKey } from '../zone/outside.ts';
+import { createPlaces } from './places.ts';
 import { answersOf } from './response.ts';
 import type { Name } from '../wire/name.ts';
 import type { OutsideAnswer, OutsideAnswers } from '../zone/outside.ts';
@@ -23,8 +23,11 @@ export interface ResolverOptions {
 
 /** Resolves the targets of our own aliases outside of our zones, by way of other resolvers. */
 export interface Resolver {
-  /** Has published an answer about the name when it resolves, or a failure. Never rejects. */
-  ask(name: Name, type: number): Promise<void>;
+  /**
+   * Has published an answer about the name when it resolves, or a failure. Never rejects. `client`: who asks; undefined for
+   * one that asks for many others.
+   */
+  ask(name: Name, type: number, client?: string): Promise<void>;
   readonly counts: ResolverCounts;
 }
 
@@ -40,8 +43,8 @@ export interface ResolverCounts {
 const ATTEMPTS = 3;
 const ATTEMPT_MS = 1500;
 const MAX_OUTSTANDING = 256;
-/** While half of that is in use, the most for names of one domain: whoever has slow names must not keep out those of others. */
-const MAX_OF_DOMAIN = 64;
+/** While half of that is in use, the most for names of one domain, and for one client. */
+const MAX_OF_ONE = 64;
 const FAILURE_SECONDS = 5;
 const OVERLOAD_SECONDS = 1;
 /** When no server responds, what was known stays for so long, in turns of 30 seconds (RFC 8767). */
@@ -52,7 +55,7 @@ const MAX_STEPS = 16;
 export function createResolver(options: ResolverOptions): Resolver {
   const { known, publish, now } = options;
   const outstanding = new Map<string, Promise<void>>();
-  const ofDomain = new Map<string, number>();
+  const places = createPlaces(MAX_OUTSTANDING, MAX_OF_ONE);
   const counts = { answered: 0, failed: 0, overload: 0 };
 
   async function resolve(name: Name, type: number): Promise<void> {
@@ -63,35 +66,24 @@ export function createResolver(options: ResolverOptions): Resolver {
     publish(answers ?? lastGood(known, name, type, now()) ?? [failure(name, type, now() + FAILURE_SECONDS)]);
   }
 
-  function hasRoom(domain: string): boolean {
-    if (outstanding.size >= MAX_OUTSTANDING) return false;
-    return outstanding.size < MAX_OUTSTANDING / 2 || (ofDomain.get(domain) ?? 0) < MAX_OF_DOMAIN;
-  }
-
-  function count(domain: string, step: 1 | -1): void {
-    const left = (ofDomain.get(domain) ?? 0) + step;
-    if (left > 0) ofDomain.set(domain, left);
-    else ofDomain.delete(domain);
-  }
-
   return {
-    async ask(name, type) {
+    async ask(name, type, client) {
       const key = outsideKey(name, type);
       const fresh = known.get(key);
       if (fresh && fresh.expires > now()) return publish([fresh]);
       const running = outstanding.get(key);
       if (running) return running;
-      const domain = domainOf(name);
-      if (options.isOurs(name) || !hasRoom(domain)) {
+      const names = [domainOf(name), ...(client === undefined ? [] : [client])];
+      if (options.isOurs(name) || !places.hasRoomFor(names)) {
         counts.overload += 1;
         // What was known is better than a failure, and must not be forgotten for one.
         const kept = options.isOurs(name) ? undefined : lastGood(known, name, type, now(), OVERLOAD_SECONDS);
         return publish(kept ?? [failure(name, type, now() + OVERLOAD_SECONDS)]);
       }
-      count(domain, 1);
+      places.take(names);
       const asked = resolve(name, type).finally(() => {
         outstanding.delete(key);
-        count(domain, -1);
+        places.leave(names);
       });
       outstanding.set(key, asked);
       return asked;
@@ -117,9 +109,6 @@ async function askServers(
   }
   return undefined;
 }
-
-/** The last two labels, by which most who have names of their own can be told from others. */
-const domainOf = (name: Name) => labelsOf(name).slice(-2).join('.');
 
 function failure(name: Name, type: number, expires: number): OutsideAnswer {
   return { name, type, kind: 'failed', rrset: undefined, soa: undefined, expires };

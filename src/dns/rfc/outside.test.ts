@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serveText } from '../../../test/support/dns/testing.ts';
-import { UNRESOLVED } from '../server/responder.ts';
+import { NEVER, UNRESOLVED } from '../server/responder.ts';
 import { RCODE, TYPE } from '../wire/constants.ts';
 import { parseName } from '../wire/name.ts';
 import { parseRdata } from '../wire/rdata.ts';
@@ -57,7 +57,7 @@ test('what the resolver found is in the answer, with the TTL that is left', () =
 test('what has expired, or was never asked for, is asked for once more', () => {
   const { send, ask, learn, responder } = serve();
   const query = question('away.example.test', 'A');
-  responder.mayWait = true;
+  responder.mayWait = () => true;
   assert.equal(send(query).length, 0);
   assert.equal(responder.outcome.unresolved, name('lb.elsewhere.test'));
   learn('lb.elsewhere.test', '192.0.2.7');
@@ -66,7 +66,7 @@ test('what has expired, or was never asked for, is asked for once more', () => {
   const out = Buffer.alloc(4096);
   const client = { bytes: new Uint8Array(16), length: 4 as const };
   assert.equal(responder.respond(query, 0, query.length, out, 0, client, false), UNRESOLVED);
-  responder.mayWait = false;
+  responder.mayWait = NEVER;
   assert.equal(ask('away.example.test', 'A').rcode, 'SERVFAIL', 'for a client that nobody lets wait');
 });
 

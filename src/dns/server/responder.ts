@@ -50,13 +50,16 @@ export interface Responder {
   readonly outcome: Outcome;
   /** The time in seconds, for cookies; the caller keeps it current. */
   now: number;
-  /** Whether the caller can respond later; if not, what is not resolved yet gets SERVFAIL. */
-  mayWait: boolean;
+  /** Whether the caller can respond later, when this name is resolved; if not, the query gets SERVFAIL. */
+  mayWait: MayWait;
 }
+
+export type MayWait = (unresolved: Name, client: ClientAddress) => boolean;
+export const NEVER: MayWait = () => false;
 
 /** Returned for a zone transfer, whose messages the caller makes from `outcome.transfer`. */
 export const TRANSFER = -2;
-/** Returned, if `mayWait` is set, for a query to respond to when `outcome.unresolved` has been asked for. */
+/** Returned, if it `mayWait`, for a query to respond to when `outcome.unresolved` has been asked for. */
 export const UNRESOLVED = -3;
 /** Size of a buffer for responses over TCP. */
 export const MAX_RESPONSE = 65_535 + SLACK;
@@ -80,7 +83,7 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
   const responder: Responder = {
     outcome,
     now: 0,
-    mayWait: false,
+    mayWait: NEVER,
     respond(bytes, start, length, out, at, client, tcp) {
       const parsed = parseQuery(query, bytes, start, length);
       if (parsed === DROP) return 0;
@@ -105,7 +108,8 @@ export function createResponder(zones: Zones, options: ResponderOptions): Respon
       } else putSections(zones, context);
       outcome.unresolved = context.unresolved;
       outcome.zone = context.zone;
-      if (context.unresolved !== undefined && responder.mayWait) return UNRESOLVED;
+      if (context.unresolved !== undefined && responder.mayWait(context.unresolved, client))
+        return UNRESOLVED;
 
       finish(context, at);
       outcome.rcode = context.rcode;

@@ -20,6 +20,7 @@ import { loadKeys } from '../secondary/keys.ts';
 import { inNetworks, parseNetwork } from './networks.ts';
 import { createSecondaries } from '../secondary/secondaries.ts';
 import { createHeldQueries } from './held-queries.ts';
+import type { AskOutside } from './held-queries.ts';
 import { openResolver } from '../resolver/open-resolver.ts';
 import { createSnapshotFile } from '../zone/snapshot-file.ts';
 import { serveTcp } from './tcp.ts';
@@ -28,7 +29,6 @@ import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
 import type { CookieSecrets } from '../wire/cookie.ts';
-import type { Name } from '../wire/name.ts';
 import type { TsigKey } from '../wire/tsig.ts';
 import type { DnsRecord } from '../wire/record.ts';
 import type { Explanation } from '../zone/explain.ts';
@@ -87,14 +87,21 @@ export async function startDns(config: DnsConfig, parts: DnsParts): Promise<DnsS
   const zones = createZones(ZONE_MEMORY, (done) => void workers.settled().then(done));
   const cookies = cookieSecrets(config);
   const keys = loadKeys(config);
-  const held = createHeldQueries<() => void>((name, type) => void resolver?.ask(name, type));
+  const ask: AskOutside = (name, type, client) => void resolver?.ask(name, type, client);
+  const held = createHeldQueries<() => void>(ask, (client) => inNetworks(client, workers.trusted));
   const resolver = openResolver(config.resolver, zones, log, (answers) => {
     keepOutside(zones.outside, answers);
     workers.post({ kind: 'outside', answers });
     for (const respond of held.release(answers)) respond();
   });
-  const ask = resolver && ((name: Name, type: number) => void resolver.ask(name, type));
-  const workers = createWorkerPool({ config, cookies, keys, zones: () => shareZones(zones), ask, log });
+  const workers = createWorkerPool({
+    config,
+    cookies,
+    keys,
+    zones: () => shareZones(zones),
+    ask: resolver && ask,
+    log,
+  });
   const { serials = 'own' } = parts;
   const { store, secondaries } = openStore(config, keys, zones, { serials, log });
   const stopWatching = await addConfiguredRecords(config, store, parts);

@@ -4,7 +4,7 @@ import { signMessage } from '../wire/tsig.ts';
 import { transferMessages } from '../secondary/transfer.ts';
 import { CELL, count, countLatency, countResponse, countZone } from './counters.ts';
 import { MAX_WAITS } from './held-queries.ts';
-import { TRANSFER, UNRESOLVED } from './responder.ts';
+import { NEVER, TRANSFER, UNRESOLVED } from './responder.ts';
 import type { Socket } from 'node:net';
 import type { TransferSource } from '../secondary/transfer.ts';
 import type { TsigKey } from '../wire/tsig.ts';
@@ -80,12 +80,13 @@ function answerQuery(connection: Connection, query: Buffer, start: number, lengt
   responder.now = Math.floor(Date.now() / 1000);
   const client = createClientAddress();
   setAddressText(client, socket.remoteAddress ?? '');
-  responder.mayWait = waits < MAX_WAITS && held.hasRoom;
+  responder.mayWait = waits < MAX_WAITS ? held.hasRoomFor : NEVER;
   const size = responder.respond(query, start, length, out, 2, client, true);
   const { outcome } = responder;
   if (size === UNRESOLVED) {
     const copy = Buffer.from(query.subarray(start, start + length));
-    held.hold(outcome.unresolved!, outcome.type, () => answerQuery(connection, copy, 0, length, waits + 1));
+    const again = () => answerQuery(connection, copy, 0, length, waits + 1);
+    held.hold(outcome.unresolved!, outcome.type, client, again);
     return;
   }
   if (size === TRANSFER) {

@@ -34,13 +34,17 @@ async function listen(text: string, idleMs = 600_000) {
     zones,
     options,
     counters,
-    createHeldQueries(() => {}),
+    createHeldQueries(
+      () => {},
+      () => false,
+    ),
   );
   return {
     store,
     listener,
     /** How many queries for addresses have been answered. */
-    answered: () => totalOf([counters]).responses.find(({ labels }) => labels.type === 'A')?.value ?? 0,
+    answered: (type = 'A') =>
+      totalOf([counters]).responses.find(({ labels }) => labels.type === type)?.value ?? 0,
     [Symbol.asyncDispose]: () => listener.close(0),
   };
 }
@@ -149,6 +153,7 @@ suite('a zone transfer', () => {
     const socket = await open(listener.port);
     const messages = collect(socket);
     socket.write(Buffer.concat([asked(1), asked(2)]));
+    await until(() => server.answered('AXFR') === 2); // counted when they are taken
     for (let i = 0; i < 50; i++) await turn();
     assert.equal(messages.length, 0);
     for (let step = steps.next(); !step.done; step = steps.next());

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { clientKey } from '../../ops/client-address.ts';
 import { CELL, count } from './counters.ts';
 import { createResponder, MAX_RESPONSE } from './responder.ts';
 import { serveConnection } from './tcp-connection.ts';
@@ -44,20 +45,20 @@ export async function serveTcp(
   const perClient = new Map<string, number>();
 
   const server = createServer({ noDelay: true, pauseOnConnect: false }, (socket) => {
-    const address = socket.remoteAddress ?? '';
-    const already = perClient.get(address) ?? 0;
+    const client = clientKey(socket.remoteAddress ?? '');
+    const already = perClient.get(client) ?? 0;
     if (open.size >= options.maxConnections || already >= options.maxConnectionsPerClient) {
       count(counters, CELL.tcpRefused);
       socket.destroy();
       return;
     }
     open.add(socket);
-    perClient.set(address, already + 1);
+    perClient.set(client, already + 1);
     socket.on('close', () => {
       open.delete(socket);
-      const left = perClient.get(address)! - 1;
-      if (left > 0) perClient.set(address, left);
-      else perClient.delete(address);
+      const left = perClient.get(client)! - 1;
+      if (left > 0) perClient.set(client, left);
+      else perClient.delete(client);
     });
     serveConnection(socket, options.idleMs, { responder, out, counters, held, transfers: options.transfers });
   });

@@ -4,7 +4,7 @@ import * as mmsg from './mmsg.ts';
 import { AF_INET, setReplyControl } from './udp-socket.ts';
 import { MAX_QUERY } from '../wire/constants.ts';
 import { MAX_WAITS } from './held-queries.ts';
-import { UNRESOLVED } from './responder.ts';
+import { NEVER, UNRESOLVED } from './responder.ts';
 import type { Counters } from './counters.ts';
 import type { HeldQueries } from './held-queries.ts';
 import type { SystemCalls } from './mmsg.ts';
@@ -125,7 +125,7 @@ function createServeBatch({ calls, responder, counters, held }: FastLoop): {
   function holdQuery(socket: number, i: number, addressLength: number, controlLength: number): void {
     const { unresolved, type } = responder.outcome;
     setReplyControl(received.controls, i * mmsg.CONTROL, controlLength);
-    held.hold(unresolved!, type, {
+    held.hold(unresolved!, type, client, {
       socket,
       query: copyOf(received.data, i * received.stride, received.words[16 * i + 14]!),
       address: copyOf(received.addresses, i * mmsg.SOCKADDR, addressLength),
@@ -137,12 +137,12 @@ function createServeBatch({ calls, responder, counters, held }: FastLoop): {
   function serveHeld(query: HeldDatagram): void {
     readClient(client, query.address, 0);
     responder.setTime(performance.timeOrigin + performance.now());
-    const mayWait = query.waits < MAX_WAITS && held.hasRoom;
+    const mayWait = query.waits < MAX_WAITS ? held.hasRoomFor : NEVER;
     const bytes = query.query;
     const size = responder.respond(bytes, 0, bytes.length, sent.data, 0, client, mayWait);
     if (size === UNRESOLVED) {
       const { unresolved, type } = responder.outcome;
-      held.hold(unresolved!, type, { ...query, waits: query.waits + 1 });
+      held.hold(unresolved!, type, client, { ...query, waits: query.waits + 1 });
     }
     if (size <= 0) return;
     sent.words[2] = query.address.length;
@@ -176,7 +176,7 @@ function createServeBatch({ calls, responder, counters, held }: FastLoop): {
         sent.data,
         ready * sent.stride,
         client,
-        held.hasRoom,
+        held.hasRoomFor,
       );
       if (size === UNRESOLVED) holdQuery(socket, i, addressLength, controlLength);
       if (size <= 0) continue;

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { Socket } from 'node:dgram';
 import { CELL, count, countLatency } from './counters.ts';
 import { MAX_WAITS } from './held-queries.ts';
-import { UNRESOLVED } from './responder.ts';
+import { NEVER, UNRESOLVED } from './responder.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import type { Counters } from './counters.ts';
 import type { HeldQueries } from './held-queries.ts';
@@ -42,12 +42,12 @@ export async function serveUdpPortable(
     const began = performance.now();
     responder.setTime(performance.timeOrigin + began);
     if (from.address !== clientText) setAddressText(client, (clientText = from.address));
-    const mayWait = waits < MAX_WAITS && held.hasRoom;
+    const mayWait = waits < MAX_WAITS ? held.hasRoomFor : NEVER;
     const size = responder.respond(query, 0, query.length, scratch, 0, client, mayWait);
     if (size === 0) return;
     if (size === UNRESOLVED) {
       const { unresolved, type } = responder.outcome;
-      held.hold(unresolved!, type, () => respond(query, from, waits + 1));
+      held.hold(unresolved!, type, client, () => respond(query, from, waits + 1));
       return;
     }
     const reply = Buffer.allocUnsafe(size); // the socket may keep it until it can send

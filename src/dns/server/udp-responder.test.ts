@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { CELL, createCounters } from './counters.ts';
+import { NEVER } from './responder.ts';
 import { createUdpResponder } from './udp-responder.ts';
 import { createClientAddress, setAddressText } from '../wire/client-address.ts';
 import { question, readReply, serveText } from '../../../test/support/dns/testing.ts';
@@ -24,7 +25,7 @@ const answering = (rateLimit: Parameters<typeof createUdpResponder>[1]['rateLimi
   responder.setTime(1_000_000);
   const send = (query: Buffer) => {
     const out = Buffer.alloc(responder.bufferSize);
-    return out.subarray(0, responder.respond(query, 0, query.length, out, 0, client, false));
+    return out.subarray(0, responder.respond(query, 0, query.length, out, 0, client, NEVER));
   };
   return { send, counters };
 };

@@ -4,7 +4,7 @@ import { createResponder, UNRESOLVED } from './responder.ts';
 import { SLACK } from '../wire/message.ts';
 import type { Counters } from './counters.ts';
 import type { ResponderOptions } from './query-context.ts';
-import type { Outcome } from './responder.ts';
+import type { MayWait, Outcome } from './responder.ts';
 import type { RateLimitOptions } from './rate-limit.ts';
 import type { Network } from './networks.ts';
 import type { ClientAddress } from '../wire/client-address.ts';
@@ -28,7 +28,7 @@ export type UdpRespond = (
   out: Uint8Array,
   at: number,
   client: ClientAddress,
-  mayWait: boolean,
+  mayWait: MayWait,
 ) => number;
 
 export interface UdpResponder {

@@ -4,13 +4,13 @@ import { createCounters } from './counters.ts';
 import { APPLIED, CONTROL_CELLS, POSTED } from './worker-protocol.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Counters } from './counters.ts';
+import type { AskOutside } from './held-queries.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
-import type { Name } from '../wire/name.ts';
 
 export interface WorkerOptions {
   start: Omit<WorkerStart, 'updates' | 'control' | 'counters'>;
   /** Has a name outside of our zones resolved; the answer comes as an update. */
-  ask: (name: Name, type: number) => void;
+  ask: AskOutside;
   log: Log;
   /** How often a worker has to show that it goes on, and how many times in a row it may fail to. */
   pulse?: { everyMs: number; maxMissed: number };
@@ -183,7 +183,7 @@ function launch({ start, ask, program = PROGRAM }: WorkerOptions, counters: Coun
   });
   const serving = new Promise<UdpMode>((resolve, reject) => {
     worker.on('message', (report: WorkerReport) => {
-      if (report.kind === 'ask') return ask(report.name, report.type);
+      if (report.kind === 'ask') return ask(report.name, report.type, report.client);
       ({ sockets } = report);
       resolve(report.mode);
     });

@@ -31,8 +31,9 @@ export interface WorkerPool {
   post(message: WorkerMessage): void;
   /** Resolves when no worker uses anything that it looked up before the call. */
   settled(): Promise<void>;
-  /** Exempts networks from the rate limit, instead of those of the last call. */
+  /** Exempts networks from limits of single clients, instead of those of the last call. */
   trust(networks: readonly Network[]): void;
+  readonly trusted: readonly Network[];
   counters(): Counters[];
   readonly mode: UdpMode;
   /** Whether at least one worker serves. */
@@ -73,6 +74,9 @@ export function createWorkerPool(options: WorkerPoolOptions): WorkerPool {
     trust(networks) {
       trusted = networks;
       for (const worker of workers) worker.post({ kind: 'trust', networks });
+    },
+    get trusted() {
+      return trusted;
     },
     async settled() {
       await started; // one that starts may serve already

@@ -20,7 +20,7 @@ export interface WorkerStart {
   rateLimit: RateLimitOptions | undefined;
   seed: number;
   zones: SharedZones;
-  /** Networks that the main thread exempts from the rate limit. */
+  /** Networks that the main thread exempts from the rate limit, and from what one client may have of the resolver. */
   trusted: readonly Network[];
   /** Whether the main thread can resolve names outside of our zones. */
   resolves: boolean;
@@ -43,7 +43,9 @@ export type WorkerMessage =
   | { kind: 'stop' };
 
 /** A worker's message: that it serves, or what is to be resolved. A worker that cannot start throws. */
-export type WorkerReport = ServingReport | { kind: 'ask'; name: Name; type: number };
+export type WorkerReport =
+  | ServingReport
+  | { kind: 'ask'; name: Name; type: number; client: string | undefined };
 
 export interface ServingReport {
   kind: 'serving';

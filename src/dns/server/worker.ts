@@ -2,6 +2,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { openCounters } from './counters.ts';
 import { createHeldQueries } from './held-queries.ts';
 import { loadSystemCalls } from './mmsg.ts';
+import { inNetworks } from './networks.ts';
 import { openSocket } from './udp-socket.ts';
 import { runFastLoop, WAIT_MS } from './udp-fast.ts';
 import { serveUdpPortable } from './udp-portable.ts';
@@ -9,10 +10,11 @@ import { createUdpResponder } from './udp-responder.ts';
 import { APPLIED, POSTED } from './worker-protocol.ts';
 import { createOutsideAnswers, keepOutside } from '../zone/outside.ts';
 import { openZones } from '../zone/zones.ts';
-import type { HeldQueries } from './held-queries.ts';
+import type { AskOutside, HeldQueries } from './held-queries.ts';
 import type { SystemCalls } from './mmsg.ts';
 import type { HeldDatagram } from './udp-fast.ts';
 import type { UdpMode, WorkerMessage, WorkerReport, WorkerStart } from './worker-protocol.ts';
+import type { ClientAddress } from '../wire/client-address.ts';
 import type { OutsideAnswer } from '../zone/outside.ts';
 
 // A UDP worker: a thread that answers from the shared memory of the zones, with its own sockets on the shared port.
@@ -25,7 +27,8 @@ const { updates } = start;
 const noTransfers = { transferAllowed: () => false, isTransferable: () => false };
 const responder = createUdpResponder(zones, { ...start, ...noTransfers }, counters);
 
-responder.trust(start.trusted);
+let { trusted } = start;
+responder.trust(trusted);
 
 /** Messages applied between two batches of queries: enough to keep up, few enough not to delay queries. */
 const MESSAGES_PER_BATCH = 4;
@@ -35,13 +38,14 @@ let stopped = false;
 /** Answers that came since the queries that wait for them were looked at. */
 let resolved: OutsideAnswer[] = [];
 
-function ask(name: string, type: number): void {
-  parentPort!.postMessage({ kind: 'ask', name, type } satisfies WorkerReport, []);
-}
+const isTrusted = (client: ClientAddress) => inNetworks(client, trusted);
+
+const ask: AskOutside = (name, type, client) =>
+  parentPort!.postMessage({ kind: 'ask', name, type, client } satisfies WorkerReport, []);
 
 function apply(message: WorkerMessage): void {
   if (message.kind === 'stop') stopped = true;
-  if (message.kind === 'trust') responder.trust(message.networks);
+  if (message.kind === 'trust') responder.trust((trusted = message.networks));
   if (message.kind === 'outside') {
     keepOutside(zones.outside, message.answers);
     resolved.push(...message.answers);
@@ -95,14 +99,14 @@ function serveFast(calls: SystemCalls): void {
     if (stopped) return 'stop';
     return hasPosted() ? 'poll' : 'wait';
   };
-  const held = createHeldQueries<HeldDatagram>(ask);
+  const held = createHeldQueries<HeldDatagram>(ask, isTrusted);
   const released = () => release(held);
   runFastLoop({ calls, sockets, responder, counters, betweenBatches, held, released });
   updates.close();
 }
 
 async function servePortable(): Promise<void> {
-  const held = createHeldQueries<() => void>(ask);
+  const held = createHeldQueries<() => void>(ask, isTrusted);
   const listeners = await Promise.all(
     start.endpoints.map((endpoint) => serveUdpPortable(endpoint, responder, counters, held)),
   );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
+import { cpuMs } from '../../../test/support/cpu.ts';
 import { TYPE } from './constants.ts';
 import { formatRdata, parseRdata } from './rdata.ts';
 import type { RecordType } from './constants.ts';
@@ -39,6 +40,14 @@ test('any text survives', () => {
       assert.equal(value('TXT', formatRdata(TYPE.TXT, data)), data);
     }),
   );
+});
+
+test('no text takes long to read, whatever its writer is after', () => {
+  // Of such a text an expression with two ways to match a blank has 3^18 ways to try, which takes many seconds.
+  const blanks = `${'"a"  '.repeat(18)}x`;
+  assert.ok(cpuMs(() => assert.equal(value('TXT', blanks)?.length, blanks.length + 1)) < 2000);
+  assert.equal(value('TXT', `${'"a"  '.repeat(2000)} `)?.length, 4000);
+  assert.ok('problem' in parseRdata('TXT', '"a" '.repeat(400_000)));
 });
 
 test('what is wrong is named', () => {

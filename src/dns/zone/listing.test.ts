@@ -39,3 +39,21 @@ test('a list has a zone as it was when it began, whatever changes meanwhile, and
     }),
   );
 });
+
+test('what goes in the middle of a list is in it, at whichever step, the last included', () => {
+  // So many that one of them is what comes last.
+  const names = Array.from({ length: 50 }, (_, n) => `h${n}.example.test`);
+  for (let at = 0, isOver = false; !isOver; at++) {
+    const { store } = serveText('', ZONES);
+    store.upsert('a', records(names.map((name) => `${name} A 10.0.0.1`).join('\n')));
+    const listed: string[] = [];
+    let count = 0;
+    for (const one of store.listZone(zone)) {
+      if (one) listed.push(one.name);
+      if (count++ === at) store.upsert('a', []);
+    }
+    for (const name of names)
+      assert.equal(listed.filter((one) => one === parseName(name)).length, 1, `${name}, step ${at}`);
+    isOver = at > count;
+  }
+});

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../ops/bounded-map.ts';
 import { TYPE } from '../wire/constants.ts';
+import { labelsOf } from '../wire/name.ts';
 import { packRRset } from '../wire/packed-rrset.ts';
 import type { Name } from '../wire/name.ts';
 import type { PackedRRset } from '../wire/packed-rrset.ts';
@@ -52,6 +53,9 @@ export function keepOutside(known: OutsideAnswers | undefined, answers: readonly
 export function isResolvedOutside(type: number): boolean {
   return type === TYPE.A || type === TYPE.AAAA;
 }
+
+/** The last two labels, by which most who have names of their own can be told from others. */
+export const domainOf = (name: Name) => labelsOf(name).slice(-2).join('.');
 
 export function outsideKey(name: Name, type: number): string {
   return `${type} ${name}`;

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import type { ApiName } from '../apis.ts';
 import { connectKafka } from '../client.ts';
 import type { Credentials } from '../client.ts';
 import { aclCalls } from './acls.ts';
@@ -39,6 +40,8 @@ export interface AdminOptions {
   callTimeoutMs?: number;
   maxConnections?: number;
   maxResponseBytes?: number;
+  /** The newest version to use of an API, where that is not the newest that both sides know. */
+  newestVersions?: { readonly [Name in ApiName]?: number };
   /** Told of each request that is sent. */
   onRequest?: OnRequest | undefined;
 }
@@ -51,7 +54,7 @@ type Calls = ReturnType<typeof clusterCalls> &
   ReturnType<typeof userCalls>;
 
 export interface Admin extends Calls {
-  /** Any other request, to any node, to a given one, or to the coordinator of a group. */
+  /** Any other request, to any node, to a given one, or to the coordinator of a group or a transaction. */
   send: Send;
   /** Closes all connections; calls under way reject. */
   close(): void;

@@ -11,7 +11,7 @@ import { addressText } from './connections.ts';
 import type { Address, Connections } from './connections.ts';
 
 /** Which node has to answer; any, if nothing is said. */
-export type Destination = { node: number } | { group: string };
+export type Destination = { node: number } | { group: string } | { transaction: string };
 
 /** Says where a node that advertises itself as `host:port` is reached; undefined if it is not to be connected to. */
 export type AddressOf = (nodeId: number, host: string, port: number) => Address | undefined;
@@ -41,6 +41,9 @@ export type Send = <Name extends ApiName>(
 
 const ENDPOINT_TYPE = { brokers: 1, controllers: 2 };
 const ELECTION_PAUSE_MS = 200;
+/** What a coordinator is of. */
+const GROUP = 0;
+const TRANSACTION = 1;
 
 /** Requests that change nothing are sent again, elsewhere, when an answer is lost. */
 const CHANGES_NOTHING = /^(Describe|List|Metadata|ApiVersions|FindCoordinator)/;
@@ -166,10 +169,10 @@ export function createSend(connections: Connections, options: RoutingOptions): S
     }
   }
 
-  async function coordinatorOf(group: string, deadline: number): Promise<Answer<number>> {
+  async function coordinatorOf(keyType: number, key: string, deadline: number): Promise<Answer<number>> {
     const { value, error } = await toAny(
       'FindCoordinator',
-      { key: group, coordinatorKeys: [group] },
+      { keyType, key, coordinatorKeys: [key] },
       deadline,
     );
     if (error) return { error };
@@ -181,7 +184,8 @@ export function createSend(connections: Connections, options: RoutingOptions): S
     const deadline = Date.now() + callTimeoutMs;
     if (to === undefined) return toLeader(api, body, deadline);
     if ('node' in to) return toNode(to.node, api, body, deadline);
-    const coordinator = await coordinatorOf(to.group, deadline);
+    const [keyType, key] = 'group' in to ? [GROUP, to.group] : [TRANSACTION, to.transaction];
+    const coordinator = await coordinatorOf(keyType, key, deadline);
     return coordinator.error ? coordinator : toNode(coordinator.value, api, body, deadline);
   };
 }

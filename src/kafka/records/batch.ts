@@ -26,6 +26,8 @@ const PREFIX_LENGTH = 12;
 const MAGIC_AT = 16;
 const SMALLEST_LEGACY = 14;
 const SMALLEST_HEADER = 2;
+/** One of two bytes becomes an object of a hundred: no client has so many that it means. */
+const MOST_HEADERS = 100_000;
 
 /** Enough for any sane batch, and little enough that a crafted one does no harm. */
 export const MAX_DECOMPRESSED = 64 * 1024 * 1024;
@@ -199,7 +201,8 @@ function readBytes(reader: Reader): Buffer | null {
 
 function readHeaders(reader: Reader): RecordHeader[] {
   const count = reader.varint();
-  if (count < 0 || count * SMALLEST_HEADER > reader.end - reader.at) reader.fail(`${count} headers`);
+  if (count < 0 || count > MOST_HEADERS || count * SMALLEST_HEADER > reader.end - reader.at)
+    reader.fail(`${count} headers`);
   const headers: RecordHeader[] = [];
   for (let i = 0; i < count; i++) {
     const length = reader.varint();

@@ -21,6 +21,17 @@ interface Waiting extends ThreadJob {
 
 /** Jobs by whom they are for; the first owner's first one is next, and after it that owner is the last. */
 const waiting = new Map<object, Waiting[]>();
+/** Until when nothing is done for an owner. */
+const restingUntil = new WeakMap<object, number>();
+/**
+ * Whoever sends what has to be refused lets others have the processor for so many times as long as that took: bombs cost a tenth of a core
+ * then, however many come, and nobody waits for it but those who share a virtual cluster with them.
+ */
+const REST_FACTOR = 9;
+/** By the clock on the wall: on a busy machine a job may take any time. */
+const LONGEST_REST_MS = 2000;
+let rest: NodeJS.Timeout | undefined;
+let startedAt = 0;
 let worker: Worker | undefined;
 let current: Waiting | undefined;
 
@@ -39,10 +50,18 @@ export function runInThread(job: ThreadJob, owner: object): Promise<Buffer> {
 }
 
 function startNext(): void {
-  const [next] = waiting;
-  if (next === undefined) return worker?.unref();
+  clearTimeout(rest);
+  const now = performance.now();
+  const restOf = (owner: object) => (restingUntil.get(owner) ?? 0) - now;
+  const next = [...waiting].find(([owner]) => restOf(owner) <= 0);
+  if (next === undefined) {
+    worker?.unref();
+    if (waiting.size > 0) rest = setTimeout(startNext, Math.min(...[...waiting.keys()].map(restOf)));
+    return;
+  }
   const [owner, jobs] = next;
   current = jobs.shift()!;
+  startedAt = now;
   if (jobs.length === 0) waiting.delete(owner);
   worker ??= startThread();
   worker.ref();
@@ -63,8 +82,12 @@ function startThread(): Worker {
     startNext();
   };
   thread.on('message', (answer: ThreadAnswer) =>
-    finish(({ kind, resolve, reject }) => {
-      if ('malformed' in answer) return reject(new MalformedMessage(`${kind} data`, answer.malformed, 0));
+    finish(({ kind, owner, resolve, reject }) => {
+      if ('malformed' in answer) {
+        const now = performance.now();
+        restingUntil.set(owner, now + Math.min(REST_FACTOR * (now - startedAt), LONGEST_REST_MS));
+        return reject(new MalformedMessage(`${kind} data`, answer.malformed, 0));
+      }
       const { buffer, byteOffset, byteLength } = answer.bytes;
       resolve(Buffer.from(buffer, byteOffset, byteLength));
     }),

@@ -65,6 +65,21 @@ test('nobody waits for more than one job of each other, however many there are',
   assert.equal(order.length, 9);
 });
 
+test('who sends what is refused waits for long after it, and nobody else does', async () => {
+  const [many, one] = [{}, {}];
+  const data = Buffer.alloc(8 * MIB);
+  const [bomb, good] = [compress('gzip', Buffer.alloc(16 * MIB)), compress('gzip', data)];
+  const refused = Array.from({ length: 4 }, () =>
+    assert.rejects(async () => decompressAside('gzip', bomb, 8 * MIB, many), MalformedMessage),
+  );
+  const over = new AbortController();
+  const allRefused = Promise.all(refused).finally(() => over.abort());
+  let done = 0;
+  for (; !over.signal.aborted; done++) await decompressAside('gzip', good, 8 * MIB, one);
+  await allRefused;
+  assert.ok(done > 8, `${done} of the others' meanwhile`); // about as long each: by turns there would be four
+});
+
 test('what is refused in the other thread leaves no garbage in this one', async () => {
   const bomb = compress('gzip', Buffer.alloc(8 * MIB));
   let collections = 0;
@@ -74,7 +89,7 @@ test('what is refused in the other thread leaves no garbage in this one', async 
   });
   observer.observe({ entryTypes: ['gc'] });
   for (let i = 0; i < 100; i++)
-    await assert.rejects(async () => decompressAside('gzip', bomb, 7 * MIB, owner), MalformedMessage);
+    await assert.rejects(async () => decompressAside('gzip', bomb, 7 * MIB, {}), MalformedMessage);
   observer.disconnect();
   assert.ok(collections < 8, `${collections} collections of the whole heap`);
 });

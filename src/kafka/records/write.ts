@@ -2,7 +2,7 @@ import { varintSize, varlongSize } from '../../ops/varint.ts';
 import { Writer } from '../writer.ts';
 import { ATTRIBUTE, HEADER_LENGTH } from './batch.ts';
 import type { BatchHead, KafkaRecord } from './batch.ts';
-import { checksumOf } from './checksum.ts';
+import { checksumInTurns, checksumOf } from './checksum.ts';
 import { COMPRESSIONS, compress } from './compression.ts';
 
 /**
@@ -13,20 +13,59 @@ export function encodeBatch(head: Partial<BatchHead>, records: readonly KafkaRec
   const { compression = 'none' } = head;
   const room = compression === 'none' ? HEADER_LENGTH : 0;
   const writer = new Writer(room, 256 + records.length * 32);
-  for (const record of records) writeRecord(writer, record);
+  const written: Written = { count: 0, latest: 0 };
+  for (const record of records) addRecord(writer, written, record);
   const body = writer.done();
-  if (compression === 'none') return writeHead(body, head, records);
-  return writeHead(
-    Buffer.concat([Buffer.allocUnsafe(HEADER_LENGTH), compress(compression, body)]),
-    head,
-    records,
-  );
+  const batch =
+    compression === 'none'
+      ? body
+      : Buffer.concat([Buffer.allocUnsafe(HEADER_LENGTH), compress(compression, body)]);
+  writeHead(batch, head, written);
+  batch.writeUInt32BE(checksumOf(batch), CHECKSUM_AT);
+  return batch;
 }
 
-/** Fills in the first 61 bytes, the checksum last. */
-function writeHead(batch: Buffer, head: Partial<BatchHead>, records: readonly KafkaRecord[]): Buffer {
+/** A batch (magic 2) that is written record by record. */
+export interface BatchWriter {
+  add(record: KafkaRecord): void;
+  /** The batch; others get their turns while its checksum is made. */
+  done(yieldTurn: () => Promise<void>): Promise<Buffer>;
+}
+
+/** Writes a batch without compression, of however many records: none of them is kept. */
+export function createBatchWriter(head: Partial<BatchHead> & { compression: 'none' }): BatchWriter {
+  const writer = new Writer(HEADER_LENGTH);
+  const written: Written = { count: 0, latest: 0 };
+  return {
+    add: (record) => addRecord(writer, written, record),
+    async done(yieldTurn) {
+      const batch = writer.done();
+      writeHead(batch, head, written);
+      batch.writeUInt32BE(await checksumInTurns(batch, yieldTurn), CHECKSUM_AT);
+      return batch;
+    },
+  };
+}
+
+/** What the head of a batch says of its records. */
+interface Written {
+  count: number;
+  /** The largest difference of a record's time from the first one's. */
+  latest: number;
+}
+
+function addRecord(writer: Writer, written: Written, record: KafkaRecord): void {
+  writeRecord(writer, record);
+  written.count += 1;
+  written.latest = Math.max(written.latest, record.timestampDelta);
+}
+
+const CHECKSUM_AT = 17;
+
+/** Fills in the first 61 bytes, but for the checksum. */
+function writeHead(batch: Buffer, head: Partial<BatchHead>, { count, latest }: Written): void {
   const baseTimestamp = head.baseTimestamp ?? -1n;
-  const lastOffsetDelta = head.lastOffsetDelta ?? Math.max(0, records.length - 1);
+  const lastOffsetDelta = head.lastOffsetDelta ?? Math.max(0, count - 1);
   batch.writeBigInt64BE(head.baseOffset ?? 0n, 0);
   batch.writeInt32BE(batch.length - 12, 8);
   batch.writeInt32BE(head.partitionLeaderEpoch ?? -1, 12);
@@ -34,17 +73,12 @@ function writeHead(batch: Buffer, head: Partial<BatchHead>, records: readonly Ka
   batch.writeInt16BE(attributesOf(head), 21);
   batch.writeInt32BE(lastOffsetDelta, 23);
   batch.writeBigInt64BE(baseTimestamp, 27);
-  batch.writeBigInt64BE(head.maxTimestamp ?? baseTimestamp + BigInt(latest(records)), 35);
+  batch.writeBigInt64BE(head.maxTimestamp ?? baseTimestamp + BigInt(latest), 35);
   batch.writeBigInt64BE(head.producerId ?? -1n, 43);
   batch.writeInt16BE(head.producerEpoch ?? -1, 51);
   batch.writeInt32BE(head.baseSequence ?? -1, 53);
-  batch.writeInt32BE(records.length, 57);
-  batch.writeUInt32BE(checksumOf(batch), 17);
-  return batch;
+  batch.writeInt32BE(count, 57);
 }
-
-const latest = (records: readonly KafkaRecord[]): number =>
-  records.reduce((max, { timestampDelta }) => Math.max(max, timestampDelta), 0);
 
 function attributesOf(head: Partial<BatchHead>): number {
   let attributes = COMPRESSIONS.indexOf(head.compression ?? 'none');

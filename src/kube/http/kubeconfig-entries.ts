@@ -26,7 +26,10 @@ export function resolveCluster(
 ): Pick<Connection, 'server' | 'tls'> {
   const server = URL.parse(entry.server);
   if (!server || !/^https?:$/.test(server.protocol))
-    throw invalid(`${label}: server: "${entry.server}" is not an http or https URL`);
+    throw invalid(`${label}: server is not an http or https URL`);
+  // The server is named in messages; and what stands there would not be sent.
+  if (server.username !== '' || server.password !== '')
+    throw invalid(`${label}: server: a URL with a user or a password is not taken`);
   if (entry['proxy-url'])
     throw invalid(`${label}: proxy-url is not supported; the API server must be reachable directly`);
   const insecure = entry['insecure-skip-tls-verify'] ?? false;

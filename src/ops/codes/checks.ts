@@ -138,6 +138,61 @@ export const CHECKS = {
     why: 'It becomes a NetworkPolicy, and no plugin is seen here that enforces those.',
     cure: 'Keep others out by a firewall before the nodes, or install a plugin that enforces NetworkPolicies.',
   },
+  PortsKeptForDeleted: {
+    means: 'Ports of nodes are kept for a cluster that is gone.',
+    why: 'Clients may still know the number, and must not be led to another cluster by it; nobody but you knows when they no longer do.',
+    cure: 'When no client uses it any more, delete the anchor: that sets the number free. Of a Kafka it also has the cluster id, which data that is left needs.',
+  },
+  JoinedClusterUnreachable: {
+    means: 'The cluster that was joined does not answer, or refuses the account that was made there.',
+    why: 'The address or the authority in its kubeconfig is wrong, or the network is.',
+    cure: 'Correct the context, or give the address with `--server`, and join again.',
+  },
+  JoinedServerNotVerified: {
+    means: 'Nobody checks that the API server of the joined cluster is the right one.',
+    why: '`--insecure-skip-tls-verify` was given.',
+    cure: 'Join again with a context that has the authority of the server.',
+  },
+  JoinedServerIsLocal: {
+    means: 'The address of the joined cluster means something else in every pod.',
+    why: 'It is a loopback address, as those of clusters on a laptop are.',
+    cure: 'Join again with `--server` and an address at which pods reach it.',
+  },
+  JoinedClockDiffers: {
+    means: 'The clock of the joined cluster is more than a minute off.',
+    why: 'Tokens and certificates count from a time, and those of another clock are not valid yet, or no longer.',
+    cure: 'Have both clusters, and this machine, follow the same time (NTP).',
+  },
+  JoinedRightsMissing: {
+    means: 'The account in the joined cluster may not do something that is needed.',
+    why: 'Roles that were applied do not count yet, or somebody has changed them.',
+    cure: 'Join again; if that does not help, see which policy of that cluster stands against it.',
+  },
+  JoinedRightsTooBroad: {
+    means: 'The account in the joined cluster may do more than is used.',
+    why: 'Something there grants rights to all accounts, or to this one.',
+    cure: 'See which binding does, with `kubectl auth can-i --list`, and whether it must.',
+  },
+  JoinedKindMissing: {
+    means: 'The joined cluster does not have a kind that is needed there.',
+    why: 'Its CRD was not applied.',
+    cure: 'Join again with `--crds`.',
+  },
+  PodNetworksOverlap: {
+    means: 'Pods of the two clusters have addresses in common, so neither can route to the other.',
+    why: 'Both clusters were made with the same network for pods, which is a common default.',
+    cure: 'Make one of them with another network; or reach exported services by nodes (`--reach nodes`).',
+  },
+  OperatorCannotReach: {
+    means: 'The operator cannot use the joined cluster, though this machine can.',
+    why: 'Its pods have no way to that address, or a firewall stands between.',
+    cure: 'Join again with `--server` and an address at which pods reach it, or open the way.',
+  },
+  OperatorSaysNothing: {
+    means: 'The operator has not said anything about the joined cluster.',
+    why: 'It is just starting, does not serve the road `kafka`, or cannot write its ConfigMap isthmus-clusters.',
+    cure: 'Ask again with `isthmus clusters`; then see the log of the operator.',
+  },
 } as const satisfies Record<string, CodeEntry>;
 
 export type CheckCode = keyof typeof CHECKS;

@@ -13,6 +13,32 @@ const KAFKA = {
     why: 'Storage, roles or ids of nodes cannot be changed this way without losing data.',
     cure: 'Take the change back, or add a new node pool and remove the old one.',
   },
+  UnknownCluster: {
+    means: 'A node pool names a Kubernetes cluster that nobody has joined.',
+    why: 'The name is misspelled, or the cluster was not joined with this operator, or has left.',
+    cure: 'Correct `spec.cluster` of the pool, or join the cluster under that name.',
+  },
+  ClusterUnreachable: {
+    means: 'A Kubernetes cluster that has nodes of the Kafka does not answer, or may not be read.',
+    why: 'Its API server or the way to it is down, or its credentials ended; the message says since when, and how it fails.',
+    cure: 'Bring it back. What runs there goes on, other clusters are still taken care of, and no node is restarted meanwhile.',
+  },
+  ClustersPending: {
+    means: 'A new Kafka over several Kubernetes clusters waits until all of them were read.',
+    why: 'Only then can anybody tell that it does not exist there already: a second one of its name must not be made.',
+    cure: 'Bring the clusters that the message names back; it goes on by itself.',
+  },
+  CleanupPending: {
+    means: 'A Kafka is being deleted, and some Kubernetes clusters still have something of it.',
+    why: 'They cannot be reached, or garbage collection there is not done.',
+    cure: 'Bring them back; or, if they are gone for good, annotate the Kafka with `isthmus.dev/force-cleanup: "true"`: what they have stays there.',
+  },
+  AnchorDeleting: {
+    means:
+      'Somebody has deleted the KafkaAnchor in a Kubernetes cluster that nodes are in. Nothing is changed there.',
+    why: 'All that the Kafka has in that cluster hangs off its anchor; a finalizer keeps it until the Kafka itself goes.',
+    cure: 'Nothing is lost yet. Make a pool in another cluster, and remove those in this one; then the anchor goes, and can be made anew.',
+  },
   RunByAnother: {
     means: 'Another operator runs this Kafka.',
     why: 'Its objects, or a mark on it, belong to another operator, such as Strimzi’s.',
@@ -33,10 +59,35 @@ const KAFKA = {
     why: 'Their configuration, certificates or version changed.',
     cure: 'Nothing; it ends by itself.',
   },
+  PartitionsMoving: {
+    means: 'Partitions are being moved between brokers.',
+    why: 'Brokers are to go, or new ones take their share.',
+    cure: NOTHING_TO_DO,
+  },
+  PartitionsMoved: {
+    means: 'No partition is left to be moved.',
+    why: 'Brokers that were to go are empty, or new ones have their share.',
+    cure: NOTHING_TO_DO,
+  },
   Draining: {
     means: 'Brokers that are to go are being emptied.',
     why: 'A node pool became smaller, or was deleted. A broker goes when it has no replicas left.',
     cure: 'Wait; how long depends on the data.',
+  },
+  VotersChanging: {
+    means: 'Controllers become voters of the metadata quorum, or cease to be.',
+    why: 'Pools of controllers grew, shrank, moved or were deleted, or a controller has a new disk; one voter changes at a time.',
+    cure: 'Wait; if it does not end, the message says which controllers have not caught up.',
+  },
+  VoterAdded: {
+    means: 'A controller votes now.',
+    why: 'It is new, or has a new disk, and has caught up with the others.',
+    cure: NOTHING_TO_DO,
+  },
+  VoterRemoved: {
+    means: 'A controller does not vote any more.',
+    why: 'Its node is to go, or has a new disk.',
+    cure: NOTHING_TO_DO,
   },
   ScaleDownPrevented: {
     means: 'Brokers that are to go cannot be emptied.',
@@ -63,6 +114,16 @@ const KAFKA = {
     means: 'A client from outside does not get through to every broker.',
     why: 'The message has the step at which it ends: a firewall (connect), another certificate (tls), another broker (identity).',
     cure: 'connect: open the port of the nodes. resolve: see DNSPropagated. Then see it from outside, with `isthmus probe`.',
+  },
+  ForbiddenSourceConnected: {
+    means: 'Somebody got to a listener whose `allowedSources` do not name them.',
+    why: 'The network enforces no NetworkPolicies on host ports, the load balancer keeps to no source ranges, NetworkPolicies are switched off, or addresses are rewritten on the way to one that is allowed.',
+    cure: 'Limit the port by a firewall before the nodes, or use a network plugin that enforces NetworkPolicies; `isthmus check expose` says what is known of the one that is there.',
+  },
+  SourcesUntested: {
+    means: 'Nobody knows whether `allowedSources` of a listener keeps anybody out.',
+    why: 'What enforces it cannot be asked, and nobody has tried to connect from a place that is not allowed.',
+    cure: 'Have the operator look from a joined cluster whose nodes are not among the sources: `isthmus install --probe-from`.',
   },
   LoadBalancerPending: {
     means: 'Load balancers of a listener have no address yet; brokers without one do without the listener.',
@@ -173,6 +234,22 @@ const KAFKA = {
     means: 'The loss of one rack would stop writes.',
     why: 'Too many replicas of a partition are in that rack.',
     cure: 'Spread the replicas over more racks.',
+  },
+  ClusterLossStopsControllers: {
+    means: 'The loss of one Kubernetes cluster would leave no majority of controllers.',
+    why: 'Half of them or more are in that cluster, as they always are with two clusters.',
+    cure: 'Run an odd number of controllers over at least three clusters, so that none has half of them.',
+  },
+  ClusterLossStopsWrites: {
+    means: 'The loss of one Kubernetes cluster may stop producers with acks=all.',
+    why: 'Too few brokers, or replicas of a topic with default settings, would be left for `min.insync.replicas`.',
+    cure: 'Have brokers in at least three clusters, with `default.replication.factor: 3` and `min.insync.replicas: 2`.',
+  },
+  ClustersFarApart: {
+    means:
+      'Round trips between two Kubernetes clusters of the Kafka take more than 10 ms, one in a hundred left out.',
+    why: 'The network between them is long, or busy. Acknowledgements with acks=all wait for it, and replication with small buffers is slow over it.',
+    cure: 'Set the sizes of buffers that the message has, let consumers read from near (`client.rack`), or have the clusters nearer to each other.',
   },
 } as const satisfies Record<string, CodeEntry>;
 

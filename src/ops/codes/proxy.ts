@@ -59,6 +59,11 @@ export const PROXY_REASONS = {
     why: 'It lacks the label that keeps filters from those who may not change KafkaProxies.',
     cure: 'Put the label `isthmus.dev/protected: "true"` on the KafkaProtocolFilter.',
   },
+  PodMonitorNotServed: {
+    means: 'No PodMonitor is made, though the KafkaProxy asks for one.',
+    why: 'The cluster does not have the kind, or the operator may not write it: the Prometheus operator is not installed.',
+    cure: 'Install the Prometheus operator, or set `management.podMonitor: false` and collect the metrics in another way.',
+  },
   NoFreePorts: {
     means: 'There is no block of ports left that is large enough.',
     why: 'All ports of the ingress are in use, reserved, or freed less than 15 minutes ago.',

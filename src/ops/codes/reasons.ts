@@ -7,8 +7,9 @@ import type { CodeEntry } from './entry.ts';
 import { KAFKA_REASONS } from './kafka.ts';
 import { PROXY_REASONS } from './proxy.ts';
 import { SHARED_REASONS } from './shared.ts';
+import { TARGET_REASONS } from './targets.ts';
 
-const ALL = { ...SHARED_REASONS, ...PROXY_REASONS, ...KAFKA_REASONS, ...DISCOVER_REASONS };
+const ALL = { ...SHARED_REASONS, ...PROXY_REASONS, ...KAFKA_REASONS, ...DISCOVER_REASONS, ...TARGET_REASONS };
 
 export type ReasonCode = keyof typeof ALL;
 

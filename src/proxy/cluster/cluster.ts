@@ -4,6 +4,7 @@ import type { VirtualClusterConfig } from '../config/model.ts';
 import type { Filter } from '../filter.ts';
 import type { ClusterBudget } from '../net/byte-budget.ts';
 import type { ClusterStats, CutReason } from './stats.ts';
+import type { Tap } from './tap.ts';
 import type { Topology } from './topology.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -12,6 +13,7 @@ export interface Cluster {
   readonly config: VirtualClusterConfig;
   readonly log: Log;
   readonly stats: ClusterStats;
+  readonly tap: Tap;
   readonly topology: Topology;
   /** Names of topics by their ids. An id never gets another name, so what is known stays true. */
   readonly topicNames: BoundedMap<string, string>;

@@ -19,3 +19,13 @@ test('an id belongs to the topic that had it first; what is no topic is not kept
     assert.equal(learnTopic(names, id, name), true);
   assert.deepEqual([...names.keys()], ['one', 'two']);
 });
+
+test('an id that had to make room for others is believed anew; one that is named again and again stays', () => {
+  const names = new BoundedMap<string, string>(2);
+  for (const id of ['old', 'used', 'new']) {
+    learnTopic(names, 'used', 'public');
+    learnTopic(names, id, id === 'used' ? 'public' : 'secret');
+  }
+  assert.equal(learnTopic(names, 'used', 'secret'), false);
+  assert.equal(learnTopic(names, 'old', 'public'), true);
+});

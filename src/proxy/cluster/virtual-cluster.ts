@@ -11,6 +11,8 @@ import type { ProcessBudget } from '../net/byte-budget.ts';
 import { createOutbound } from '../net/target-policy.ts';
 import type { Cluster, ClusterSession } from './cluster.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
+import type { PeerBus } from './peers.ts';
+import type { Tap } from './tap.ts';
 import { createTopology, MAX_BROKERS } from './topology.ts';
 import { createUpstream } from './upstream.ts';
 
@@ -19,8 +21,11 @@ export interface ClusterDeps {
   log: Log;
   metrics: Metrics;
   stats: ProxyStats;
+  tap: Tap;
   /** What all connections of the process hold in memory. */
   memory: ProcessBudget;
+  /** What filters tell the same filter in other workers. */
+  peers: PeerBus;
   /** Asks the other workers where a node of a cluster (by its `targetKey`) is. */
   lookUp(cluster: string, node: number): Promise<Address | undefined>;
   /** Tells the other workers where nodes of a cluster are. */
@@ -52,7 +57,7 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
   const key = targetKey(config);
   const stats = deps.stats.cluster(config.name);
   const topology = createTopology();
-  const filters = await createFilters(config, log, deps.metrics);
+  const filters = await createFilters(config, log, deps);
   const sessions = new Set<ClusterSession>();
   topology.listen({
     learned(nodes) {
@@ -65,6 +70,7 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
     config,
     log,
     stats,
+    tap: deps.tap,
     topology,
     topicNames: new BoundedMap(MAX_TOPIC_NAMES),
     upstream: createUpstream(config.target, topology, stats, (node) => deps.lookUp(key, node)),
@@ -78,19 +84,34 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
 async function createFilters(
   { name: virtualCluster, filters: specs, target }: VirtualClusterConfig,
   log: Log,
-  metrics: Metrics,
+  { metrics, peers: bus }: ClusterDeps,
 ): Promise<Filter[]> {
   const filters: Filter[] = [];
   const outbound = createOutbound(target.policy);
   for (const spec of specs) {
+    const { name } = spec;
+    const peers = bus.open(virtualCluster, name);
     try {
-      filters.push(await createFilter(spec, { virtualCluster, name: spec.name, log, metrics, outbound }));
+      const filter = await createFilter(spec, { virtualCluster, name, log, metrics, outbound, peers });
+      filters.push(closing(filter, () => peers.close()));
     } catch (error) {
+      peers.close();
       await closeFilters(filters, log);
       throw error;
     }
   }
   return filters;
+}
+
+/** The filter, with something else to be done when it is closed. */
+function closing(filter: Filter, also: () => void): Filter {
+  return {
+    connect: (context) => filter.connect(context),
+    close() {
+      also();
+      return filter.close?.();
+    },
+  };
 }
 
 function reporters(stats: ClusterStats, log: Log): Pick<Cluster, 'reportCut' | 'reportUnadvertised'> {

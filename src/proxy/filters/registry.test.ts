@@ -6,6 +6,7 @@ import { provideModules } from '../../../test/support/filter-modules.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createOutbound } from '../net/target-policy.ts';
 import { checkFilter, createFilter } from './registry.ts';
+import { ALONE } from '../../../test/support/alone.ts';
 
 const sourceOf = (code: string) => `data:text/javascript,${encodeURIComponent(code)}`;
 const parsed = 'safeParse: (data) => ({ success: true, data })';
@@ -36,6 +37,7 @@ const setting = {
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),
   outbound: createOutbound(),
+  peers: ALONE,
 };
 const make = (module: string, secretFields?: string[]) =>
   createFilter({ type: `module:${module}`, config: { a: 'canary' }, secretFields }, setting);

@@ -11,6 +11,14 @@ type Load = () => Promise<FilterType<never>>;
 
 const KINDS: { names: readonly string[]; load: Load }[] = [
   {
+    names: ['audit', 'Audit'],
+    load: async () => (await import('./audit/audit.ts')).audit as FilterType<never>,
+  },
+  {
+    names: ['authorization', 'Authorization', 'io.kroxylicious.filter.authorization.Authorization'],
+    load: async () => (await import('./authorization/authorization.ts')).authorization as FilterType<never>,
+  },
+  {
     names: [
       'connection-expiry',
       'ConnectionExpiration',
@@ -20,14 +28,66 @@ const KINDS: { names: readonly string[]; load: Load }[] = [
       (await import('./connection-expiry/connection-expiry.ts')).connectionExpiry as FilterType<never>,
   },
   {
+    names: ['masking', 'Masking'],
+    load: async () => (await import('./masking/masking.ts')).masking as FilterType<never>,
+  },
+  {
+    names: [
+      'multi-tenant',
+      'MultiTenant',
+      'io.kroxylicious.proxy.filter.multitenant.MultiTenant',
+      'io.kroxylicious.filter.multitenant.MultiTenant',
+    ],
+    load: async () => (await import('./multi-tenant/multi-tenant.ts')).multiTenant as FilterType<never>,
+  },
+  {
+    names: [
+      'oauth-bearer-validation',
+      'OauthBearerValidation',
+      'io.kroxylicious.proxy.filter.oauthbearer.OauthBearerValidation',
+      'io.kroxylicious.filter.oauthbearer.OauthBearerValidation',
+    ],
+    load: async () =>
+      (await import('./oauth-bearer-validation/oauth-bearer-validation.ts'))
+        .oauthBearerValidation as FilterType<never>,
+  },
+  {
     names: ['protocol-logger', 'ProtocolLogger', 'io.kroxylicious.filter.protocollogger.ProtocolLogger'],
     load: async () =>
       (await import('./protocol-logger/protocol-logger.ts')).protocolLogger as FilterType<never>,
   },
   {
+    names: ['quota', 'Quota'],
+    load: async () => (await import('./quota/quota.ts')).quota as FilterType<never>,
+  },
+  {
     names: ['record-encryption', 'RecordEncryption', 'io.kroxylicious.filter.encryption.RecordEncryption'],
     load: async () =>
       (await import('./record-encryption/record-encryption.ts')).recordEncryption as FilterType<never>,
+  },
+  {
+    names: [
+      'record-validation',
+      'RecordValidation',
+      'io.kroxylicious.proxy.filter.validation.RecordValidation',
+      'io.kroxylicious.filter.validation.RecordValidation',
+    ],
+    load: async () =>
+      (await import('./record-validation/record-validation.ts')).recordValidation as FilterType<never>,
+  },
+  {
+    names: ['sasl-inspection', 'SaslInspection', 'io.kroxylicious.filter.sasl.inspection.SaslInspection'],
+    load: async () =>
+      (await import('./sasl-inspection/sasl-inspection.ts')).saslInspection as FilterType<never>,
+  },
+  {
+    names: ['sasl-termination', 'SaslTermination', 'io.kroxylicious.filter.sasl.termination.SaslTermination'],
+    load: async () =>
+      (await import('./sasl-termination/sasl-termination.ts')).saslTermination as FilterType<never>,
+  },
+  {
+    names: ['topic-alias', 'TopicAlias'],
+    load: async () => (await import('./topic-alias/topic-alias.ts')).topicAlias as FilterType<never>,
   },
 ];
 

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { pino } from 'pino';
 import { provideModules } from '../../../test/support/filter-modules.ts';
 import { createMetrics } from '../../ops/metrics.ts';
+import { createPeerBus } from '../cluster/peers.ts';
 import { createStats } from '../cluster/stats.ts';
+import { Tap } from '../cluster/tap.ts';
 import { targetKey } from '../config/canonical.ts';
 import type { Address, PortRouting, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
 import { ProcessBudget } from '../net/byte-budget.ts';
@@ -17,10 +19,12 @@ function router(shared: string[] = []) {
     log,
     metrics,
     stats: createStats(metrics),
+    tap: new Tap(),
     memory: new ProcessBudget(),
     lookUp: async () => undefined,
     share: (key: string) => void shared.push(key),
     forget() {},
+    peers: createPeerBus(() => {}),
   };
   return createRouter(deps, Buffer.alloc(48));
 }

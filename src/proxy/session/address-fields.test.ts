@@ -9,6 +9,7 @@ import type { Field, MessageName } from '../../kafka/schema.ts';
 import { SCHEMAS } from '../../kafka/schemas/messages.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createStats } from '../cluster/stats.ts';
+import { Tap } from '../cluster/tap.ts';
 import { createTopology } from '../cluster/topology.ts';
 import { createFilterChain } from './filter-chain.ts';
 import { GATHER } from './frame-stream.ts';
@@ -126,6 +127,7 @@ function* survivors(value: unknown, prefix = ''): Generator<string> {
 function sessionState(): SessionState {
   const cluster = {
     stats: createStats(createMetrics()).cluster('c'),
+    tap: new Tap(),
     topology: createTopology(),
     filters: [],
     reportUnadvertised() {},
@@ -157,6 +159,7 @@ function passedOn({ key: apiKey }: Api, apiVersion: number, frame: Buffer): Buff
     since: 0,
     answer: undefined,
     onResponse: undefined,
+    tapped: undefined,
   });
   const side = new ResponseSide(state);
   const decision = side.decide(frame, 0);

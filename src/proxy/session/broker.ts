@@ -61,6 +61,7 @@ export class Broker {
       since,
       answer: undefined,
       onResponse,
+      tapped: undefined,
     };
     this.#inFlight.push(request);
     this.connection.write(frame);

@@ -3,6 +3,7 @@ import { learnTopic } from '../cluster/topic-names.ts';
 import type { ConnectionContext } from '../filter.ts';
 import type { Broker } from './broker.ts';
 import type { ConnectionInfo } from './connection-info.ts';
+import type { Pause } from './pause.ts';
 
 /** The first version of Metadata that can be asked for topics by their ids alone. */
 const METADATA_BY_ID = 12;
@@ -12,6 +13,7 @@ interface FilteredSession {
   readonly openBroker: Broker | undefined;
   readonly info: ConnectionInfo;
   readonly inResponse: boolean;
+  readonly pause: Pause;
   drain(reason: string): void;
 }
 
@@ -19,6 +21,7 @@ interface FilteredSession {
 export function connectionContext(session: FilteredSession): ConnectionContext {
   const { info } = session;
   const { cluster } = info;
+  let identified: string | undefined;
   const ask: ConnectionContext['ask'] = async (api, apiVersion, body) => {
     if (session.inResponse) throw new Error('the broker can be asked only while a request is handled');
     if (!session.openBroker) throw new Error('the connection is closed');
@@ -28,8 +31,14 @@ export function connectionContext(session: FilteredSession): ConnectionContext {
     virtualCluster: cluster.config.name,
     gateway: info.gateway,
     clientAddress: info.clientAddress,
-    principal: info.principal,
+    get principal() {
+      return identified ?? info.principal;
+    },
+    identify(principal) {
+      identified = principal;
+    },
     log: cluster.log,
+    pauseFor: (ms) => session.pause.extend(ms),
     closeSoon: (reason) => session.drain(reason),
     ask,
     async topicNames(ids) {

@@ -61,6 +61,8 @@ export class Direction {
   #paused: Paused | undefined;
   /** What was read and the stream has not taken yet. */
   #rest: Buffer | undefined;
+  /** When the work on the frame that is held began; 0 if none is. */
+  #heldAt = 0;
   #at = 0;
   #end = 0;
 
@@ -87,6 +89,11 @@ export class Direction {
   /** A whole frame is being worked on, and everything behind it waits. */
   get holding(): boolean {
     return this.#stream.frame !== undefined;
+  }
+
+  /** For how many milliseconds a frame has been worked on. */
+  heldFor(now: number): number {
+    return this.#heldAt === 0 ? 0 : now - this.#heldAt;
   }
 
   /** Between two frames, with nothing held back. */
@@ -174,8 +181,11 @@ export class Direction {
   }
 
   async #hold(frame: Buffer, work: Promise<FrameOutcome>): Promise<void> {
+    this.#heldAt = performance.now();
     try {
-      this.#finish(frame, await work);
+      const outcome = await work;
+      this.#heldAt = 0;
+      this.#finish(frame, outcome);
       this.#paused = 'turn';
       this.#events.onReleased();
     } catch (error) {

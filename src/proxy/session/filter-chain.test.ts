@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import { KINDS, messagesOf } from '../../../test/support/kafka/messages.ts';
 import { apiOf } from '../../kafka/apis.ts';
 import { requestCodec, responseCodec } from '../../kafka/codec.ts';
-import { decodeRequestHeader, decodeResponseHeader, encodeRequest } from '../../kafka/frame.ts';
+import {
+  decodeRequestHeader,
+  decodeResponseHeader,
+  encodeRequest,
+  encodeResponse,
+} from '../../kafka/frame.ts';
 import type { ConnectionFilter } from '../filter.ts';
 import type { FrameOutcome } from './direction.ts';
 import { createFilterChain } from './filter-chain.ts';
@@ -16,7 +23,7 @@ const produce = (acks = -1) =>
   );
 const topicOf = (frame: Buffer) =>
   requestCodec('Produce', apiVersion).decode(frame, decodeRequestHeader(frame, 4).end).topicData[0]?.name;
-const context = { api: 'Produce' as const, apiVersion, correlationId: 9, clientId: 'c' };
+const context = { api: 'Produce' as const, apiVersion, correlationId: 9, clientId: 'c', bytes: 0 };
 
 const rename = (add: string): ConnectionFilter => ({
   onRequest: {
@@ -96,5 +103,47 @@ suite('filter chain', () => {
     const chain = createFilterChain([{ onRequest: { Produce: () => ({ answer: 'RESOURCE_NOT_FOUND' }) } }]);
     const outcome = await chain.request(produce(0));
     assert.ok(typeof outcome === 'object' && 'close' in outcome);
+  });
+
+  test('a chain of filters that change nothing is byte-identical to no chain, for every API and version', async () => {
+    const forward = (body: never) => ({ forward: body });
+    for (const kind of KINDS) {
+      const { api, version, side } = kind;
+      const handlers = { [api.name]: forward };
+      const pass = { [api.name]: () => undefined };
+      const chain = createFilterChain([
+        { onRequest: handlers, onResponse: handlers },
+        { onRequest: pass, onResponse: pass },
+        { onRequest: handlers, onResponse: handlers },
+      ]);
+      const header = { apiKey: api.key, apiVersion: version, correlationId: 9, clientId: 'c', bytes: 0 };
+      const same = fc.asyncProperty(messagesOf(kind, { unknownTags: true }), async (message) => {
+        if (side === 'request') {
+          const frame = encodeRequest(header, message);
+          const outcome = await chain.request(Buffer.from(frame));
+          assert.ok(typeof outcome === 'object' && 'forward' in outcome);
+          assert.ok(outcome.forward.equals(frame), kind.codec.what);
+        } else {
+          const frame = encodeResponse(api.key, version, header, message);
+          const body = kind.codec.decode(frame, decodeResponseHeader(api.key, version, frame, 4).end);
+          const about = { ...header, api: api.name, bytes: frame.length };
+          const passed = await chain.response(body, about);
+          assert.ok('body' in passed && passed.touched);
+          const again = encodeResponse(api.key, version, header, passed.body);
+          assert.ok(again.equals(frame), kind.codec.what);
+        }
+      });
+      await fc.assert(same, { numRuns: 3 });
+    }
+  });
+
+  test('APIs that nobody knows are refused where a filter says so', () => {
+    const unknown = 30_000;
+    assert.equal(createFilterChain([{}]).newestVersion(unknown), Infinity);
+    const strict = createFilterChain([{}, { onlyKnownApis: true, newestVersions: { Fetch: -1 } }]);
+    assert.deepEqual(
+      [unknown, apiOf('Fetch').key, apiOf('Produce').key].map((key) => strict.newestVersion(key)),
+      [-1, -1, Infinity],
+    );
   });
 });

@@ -23,6 +23,8 @@ export interface FilterChain {
   wantsResponse(apiKey: number): boolean;
   /** The newest version of an API that all filters can deal with. */
   newestVersion(apiKey: number): number;
+  /** Whether the client has to log in before it may send anything else. */
+  isStranger(): boolean;
   request(frame: Buffer): Promise<FrameOutcome>;
   /** Passes a decoded response through the filters, the last first. */
   response(body: Responses[ApiName], context: MessageContext): Promise<Passed>;
@@ -65,10 +67,13 @@ export function createFilterChain(filters: readonly ConnectionFilter[]): FilterC
   const requests = wanted(filters.map(({ onRequest }) => onRequest));
   const responses = wanted(filters.map(({ onResponse }) => onResponse));
   const newest = newestVersions(filters);
+  const doorkeepers = filters.filter(({ isStranger }) => isStranger !== undefined);
+  const onlyKnown = filters.some(({ onlyKnownApis }) => onlyKnownApis);
   return {
     wantsRequest: (apiKey) => requests[apiKey] === true,
     wantsResponse: (apiKey) => responses[apiKey] === true,
-    newestVersion: (apiKey) => newest[apiKey] ?? Infinity,
+    newestVersion: (apiKey) => newest[apiKey] ?? (onlyKnown && !apiOf(apiKey) ? -1 : Infinity),
+    isStranger: () => doorkeepers.some((filter) => filter.isStranger!()),
     request: (frame) => filterRequest(filters, frame),
     response: (body, context) => filterResponse(filters, body, context),
     close() {
@@ -83,7 +88,7 @@ async function filterRequest(filters: readonly ConnectionFilter[], frame: Buffer
   const api = apiOf(apiKey)!.name;
   let body = requestCodec(apiKey, apiVersion).decode(frame, end);
   let touched = false;
-  const context: MessageContext = { api, ...header };
+  const context: MessageContext = { api, ...header, bytes: frame.length };
   for (const [i, filter] of filters.entries()) {
     const verdict = await (filter.onRequest?.[api] as RequestHandler | undefined)?.(body, context);
     if (verdict === undefined) continue;
@@ -128,7 +133,8 @@ async function answerFrom(
 ): Promise<FrameOutcome> {
   if (before.length === 0) return { answer: encodeResponse(apiKey, apiVersion, { correlationId }, draft) };
   const codec = responseCodec(apiKey, apiVersion);
-  const passed = await filterResponse(before, codec.decode(codec.encode(draft)), context);
+  const encoded = codec.encode(draft);
+  const passed = await filterResponse(before, codec.decode(encoded), { ...context, bytes: encoded.length });
   if ('close' in passed) return passed;
   return { answer: encodeResponse(apiKey, apiVersion, { correlationId }, passed.body) };
 }

@@ -61,6 +61,11 @@ export class FlowControl implements DirectionEvents {
     return draining ? this.requests.atBoundary : this.requests.empty;
   }
 
+  /** For how many milliseconds filters have been at work on a frame. */
+  heldFor(now: number): number {
+    return Math.max(this.requests.heldFor(now), this.responses.heldFor(now));
+  }
+
   /** Whatever was in the way may be gone: lets both directions try again. */
   resume(): void {
     if (this.#closed) return;
@@ -84,7 +89,8 @@ export class FlowControl implements DirectionEvents {
     if (this.#closed) return;
     const { inFlight, client } = this.#state;
     if (inFlight.length === 0 && this.responses.atBoundary) return client.write(answer);
-    inFlight.push({ correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer, onResponse: undefined });
+    const ours = { correlationId: 0, apiKey: 0, apiVersion: 0, since: 0, answer };
+    inFlight.push({ ...ours, onResponse: undefined, tapped: undefined });
     this.responses.stopAtBoundaries(true);
   }
 

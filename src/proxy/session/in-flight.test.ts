@@ -10,6 +10,7 @@ const request = (correlationId: number, answer?: Buffer) => ({
   since: 0,
   answer,
   onResponse: undefined,
+  tapped: undefined,
 });
 
 test('it is a queue, however full it gets', () => {

@@ -1,3 +1,5 @@
+import type { TapEntry } from '../cluster/tap.ts';
+
 /** A request on its way: Kafka responds in the order of requests, so these are a queue. */
 export interface InFlightRequest {
   correlationId: number;
@@ -9,6 +11,8 @@ export interface InFlightRequest {
   answer: Buffer | undefined;
   /** Gets the response, where it was not the client that asked; undefined if none will come. */
   onResponse: ((frame: Buffer | undefined) => void) | undefined;
+  /** How it is shown, if somebody looks on. */
+  tapped: TapEntry | undefined;
 }
 
 /** The requests of one connection that are not answered yet, oldest first. */
@@ -45,9 +49,13 @@ export class InFlightQueue {
     return request;
   }
 
-  /** No more responses will come. */
-  abandon(): void {
-    while (this.length > 0) this.shift()!.onResponse?.(undefined);
+  /** No more responses will come; `lost` gets each request that waits for one. */
+  abandon(lost: (request: InFlightRequest) => void): void {
+    while (this.length > 0) {
+      const request = this.shift()!;
+      request.onResponse?.(undefined);
+      lost(request);
+    }
   }
 
   #grow(): void {

@@ -2,6 +2,7 @@ import { apiOf } from '../../kafka/apis.ts';
 import { responseCodec } from '../../kafka/codec.ts';
 import { ERRORS } from '../../kafka/errors.ts';
 import { encodeResponse } from '../../kafka/frame.ts';
+import type { TapEntry } from '../cluster/tap.ts';
 import type { MemoryAccount } from '../net/byte-budget.ts';
 import { HIGH_WATER } from './direction.ts';
 import type { FrameOutcome, Side } from './direction.ts';
@@ -18,6 +19,7 @@ import {
 } from './request-head.ts';
 import { isServed } from './served-apis.ts';
 import type { SessionState } from './session-state.ts';
+import { tappedRequest } from './tapped.ts';
 
 /** A client with so many unanswered requests has to wait. */
 const MAX_IN_FLIGHT = 4096;
@@ -34,6 +36,8 @@ export class RequestSide implements Side {
   readonly #state: SessionState;
   readonly #confirm: () => void;
   #confirming = false;
+  /** Of the request that filters work on. */
+  #tapped: TapEntry | undefined;
 
   /** `confirm` makes the broker answer something, after which the stream is fed again. */
   constructor(state: SessionState, confirm: () => void) {
@@ -44,8 +48,8 @@ export class RequestSide implements Side {
   }
 
   mayBegin(): boolean {
-    const { draining, inFlight, client } = this.#state;
-    if (draining || inFlight.length >= MAX_IN_FLIGHT) return false;
+    const { draining, pause, inFlight, client } = this.#state;
+    if (draining || pause.on || inFlight.length >= MAX_IN_FLIGHT) return false;
     return client.backlog + inFlight.answerBytes <= HIGH_WATER;
   }
 
@@ -59,6 +63,7 @@ export class RequestSide implements Side {
       apiVersion <= state.chain.newestVersion(apiKey);
     if (!served && apiKey !== API.apiVersions)
       throw new BadTraffic(`request of an API that is not served: ${describeApi(apiKey, apiVersion)}`);
+    if (!isLogin(apiKey) && state.chain.isStranger()) throw new BadTraffic('a request before a login');
     const wanted = state.chain.wantsRequest(apiKey);
     const acks = apiKey === API.produce && !wanted ? peekAcks(bytes, at, end, apiVersion) : 1;
     if (!state.accepted || state.guessed) {
@@ -70,7 +75,8 @@ export class RequestSide implements Side {
     if (wanted || localAnswer(apiKey, apiVersion, 0)) return GATHER;
     if (apiKey !== API.produce && length > LARGE_REQUEST && state.accepted) return GATHER;
     if (acks === undefined) return MORE;
-    this.#sent(apiKey, apiVersion, bytes.readInt32BE(at + 8), acks !== 0);
+    const tapped = state.info.cluster.tap.on ? this.#tap(bytes, at, end) : undefined;
+    this.#sent(apiKey, apiVersion, bytes.readInt32BE(at + 8), acks !== 0, tapped);
     return PASS;
   }
 
@@ -86,12 +92,34 @@ export class RequestSide implements Side {
   }
 
   /** Counts a request that goes to the broker, and remembers it if it will be answered. */
-  #sent(apiKey: number, apiVersion: number, correlationId: number, answered: boolean): void {
+  #sent(
+    apiKey: number,
+    apiVersion: number,
+    correlationId: number,
+    answered: boolean,
+    tapped: TapEntry | undefined,
+  ): void {
     const { info, inFlight } = this.#state;
     info.cluster.stats.api(apiKey).requests.value += 1;
-    if (!answered) return;
+    if (!answered) {
+      if (tapped) info.cluster.tap.show(tapped);
+      return;
+    }
     const since = performance.now();
-    inFlight.push({ correlationId, apiKey, apiVersion, since, answer: undefined, onResponse: undefined });
+    inFlight.push({
+      correlationId,
+      apiKey,
+      apiVersion,
+      since,
+      answer: undefined,
+      onResponse: undefined,
+      tapped,
+    });
+  }
+
+  #tap(bytes: Buffer, at: number, end: number): TapEntry | undefined {
+    const { info } = this.#state;
+    return info.cluster.tap.admits() ? tappedRequest(info, bytes, at, end) : undefined;
   }
 
   take(frame: Buffer): FrameOutcome | Promise<FrameOutcome> {
@@ -99,7 +127,26 @@ export class RequestSide implements Side {
     const apiKey = frame.readInt16BE(4);
     const answer = localAnswer(apiKey, frame.readInt16BE(6), frame.readInt32BE(8));
     if (answer) return { answer };
-    return chain.wantsRequest(apiKey) ? chain.request(frame) : 'pass';
+    if (!chain.wantsRequest(apiKey)) return 'pass';
+    return this.#state.info.cluster.tap.on ? this.#tapFiltered(frame) : chain.request(frame);
+  }
+
+  /** One that is forwarded is shown with its response, in the form in which it came. */
+  async #tapFiltered(frame: Buffer): Promise<FrameOutcome> {
+    const { chain, info } = this.#state;
+    const tapped = this.#tap(frame, 0, frame.length);
+    const since = performance.now();
+    const outcome = await chain.request(frame);
+    this.#tapped = tapped;
+    if (!tapped || typeof outcome !== 'object' || 'forward' in outcome) return outcome;
+    this.#tapped = undefined;
+    const latencyMs = performance.now() - since;
+    const ended =
+      'answer' in outcome
+        ? { verdict: 'answered' as const, responseBytes: outcome.answer.length }
+        : { verdict: 'closed' as const, reason: outcome.close };
+    info.cluster.tap.show({ ...tapped, latencyMs, ...ended });
+    return outcome;
   }
 
   /** Together with its writing: what is in flight is in the order of the wire. */
@@ -107,7 +154,10 @@ export class RequestSide implements Side {
     const apiKey = frame.readInt16BE(4);
     const apiVersion = frame.readInt16BE(6);
     const acks = apiKey === API.produce ? peekAcks(frame, 0, frame.length, apiVersion) : 1;
-    this.#sent(apiKey, apiVersion, frame.readInt32BE(8), acks !== 0);
+    const { tap } = this.#state.info.cluster;
+    const tapped = this.#tapped ?? (tap.on ? this.#tap(frame, 0, frame.length) : undefined);
+    this.#tapped = undefined;
+    this.#sent(apiKey, apiVersion, frame.readInt32BE(8), acks !== 0, tapped);
   }
 
   badLength(length: number, bytes: Buffer, at: number): string {

@@ -11,6 +11,7 @@ import { BoundedMap } from '../../ops/bounded-map.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { createStats } from '../cluster/stats.ts';
+import { Tap } from '../cluster/tap.ts';
 import { createTopology } from '../cluster/topology.ts';
 import { ProcessBudget } from '../net/byte-budget.ts';
 import { Connection } from '../net/connection.ts';
@@ -119,6 +120,7 @@ function start(client: Connection, upstream: Connection): void {
     config: { name: 'c', drainTimeoutMs: 1000 },
     log: pino({ level: 'silent' }),
     stats: createStats(createMetrics()).cluster('c'),
+    tap: new Tap(),
     topology: createTopology(),
     topicNames: new BoundedMap(10),
     upstream: {

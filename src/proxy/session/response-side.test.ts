@@ -6,6 +6,7 @@ import { encodeResponse } from '../../kafka/frame.ts';
 import { BoundedMap } from '../../ops/bounded-map.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import { createStats } from '../cluster/stats.ts';
+import { Tap } from '../cluster/tap.ts';
 import { createTopology } from '../cluster/topology.ts';
 import type { ConnectionFilter } from '../filter.ts';
 import { createFilterChain } from './filter-chain.ts';
@@ -19,6 +20,7 @@ import type { SessionState } from './session-state.ts';
 function sides(filter: ConnectionFilter) {
   const cluster = {
     stats: createStats(createMetrics()).cluster('c'),
+    tap: new Tap(),
     topology: createTopology(),
     topicNames: new BoundedMap<string, string>(10),
     filters: [filter],
@@ -34,8 +36,8 @@ function sides(filter: ConnectionFilter) {
   } as unknown as SessionState;
   const answer = (api: 'Metadata' | 'ApiVersions', apiVersion: number, body: object) => {
     const apiKey = apiOf(api).key;
-    const of = { correlationId: 7, apiKey, apiVersion, since: 0, answer: undefined, onResponse: undefined };
-    state.inFlight.push(of);
+    const of = { correlationId: 7, apiKey, apiVersion, since: 0, answer: undefined };
+    state.inFlight.push({ ...of, onResponse: undefined, tapped: undefined });
     const frame = encodeResponse(apiKey, apiVersion, { correlationId: 7 }, body);
     const side = new ResponseSide(state);
     side.decide(frame, 0);

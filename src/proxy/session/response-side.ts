@@ -64,7 +64,10 @@ export class ResponseSide implements Side {
     // Brokers answer nothing else before a login; where they want none, the first answer shows that.
     if (!state.accepted && !isLogin(apiKey)) state.accepted = true;
     if (request.onResponse) return GATHER;
-    info.cluster.stats.api(apiKey).latency.observe((performance.now() - request.since) / 1000);
+    const latencyMs = performance.now() - request.since;
+    info.cluster.stats.api(apiKey).latency.observe(latencyMs / 1000);
+    if (request.tapped)
+      info.cluster.tap.show({ ...request.tapped, latencyMs, responseBytes: bytes.readInt32BE(at) + 4 });
     if (DECODED[apiKey] || chain.wantsResponse(apiKey)) return GATHER;
     const program = scanProgram(apiKey, apiVersion);
     return program.length > 0 ? this.#scanner.begin(program) : PASS;
@@ -97,7 +100,13 @@ export class ResponseSide implements Side {
     header: ResponseHeader,
   ): Promise<FrameOutcome> {
     const { correlationId } = header;
-    const context = { api: apiOf(apiKey)!.name, apiVersion, correlationId, clientId: null };
+    const context = {
+      api: apiOf(apiKey)!.name,
+      apiVersion,
+      correlationId,
+      clientId: null,
+      bytes: frame.length,
+    };
     const passed = await this.#state.chain.response(body, context);
     if ('close' in passed) return passed;
     return changed || passed.touched ? encoded(frame, passed.body, apiKey, apiVersion, header) : 'pass';
@@ -113,9 +122,10 @@ export class ResponseSide implements Side {
       restrictVersions(body as Responses['ApiVersions'], isDecoded, rules.unknownApis, newest);
       return true;
     }
-    if (api === 'Metadata' && cluster.filters.length > 0) {
+    const isFiltered = cluster.filters.length > 0;
+    if (api === 'Metadata' && (isFiltered || cluster.tap.on)) {
       for (const { topicId, name } of (body as Responses['Metadata']).topics)
-        if (!learnTopic(cluster.topicNames, topicId, name))
+        if (!learnTopic(cluster.topicNames, topicId, name) && isFiltered)
           throw new BadTraffic(`the broker gives the id ${topicId} to two topics, one of them ${name}`);
     }
     const seen = rewriteAddresses(api, body, addressing);

@@ -3,6 +3,7 @@ import type { MemoryAccount } from '../net/byte-budget.ts';
 import type { ConnectionInfo, SessionRules } from './connection-info.ts';
 import type { FilterChain } from './filter-chain.ts';
 import type { InFlightQueue } from './in-flight.ts';
+import type { Pause } from './pause.ts';
 
 /** What the two sides of a session share. */
 export interface SessionState {
@@ -17,6 +18,8 @@ export interface SessionState {
   accepted: boolean;
   /** Connected to any broker, in place of one whose address nobody knows yet. */
   guessed: boolean;
+  /** While it is on, no further request is taken. */
+  readonly pause: Pause;
   /** Takes no further requests. */
   draining: boolean;
 }

@@ -1,115 +1,12 @@
 import assert from 'node:assert/strict';
-import { duplexPair } from 'node:stream';
-import type { Duplex } from 'node:stream';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Socket } from 'node:net';
-import { pino } from 'pino';
+import { open, readAll, request, serve, unanswered } from '../../../test/support/session.ts';
 import { apiOf } from '../../kafka/apis.ts';
-import type { ApiName } from '../../kafka/apis.ts';
-import type { Draft } from '../../kafka/codec.ts';
-import { encodeRequest, encodeResponse } from '../../kafka/frame.ts';
-import type { Requests } from '../../kafka/schemas/types.ts';
-import { BoundedMap } from '../../ops/bounded-map.ts';
-import { createMetrics } from '../../ops/metrics.ts';
+import { encodeResponse } from '../../kafka/frame.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import { createStats } from '../cluster/stats.ts';
-import { createTopology } from '../cluster/topology.ts';
-import type { ConnectionContext, ConnectionFilter } from '../filter.ts';
-import { ProcessBudget } from '../net/byte-budget.ts';
-import { Connection } from '../net/connection.ts';
-import type { ConnectionInfo } from './connection-info.ts';
-import { Session } from './session.ts';
-
-/**
- * A session between two pairs of streams in place of sockets: what a test writes and reads are the far ends. Unless it
- * is of a stranger, the broker has accepted it already.
- */
-function open(connect?: (context: ConnectionContext) => ConnectionFilter, stranger = false) {
-  const [client, clientFar] = pair();
-  const [upstream, brokerFar] = pair();
-  const cuts: string[] = [];
-  const topology = createTopology();
-  const cluster: Cluster = {
-    config: {
-      name: 'c',
-      target: { bootstrapServers: [], selection: 'round-robin', tls: undefined },
-      gateways: [],
-      filters: [],
-      drainTimeoutMs: 10_000,
-    },
-    log: pino({ level: 'silent' }),
-    stats: createStats(createMetrics()).cluster('c'),
-    topology,
-    topicNames: new BoundedMap(10),
-    upstream: {
-      open: async () => ({ connection: upstream, address: { host: 'b', port: 1 }, guessed: false }),
-    },
-    filters: connect ? [{ connect }] : [],
-    memory: { process: new ProcessBudget(), used: { value: 0 }, waits: { value: 0 } },
-    sessions: new Set(),
-    reportCut: (reason) => void cuts.push(reason),
-    reportUnadvertised() {},
-  };
-  const info: ConnectionInfo = {
-    cluster,
-    gateway: 'g',
-    addressing: { bootstrap: { host: 'h', port: 1 }, advertise: () => undefined },
-    node: undefined,
-    clientAddress: '192.0.2.1',
-    principal: undefined,
-  };
-  const limits = {
-    maxConnections: 0,
-    maxConnectionsPerAddress: 0,
-    maxConnectionsPerVirtualCluster: 0,
-    maxBufferedBytes: 1e9,
-    maxBufferedBytesPerVirtualCluster: 1e9,
-    maxBufferedBytesPerConnection: 1e9,
-    maxFrameBytes: 1_000_000,
-    connectTimeoutMs: 0,
-    handshakeTimeoutMs: 0,
-    idleTimeoutMs: 0,
-    unauthenticatedIdleTimeoutMs: 60_000,
-  };
-  const session = new Session(info, { limits, unknownApis: 'pass' }, client);
-  session.accepted = !stranger;
-  session.start(Buffer.alloc(0));
-  return { session, cluster, cuts, client: clientFar, broker: brokerFar };
-}
-
-function pair(): [Connection, Duplex] {
-  const [near, far] = duplexPair();
-  const connection = new Connection();
-  connection.attach(Object.assign(near, { setKeepAlive() {} }) as unknown as Socket);
-  far.on('error', () => {});
-  return [connection, far];
-}
-
-function request<Name extends ApiName>(api: Name, apiVersion: number, body: Draft<Requests[Name]>): Buffer {
-  const header = { apiKey: apiOf(api).key, apiVersion, correlationId: 7, clientId: 'test' };
-  return encodeRequest(header, body);
-}
-
-const unanswered = request('Produce', 9, { acks: 0, timeoutMs: 1, topicData: [] });
-
-/** Answers everything, as a broker that wants no login, but for what wants no answer. */
-function serve(broker: Duplex): void {
-  broker.on('data', (bytes: Buffer) => {
-    for (let at = 0; at + 12 <= bytes.length; at += bytes.readInt32BE(at) + 4) {
-      const [apiKey, apiVersion] = [bytes.readInt16BE(at + 4), bytes.readInt16BE(at + 6)];
-      if (apiKey === apiOf('Produce').key) continue;
-      broker.write(encodeResponse(apiKey, apiVersion, { correlationId: bytes.readInt32BE(at + 8) }, {}));
-    }
-  });
-}
-
-async function readAll(stream: Duplex): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await new Promise((resolve) => void stream.once('close', resolve).once('end', resolve));
-  return Buffer.concat(chunks);
-}
+import type { TapEntry } from '../cluster/tap.ts';
+import type { RequestVerdict } from '../filter.ts';
 
 test('what a client sends last, wanting no answer, reaches the broker although the client is gone', async () => {
   const { session, client, broker } = open();
@@ -320,4 +217,79 @@ test('what a filter works on is left alone when the broker is lost meanwhile', a
   while (reads.mock.callCount() === 0) await turn();
   client.end();
   while (!session.client.closed) await turn();
+});
+
+/** Looks on, and gives what is shown. */
+function lookOn({ tap }: Cluster): TapEntry[] {
+  const shown: TapEntry[] = [];
+  mock.method(tap, 'show', (entry: TapEntry) => void shown.push(entry));
+  tap.set(true);
+  return shown;
+}
+
+const brief = ({ api, topic, verdict, reason, clientId }: TapEntry) => ({
+  api,
+  topic,
+  verdict,
+  reason,
+  clientId,
+});
+
+test('whoever looks on is shown requests with what became of them, and what wants no answer at once', async () => {
+  const { cluster, client, broker } = open();
+  const shown = lookOn(cluster);
+  serve(broker);
+  client.resume();
+  const produce = { acks: 0, timeoutMs: 1, topicData: [{ name: 'orders', partitionData: [] }] };
+  client.write(Buffer.concat([request('Produce', 9, produce), request('Heartbeat', 4, {})]));
+  while (shown.length < 2) await turn();
+  const about = { reason: undefined, clientId: 'test', verdict: 'forwarded' };
+  assert.deepEqual(shown.map(brief), [
+    { ...about, api: 'Produce', topic: 'orders' },
+    { ...about, api: 'Heartbeat', topic: undefined },
+  ]);
+  assert.equal(shown[0]!.latencyMs, undefined);
+  assert.ok(shown[1]!.latencyMs! >= 0 && shown[1]!.responseBytes > 8 && shown[1]!.requestBytes > 12);
+  client.destroy();
+});
+
+test('what a filter answers or closes is shown as that, and what it lets through once', async () => {
+  const refusal = { answer: 'TOPIC_AUTHORIZATION_FAILED' } as const;
+  const verdicts: RequestVerdict<'Metadata'>[] = [undefined, undefined, refusal, { close: 'no' }];
+  const { cluster, client, broker } = open(() => ({ onRequest: { Metadata: async () => verdicts.shift() } }));
+  const shown = lookOn(cluster);
+  serve(broker);
+  client.resume();
+  const metadata = request('Metadata', 1, { topics: [{ name: 'orders' }] });
+  for (let sent = 1; sent <= 4; sent++) {
+    client.write(metadata);
+    while (shown.length < sent) await turn();
+  }
+  assert.deepEqual(
+    shown.filter(({ api }) => api !== undefined).map(({ verdict, reason }) => [verdict, reason]),
+    [
+      ['forwarded', undefined],
+      ['forwarded', undefined],
+      ['answered', undefined],
+      ['closed', 'no'],
+    ],
+  );
+  assert.ok(shown.every(({ api, topic }) => api === undefined || topic === 'orders'));
+});
+
+test('requests that are under way when the connection is cut are shown as closed, and so is the connection', async () => {
+  const { session, cluster, client, broker } = open();
+  const shown = lookOn(cluster);
+  client.resume();
+  client.on('error', () => {});
+  client.write(request('Heartbeat', 4, {}));
+  await new Promise((resolve) => broker.once('data', resolve));
+  session.cut('idle', 'a test');
+  assert.deepEqual(
+    shown.map(({ api, verdict, reason }) => [api, verdict, reason]),
+    [
+      [undefined, 'closed', 'idle'],
+      ['Heartbeat', 'closed', 'idle'],
+    ],
+  );
 });

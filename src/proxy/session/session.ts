@@ -13,9 +13,11 @@ import type { FilterChain } from './filter-chain.ts';
 import { FlowControl } from './flow-control.ts';
 import type { SessionControl } from './flow-control.ts';
 import { InFlightQueue } from './in-flight.ts';
+import { Pause } from './pause.ts';
 import { checkStart, REQUEST_HEAD } from './request-head.ts';
 import type { SessionState } from './session-state.ts';
-import { LAST_RESPONSES_MS, LINGER_MS, Timeouts } from './timeouts.ts';
+import { tappedConnection } from './tapped.ts';
+import { FILTER_MS, LAST_RESPONSES_MS, LINGER_MS, Timeouts } from './timeouts.ts';
 
 /**
  * One client connection and the broker connection behind it.
@@ -37,6 +39,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   readonly inFlight = new InFlightQueue();
   readonly chain: FilterChain;
   readonly account: MemoryAccount;
+  readonly pause = new Pause(() => this.#resume());
   guessed = false;
   accepted = false;
   draining = false;
@@ -247,7 +250,9 @@ export class Session implements SessionState, SessionControl, ClusterSession {
     this.#phase = 'ending';
     const { clientAddress: client, node } = this.info;
     this.#cluster.reportCut(reason, { client, node, why });
-    this.#closeUpstream();
+    const { tap } = this.#cluster;
+    if (tap.on && tap.admits()) tap.show({ ...tappedConnection(this.info), verdict: 'closed', reason });
+    this.#closeUpstream(reason);
     this.client.destroy();
   }
 
@@ -255,10 +260,12 @@ export class Session implements SessionState, SessionControl, ClusterSession {
     this.client.destroy();
   }
 
-  #closeUpstream(): void {
+  #closeUpstream(reason?: CutReason): void {
     this.#flow?.close();
     this.upstream?.destroy();
-    this.inFlight.abandon();
+    this.inFlight.abandon(({ tapped }) => {
+      if (tapped) this.#cluster.tap.show({ ...tapped, verdict: 'closed', reason });
+    });
   }
 
   #clientEnd(): void {
@@ -278,6 +285,7 @@ export class Session implements SessionState, SessionControl, ClusterSession {
   #clientClosed(): void {
     this.#phase = 'closed';
     this.account.close();
+    this.pause.close();
     this.#closeUpstream();
     this.#cluster.sessions.delete(this);
     this.#cluster.stats.active.value -= 1;
@@ -294,6 +302,8 @@ export class Session implements SessionState, SessionControl, ClusterSession {
       else this.cut('drain_timeout', 'requests were still in flight when the time to drain was over');
     }
     if (this.account.isOverdue(now)) this.cut('memory', 'no room in time, maxBufferedBytes is reached');
+    if ((this.#flow?.heldFor(now) ?? 0) > FILTER_MS)
+      this.cut('filter', `a filter has not answered for ${FILTER_MS} ms`);
     const limit = this.#timeouts.exceededIdleLimit(now, this.accepted);
     if (limit !== undefined) this.cut('idle', `nothing was sent for ${limit} ms`);
   }

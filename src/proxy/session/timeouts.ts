@@ -5,6 +5,9 @@ export const LINGER_MS = 10_000;
 /** How long a client that has closed its side gets responses: it may be gone altogether, and the broker may hang. */
 export const LAST_RESPONSES_MS = 60_000;
 
+/** How long filters may work on a frame: longer than a key service with all its retries, and than clients wait. */
+export const FILTER_MS = 120_000;
+
 /** The time limits of one session. A sweep over all sessions checks them, because a timer for each would cost more. */
 export class Timeouts {
   readonly #limits: Limits;

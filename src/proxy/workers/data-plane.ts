@@ -3,8 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLogThrottle } from '../../ops/log-throttle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import { createPeerBus } from '../cluster/peers.ts';
 import { createStats, sharedFamilies } from '../cluster/stats.ts';
 import type { ProxyStats } from '../cluster/stats.ts';
+import { Tap } from '../cluster/tap.ts';
+import type { TapBatch } from '../cluster/tap.ts';
 import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { portBindings } from '../config/ports.ts';
@@ -33,8 +36,12 @@ export interface DataPlane {
   /** Takes in where brokers are, as another worker has learned. */
   learn(cluster: string, nodes: [number, Address][]): void;
   counts(): Counts;
+  /** Takes in what a filter told the same filter here. */
+  hear(channel: string, message: unknown): void;
   /** Takes in how many connections the other workers have. */
   setOthers(others: Counts): void;
+  /** Whether requests are shown, by `onTapped`. */
+  tap(on: boolean): void;
   /** Seals TLS sessions by other keys from now on. */
   setTicketKeys(keys: Buffer): void;
   /** Stops listening, lets requests in flight finish, and resolves when all connections are closed. */
@@ -54,6 +61,9 @@ export interface DataPlaneOptions {
   share?: ClusterDeps['share'];
   /** Tells them that a broker is not where it was. */
   forget?: ClusterDeps['forget'];
+  /** Tells filters in the other workers something. */
+  tell?: (channel: string, message: unknown) => void;
+  onTapped?: (batch: TapBatch) => void;
 }
 
 const SWEEP_INTERVAL_MS = 500;
@@ -63,14 +73,17 @@ const DRAIN_POLL_INTERVAL_MS = 50;
 export function createDataPlane(options: DataPlaneOptions): DataPlane {
   const { log, metrics, shared, ticketKeys } = options;
   const stats = createStats(metrics);
+  const tap = new Tap(options.onTapped);
   const deps = {
     log,
     stats,
+    tap,
     memory: new ProcessBudget(),
     metrics: sharedFamilies(metrics),
     lookUp: options.lookUp ?? (async () => undefined),
     share: options.share ?? (() => {}),
     forget: options.forget ?? (() => {}),
+    peers: createPeerBus(options.tell ?? (() => {})),
   };
   const router = createRouter(deps, ticketKeys);
   const openFiles = maxOpenFiles();
@@ -114,17 +127,20 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
     apply: (next) => (changing = changing.catch(() => {}).then(() => change(next))),
     problems: () => [...startProblems, ...bindProblems(listeners, bindings)],
     learn: (cluster, nodes) => router.learn(cluster, nodes),
+    hear: (channel, message) => deps.peers.hear(channel, message),
     counts() {
       const { total, addresses } = limit.counts();
       return { total, addresses: [...addresses] };
     },
     setOthers: ({ total, addresses }) => limit.setOthers(total, new Map(addresses)),
+    tap: (on) => tap.set(on),
     setTicketKeys: (keys) => router.setTicketKeys(keys),
     async drain(timeoutMs) {
       stopped = true;
       listeners.close();
       await drainSessions(router, timeoutMs);
       stopSweeping();
+      tap.set(false);
       await router.close();
     },
   };

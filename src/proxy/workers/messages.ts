@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../ops/metrics.ts';
+import type { TapBatch } from '../cluster/tap.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 
@@ -8,7 +9,9 @@ export type ToWorker =
   | { type: 'nodes'; cluster: string; nodes: [number, Address][] }
   | { type: 'found'; id: number; address: Address | undefined }
   | { type: 'others'; counts: Counts }
+  | { type: 'told'; channel: string; message: unknown }
   | { type: 'ticketKeys'; keys: string }
+  | { type: 'tap'; on: boolean }
   | { type: 'report'; id: number }
   | { type: 'drain'; timeoutMs: number };
 
@@ -21,6 +24,9 @@ export type FromWorker =
   | { type: 'forgot'; cluster: string; node: number; address: Address }
   | { type: 'where'; id: number; cluster: string; node: number }
   | { type: 'counts'; counts: Counts }
+  /** A filter tells the same filter in the other workers something. */
+  | { type: 'tell'; channel: string; message: unknown }
+  | { type: 'tapped'; batch: TapBatch }
   | { type: 'report'; id: number; snapshot: Snapshot; problems: Problem[] };
 
 /** How a worker is set up: in its environment, as one JSON text. */

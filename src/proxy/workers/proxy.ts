@@ -1,7 +1,8 @@
 import type { Log } from '../../ops/log.ts';
 import { metricsText } from '../../ops/metrics.ts';
-import type { Metrics } from '../../ops/metrics.ts';
+import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import { createTargetWatch } from '../cluster/target-watch.ts';
+import type { TapBatch } from '../cluster/tap.ts';
 import { addressText } from '../cluster/topology.ts';
 import type { CertificateFact } from '../config/check.ts';
 import { targetKey } from '../config/canonical.ts';
@@ -54,6 +55,12 @@ export interface Proxy {
   /** Why it must be started anew; undefined if it can help itself. */
   notLive(): string | undefined;
   metricsText(): Promise<string>;
+  /** What its processes have counted. */
+  snapshots(): Promise<Snapshot[]>;
+  /** The certificates in use. */
+  certificates(): readonly CertificateFact[];
+  /** Shows requests, some of them if there are many, until the result is called. */
+  tap(onTapped: (batch: TapBatch) => void): () => void;
   pids(): number[];
   close(timeoutMs: number): Promise<void>;
 }
@@ -68,7 +75,10 @@ export interface ProxyOptions {
 }
 
 export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
-  const pool = workers > 1 ? createWorkerPool(workers, log, metrics) : createLocalPool(log, metrics);
+  const onlookers = new Set<(batch: TapBatch) => void>();
+  const onTapped = (batch: TapBatch) => onlookers.forEach((show) => show(batch));
+  const pool =
+    workers > 1 ? createWorkerPool(workers, log, metrics, onTapped) : createLocalPool(log, metrics, onTapped);
   const targets = createTargetWatch(log, (cluster, nodes) => pool.learn(cluster, nodes));
   const gauges = createGauges(metrics);
   let current: (GoodConfig & { loadedAt: Date }) | undefined;
@@ -85,6 +95,7 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
   const nodesOf = ({ name, target }: KnownCluster) =>
     targets.nodes(name) ?? (target ? pool.nodes(targetKey({ name, target })) : []);
   const allProblems = () => [...(current?.rejected ?? []), ...problems];
+  const snapshots = async () => [await metrics.snapshot(), ...(await pool.report()).snapshots];
   metrics.beforeReport(() => {
     for (const [cluster, why] of targets.results()) gauges.reachable(cluster, why === undefined);
     if (current) gauges.loaded(current, allProblems());
@@ -125,9 +136,16 @@ export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
       return why;
     },
     notLive: () => pool.health().notLive,
-    async metricsText() {
-      const report = await pool.report();
-      return metricsText([await metrics.snapshot(), ...report.snapshots]);
+    metricsText: async () => metricsText(await snapshots()),
+    snapshots,
+    certificates: () => current?.certificates ?? [],
+    tap(onTapped) {
+      onlookers.add(onTapped);
+      pool.tap(true);
+      return () => {
+        onlookers.delete(onTapped);
+        if (onlookers.size === 0) pool.tap(false);
+      };
     },
     pids: () => pool.pids(),
     async close(timeoutMs) {

@@ -14,7 +14,7 @@ import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
 
 /** A proxy that runs from a file. */
 export interface RunningProxy {
-  /** Where /livez, /readyz, /metrics and /config are; undefined if the configuration has no management. */
+  /** Where /livez, /readyz, /metrics, /config and /tap are; undefined if the configuration has no management. */
   readonly managementPort: number | undefined;
   status(): ProxyStatus | undefined;
   /** The processes that carry connections. */
@@ -81,6 +81,7 @@ async function manage({ management }: ProxyConfig, proxy: Proxy): Promise<Manage
       health,
       metrics: () => proxy.metricsText(),
       config: () => proxy.status() ?? {},
+      tap: (send) => proxy.tap((batch) => send(JSON.stringify(batch))),
     })
   );
 }

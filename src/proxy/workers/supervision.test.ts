@@ -16,12 +16,14 @@ function after(events: readonly WorkerEvent[], from = newWorker()): { state: Wor
   return { state, orders };
 }
 
-const ticks = (count: number): WorkerEvent[] => Array.from({ length: count }, () => ({ type: 'tick' }));
+const ticks = (count: number, isStopped = false): WorkerEvent[] =>
+  Array.from({ length: count }, () => ({ type: 'tick', isStopped }));
 const SERVE: WorkerEvent[] = [{ type: 'applying' }, { type: 'applied', inEffect: true }];
 const CRASH: WorkerEvent = { type: 'exited', why: 'exit code 1' };
 
 const anyEvent = fc.oneof(
-  { weight: 4, arbitrary: fc.constant<WorkerEvent>({ type: 'tick' }) },
+  { weight: 4, arbitrary: fc.constant<WorkerEvent>({ type: 'tick', isStopped: false }) },
+  fc.constant<WorkerEvent>({ type: 'tick', isStopped: true }),
   fc.constant<WorkerEvent>({ type: 'heard' }),
   fc.constant<WorkerEvent>({ type: 'applying' }),
   fc.boolean().map((inEffect): WorkerEvent => ({ type: 'applied', inEffect })),
@@ -41,6 +43,16 @@ suite('supervision', () => {
     assert.deepEqual(after([{ type: 'exited', why: 'SIGKILL' }], killed.state).orders, [
       { do: 'restart', inMs: 100 },
     ]);
+  });
+
+  test('one that is stopped is killed as soon as it has missed a message, whatever it was doing', () => {
+    const kill = { do: 'kill', why: 'stopped by a signal' };
+    assert.deepEqual(after([...SERVE, ...ticks(1, true)]).orders, []);
+    assert.deepEqual(after([...SERVE, ...ticks(5, true)]).orders, [kill]);
+    assert.deepEqual(after([...SERVE, { type: 'applying' }, ...ticks(2, true)]).orders, [kill]);
+    assert.deepEqual(after(ticks(2, true)).orders, [kill]);
+    const awake = ticks(9, true).flatMap((tick): WorkerEvent[] => [tick, { type: 'heard' }]);
+    assert.deepEqual(after([...SERVE, ...awake]).orders, []);
   });
 
   test('one that changes its configuration has more time', () => {

@@ -8,6 +8,8 @@ export const TICK_MS = 1000;
 /** Messages come each second; this long without one, a worker does not count as serving. */
 const SUSPECT_AFTER_MS = 5000;
 const KILL_AFTER_MS = 10_000;
+/** Who is stopped (SIGSTOP) and has missed a message does nothing until somebody wakes it: unlike silence, that is no sign of a busy machine. */
+const KILL_STOPPED_AFTER_MS = 2000;
 /** Starting and changing the configuration may keep a worker busy, on a machine that has little time for it. */
 const KILL_BUSY_AFTER_MS = 60_000;
 /** A worker that served so long and then ended was not broken from the start. */
@@ -35,7 +37,7 @@ export interface WorkerState {
 }
 
 export type WorkerEvent =
-  | { type: 'tick' }
+  | { type: 'tick'; isStopped: boolean }
   /** Another process has taken the place. */
   | { type: 'started' }
   | { type: 'heard' }
@@ -65,7 +67,10 @@ export function step(state: WorkerState, event: WorkerEvent): { state: WorkerSta
       return exited(state, event.why);
     case 'tick':
     default:
-      return tick({ ...state, forMs: state.forMs + TICK_MS, silentMs: state.silentMs + TICK_MS });
+      return tick(
+        { ...state, forMs: state.forMs + TICK_MS, silentMs: state.silentMs + TICK_MS },
+        event.isStopped,
+      );
   }
 }
 
@@ -74,14 +79,17 @@ function applied(state: WorkerState, inEffect: boolean): WorkerState {
   return state.phase === 'starting' && inEffect ? { ...next, phase: 'serving', forMs: 0 } : next;
 }
 
-function tick(state: WorkerState): { state: WorkerState; order?: Order } {
-  const why = whyKill(state);
+function tick(state: WorkerState, isStopped: boolean): { state: WorkerState; order?: Order } {
+  const why = whyKill(state, isStopped);
   if (why === undefined) return { state };
   const killed = { ...state, phase: 'killed', forMs: 0, failures: failuresOf(state), why } as const;
   return { state: killed, order: { do: 'kill', why } };
 }
 
-function whyKill({ phase, forMs, silentMs, applying }: WorkerState): string | undefined {
+function whyKill(state: WorkerState, isStopped: boolean): string | undefined {
+  const { phase, forMs, silentMs, applying } = state;
+  if (phase !== 'starting' && phase !== 'serving') return undefined;
+  if (isStopped && silentMs >= KILL_STOPPED_AFTER_MS) return 'stopped by a signal';
   if (phase === 'starting' && forMs >= KILL_BUSY_AFTER_MS)
     return `not serving ${seconds(forMs)} after its start`;
   const limit = applying > 0 ? KILL_BUSY_AFTER_MS : KILL_AFTER_MS;

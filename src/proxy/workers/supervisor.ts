@@ -1,6 +1,7 @@
 import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
+import type { TapBatch } from '../cluster/tap.ts';
 import type { Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
@@ -16,13 +17,19 @@ const APPLY_TIMEOUT_MS = 30_000;
 const REPORT_TIMEOUT_MS = 2000;
 
 /** Several worker processes that share every port: started, restarted when they die, and told what others learned. */
-export function createWorkerPool(count: number, log: Log, metrics: Metrics): WorkerPool {
+export function createWorkerPool(
+  count: number,
+  log: Log,
+  metrics: Metrics,
+  onTapped: (batch: TapBatch) => void,
+): WorkerPool {
   const slots: WorkerSlot[] = [];
   // Counters of workers that died stay in the sums, or the sums would go back.
   let exited: Promise<Snapshot> = Promise.resolve([]);
   const brokers = createKnownBrokers();
   let ticketKeys = createTicketKeys().toString('base64');
   let config: ProxyConfig | undefined;
+  let isTapped = false;
   let lastProblems: Problem[] = [];
   const exits = metrics.counter(
     'isthmus_proxy_worker_exits_total',
@@ -41,6 +48,10 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
     } else if (message.type === 'where') {
       const address = brokers.find(message.cluster, message.node);
       slot.worker.send({ type: 'found', id: message.id, address });
+    } else if (message.type === 'tell') {
+      for (const { worker } of othersOf(slot)) worker.send({ ...message, type: 'told' });
+    } else if (message.type === 'tapped') {
+      onTapped(message.batch);
     } else if (message.type === 'counts') {
       slot.counts = message.counts;
       for (const other of othersOf(slot))
@@ -61,6 +72,7 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
   /** Sends a new worker the configuration and what is known of the brokers. */
   async function initialise(slot: WorkerSlot): Promise<void> {
     slot.worker.send({ type: 'ticketKeys', keys: ticketKeys });
+    slot.worker.send({ type: 'tap', on: isTapped });
     if (!config) return;
     const { worker } = slot;
     await applyTo(slot, config);
@@ -116,6 +128,10 @@ export function createWorkerPool(count: number, log: Log, metrics: Metrics): Wor
       for (const { worker } of slots) worker.send({ type: 'nodes', cluster, nodes });
     },
     nodes: (cluster) => brokers.nodes(cluster),
+    tap(on) {
+      isTapped = on;
+      for (const { worker } of slots) worker.send({ type: 'tap', on });
+    },
     async drain(timeoutMs) {
       stopTicking();
       stopRotating();
@@ -141,7 +157,7 @@ function superviseSlots(slots: readonly WorkerSlot[], metrics: Metrics) {
       idleMs,
     );
   const ticker = setInterval(() => {
-    for (const slot of slots) slot.note({ type: 'tick' });
+    for (const slot of slots) slot.note({ type: 'tick', isStopped: slot.worker.isStopped() });
     idleMs = health().serving > 0 ? 0 : idleMs + TICK_MS;
   }, TICK_MS);
   ticker.unref();

@@ -1,5 +1,6 @@
 import type { Log } from '../../ops/log.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
+import type { TapBatch } from '../cluster/tap.ts';
 import type { Address, Problem, ProxyConfig } from '../config/model.ts';
 import { createDataPlane } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
@@ -16,6 +17,8 @@ export interface WorkerPool {
   learn(cluster: string, nodes: [number, Address][]): void;
   /** Ids of the brokers of a cluster, as any connection has shown them. */
   nodes(cluster: string): number[];
+  /** Whether requests are shown. */
+  tap(on: boolean): void;
   drain(timeoutMs: number): Promise<void>;
   /** Whether anybody carries connections. */
   health(): PoolHealth;
@@ -28,7 +31,11 @@ export interface PoolReport {
 }
 
 /** A pool of one, in this process. */
-export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
+export function createLocalPool(
+  log: Log,
+  metrics: Metrics,
+  onTapped: (batch: TapBatch) => void = () => {},
+): WorkerPool {
   const brokers = createKnownBrokers();
   const plane = createDataPlane({
     log,
@@ -37,6 +44,7 @@ export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
     ticketKeys: createTicketKeys(),
     share: (cluster, nodes) => brokers.learn(cluster, nodes),
     forget: (cluster, node, address) => brokers.forget(cluster, node, address),
+    onTapped,
   });
   const stopRotating = rotateTicketKeys((keys) => plane.setTicketKeys(keys));
   return {
@@ -47,6 +55,7 @@ export function createLocalPool(log: Log, metrics: Metrics): WorkerPool {
     report: async () => ({ snapshots: [], problems: plane.problems() }), // its metrics are the caller's
     learn: (cluster, nodes) => plane.learn(cluster, nodes),
     nodes: (cluster) => brokers.nodes(cluster),
+    tap: (on) => plane.tap(on),
     drain(timeoutMs) {
       stopRotating();
       return plane.drain(timeoutMs);

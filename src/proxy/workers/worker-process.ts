@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SETUP_VARIABLE } from './messages.ts';
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
@@ -9,6 +10,8 @@ export interface WorkerProcess {
   send(message: ToWorker): void;
   /** Sends a message that has a response with the same id; undefined if the worker dies first, or does not respond in time. */
   request(request: Request, timeoutMs: number): Promise<Response | undefined>;
+  /** Whether a signal or a debugger has stopped it; false where that cannot be seen. */
+  isStopped(): boolean;
   kill(): void;
   /** Resolves with what ended it. */
   readonly ended: Promise<string>;
@@ -62,7 +65,18 @@ export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker)
         waiting.delete(id);
       });
     },
+    isStopped: () => isStopped(child.pid),
     kill: () => void child.kill('SIGKILL'),
     ended,
   };
+}
+
+/** By the letter that follows the name in parentheses, which may have any letters itself. Only Linux has the file. */
+function isStopped(pid: number | undefined): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return /^ [Tt] /.test(stat.slice(stat.lastIndexOf(')') + 1));
+  } catch {
+    return false;
+  }
 }

@@ -32,6 +32,8 @@ const plane = createDataPlane({
   ticketKeys: Buffer.from(setup.ticketKeys, 'base64'),
   share: (cluster, nodes) => send({ type: 'learned', cluster, nodes }),
   forget: (cluster, node, address) => send({ type: 'forgot', cluster, node, address }),
+  tell: (channel, message) => send({ type: 'tell', channel, message }),
+  onTapped: (batch) => send({ type: 'tapped', batch }),
   lookUp(cluster, node) {
     const { promise, resolve } = Promise.withResolvers<Address | undefined>();
     const id = ++lastLookUp;
@@ -53,8 +55,12 @@ async function handle(message: ToWorker): Promise<void> {
       return lookUps.get(message.id)?.(message.address);
     case 'others':
       return plane.setOthers(message.counts);
+    case 'told':
+      return plane.hear(message.channel, message.message);
     case 'ticketKeys':
       return plane.setTicketKeys(Buffer.from(message.keys, 'base64'));
+    case 'tap':
+      return plane.tap(message.on);
     case 'report':
       return send({
         type: 'report',

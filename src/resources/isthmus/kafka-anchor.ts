@@ -3,6 +3,7 @@ import { conditions, observedGeneration } from '../common/conditions.ts';
 import { defineKind } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { ageColumn } from '../kroxylicious/group.ts';
+import { REACH_COLUMNS, exposedEndpoints, reservedPorts, vantages } from './exposure.ts';
 import { listBy, text, withRules } from '../schema.ts';
 
 /** What Kafka's own tools take for the id of a cluster: a UUID in URL-safe Base64. */
@@ -37,9 +38,9 @@ const node = z.object({
     .default([]),
 });
 
-const port = z.object({
-  name: text(63).describe('What it is for, e.g. a listener.'),
-  port: z.int().min(1).max(65_535).describe('The port.'),
+const target = z.object({
+  name: text(63).describe('The Kubernetes cluster; `local` is the one of the operator.'),
+  networkId: text(63).describe('What the network calls it.').exactOptional(),
 });
 
 const givenAddresses = z.object({
@@ -73,6 +74,38 @@ const inFlight = restart.extend({
     .exactOptional(),
 });
 
+const directoryId = text(22, {
+  matching: /^[A-Za-z0-9_-]{22}$/,
+  otherwise: 'write the id of a directory as Kafka does: 22 characters of URL-safe Base64',
+});
+
+const voter = z.object({
+  id: nodeId.describe('The node id of the controller.'),
+  directoryId: directoryId.describe('The id of the directory that has its metadata log.'),
+});
+
+const quorum = z.object({
+  initial: listBy(
+    'id',
+    voter.extend({
+      host: text(253).describe('The name that others know it by.'),
+      used: z
+        .boolean()
+        .describe(
+          'Whether that directory has been in use, or the node is gone: nothing is formatted for it any more.',
+        ),
+    }),
+    1024,
+  ).describe('The voters that the metadata log begins with.'),
+  change: voter
+    .extend({
+      do: z.enum(['add', 'remove']).describe('What Kafka was, or is about to be, asked for.'),
+      since: text(64).describe('Since when.'),
+    })
+    .describe('The change of voters that is under way.')
+    .exactOptional(),
+});
+
 const spec = withRules(
   z.object({
     clusterId: clusterId.describe('The id that storage is formatted with. It never changes.'),
@@ -91,7 +124,10 @@ const spec = withRules(
       .describe('The Kafka that this is about.'),
     nodes: listBy('id', node, 1024).describe('Every node id that was ever given out.').default([]),
     network: text(63).describe('How pods of different clusters reach each other.').exactOptional(),
-    ports: listBy('name', port, 256).describe('Ports that are reserved for the cluster.').default([]),
+    targets: listBy('name', target, 64)
+      .describe('The Kubernetes clusters that may have something of the Kafka.')
+      .default([]),
+    ports: reservedPorts.default([]),
     addresses: listBy('name', givenAddresses, 4096)
       .describe('Addresses that load balancers of the cluster were given.')
       .default([]),
@@ -99,6 +135,11 @@ const spec = withRules(
       .describe('Host names outside that are granted to the cluster: nobody else gets them meanwhile.')
       .default([]),
     inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
+    quorum: quorum
+      .describe(
+        'How controllers come and go (KIP-853); left out where the voters are in the configuration of every node.',
+      )
+      .exactOptional(),
   }),
   {
     // Only an API server knows what it was before.
@@ -125,26 +166,47 @@ const podFacts = z.object({
   address: z.string().max(253).describe('The address of that node.').exactOptional(),
 });
 
-const addresses = z.array(text(253)).max(16).meta({ 'x-kubernetes-list-type': 'atomic' });
+const ids = z.array(nodeId).max(1024).meta({ 'x-kubernetes-list-type': 'atomic' });
 
-const exposed = z.object({
-  name: text(63).describe('The listener, and the node id or `bootstrap`.'),
-  address: text(300).describe('What clients outside are told.'),
-  expected: addresses.describe('The addresses that this should lead to.'),
-  answered: addresses.describe('The addresses that it led to when it was last probed.'),
-  reached: z.boolean().describe('Whether a client gets through.'),
-  failed: z
-    .enum(['resolve', 'connect', 'tls', 'versions', 'login', 'metadata', 'identity'])
-    .describe('The step at which a client ends.')
+const milliseconds = z.number().min(0).max(600_000);
+
+const latency = z.object({
+  name: text(63).describe('The other Kubernetes cluster, as the network calls it.'),
+  p50Ms: milliseconds.describe('Half of the round trips there took less, in milliseconds.'),
+  p99Ms: milliseconds.describe('All but one in a hundred took less.'),
+});
+
+const targetStatus = z.object({
+  name: text(63).describe('The Kubernetes cluster, as the network calls it.'),
+  reachable: z.boolean().describe('Whether it answers the operator.'),
+  since: text(64).describe('Since when it does not.').exactOptional(),
+  problem: z.string().max(1024).describe('Why not.').exactOptional(),
+  pools: listBy(
+    'name',
+    z.object({
+      name: text(253).describe('The KafkaNodePool.'),
+      nodes: ids.describe('Its node ids.'),
+      ready: ids.describe('Those whose pods are ready; none while nobody can see them.'),
+    }),
+    256,
+  ).describe('What is there of the Kafka.'),
+  latencies: listBy('name', latency, 64)
+    .describe('How far away the others are, as it said last.')
     .exactOptional(),
-  problem: z.string().max(1024).describe('What is wrong there.').exactOptional(),
 });
 
 const status = z.object({
   observedGeneration: observedGeneration.exactOptional(),
   conditions: conditions.exactOptional(),
-  exposed: listBy('name', exposed, 1024)
-    .describe('How far a client from outside gets, for each name and address that clients are told.')
+  exposed: exposedEndpoints.exactOptional(),
+  vantages: vantages.exactOptional(),
+  targets: listBy('name', targetStatus, 64)
+    .describe('The Kubernetes clusters of a Kafka over several of them.')
+    .exactOptional(),
+  latencies: listBy('name', latency, 64)
+    .describe(
+      'How far away other clusters of the Kafka are from this one, as the pod-set controller here measures.',
+    )
     .exactOptional(),
   pods: listBy('name', podFacts, 1024).describe('What is known of the pods in this cluster.').exactOptional(),
 });
@@ -176,25 +238,7 @@ export const kafkaAnchor = defineKind({
       jsonPath: '.spec.inFlight.node',
       description: 'The node that is being restarted.',
     },
-    {
-      name: 'DNS',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="DNSPropagated")].status',
-      description: 'Whether the names of exposed brokers lead to where they are.',
-    },
-    {
-      name: 'Reachable',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Reachable")].status',
-      description: 'Whether a client from outside gets through to every broker.',
-    },
-    {
-      name: 'Unreached',
-      type: 'string',
-      jsonPath: '.status.conditions[?(@.type=="Reachable")].message',
-      description: 'Which brokers are not reached, and where a client ends.',
-      wide: true,
-    },
+    ...REACH_COLUMNS,
     {
       name: 'Cluster ID',
       type: 'string',

@@ -25,6 +25,24 @@ const SECRET_FIELDS: { names: readonly string[]; secretFields: readonly string[]
       'kmsConfig.credentials.serviceAccountKey.password',
     ],
   },
+  {
+    names: ['sasl-termination', 'SaslTermination', 'io.kroxylicious.filter.sasl.termination.SaslTermination'],
+    secretFields: [
+      'users',
+      'broker.password',
+      'broker.users.*.password',
+      'mechanisms.*.tls.trust.certificates',
+    ],
+  },
+  {
+    names: [
+      'oauth-bearer-validation',
+      'OauthBearerValidation',
+      'io.kroxylicious.proxy.filter.oauthbearer.OauthBearerValidation',
+      'io.kroxylicious.filter.oauthbearer.OauthBearerValidation',
+    ],
+    secretFields: ['tls.trust.certificates'],
+  },
 ];
 
 /** The fields of a filter's config that may hold a secret; those of a user's own filter are as an admin says. */

@@ -7,8 +7,8 @@ import { inNamespace, refAcross } from '../common/refs.ts';
 import { protocol, tlsParameters } from '../common/tls.ts';
 import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
-import { withRules } from '../schema.ts';
-import { proxyProtocol } from './proxy-limits.ts';
+import { text, withRules } from '../schema.ts';
+import { network, proxyProtocol } from './proxy-limits.ts';
 import { KROXYLICIOUS, ageColumn, conditionColumn, ours, proxyColumn, proxyRef } from './group.ts';
 
 const DEFAULT_PORT = 9082;
@@ -30,6 +30,27 @@ const loadBalancer = z.object({
     'The host name of each broker; $(nodeId) and $(virtualClusterName) are replaced.',
   ),
   port: servicePort,
+  class: text(317)
+    .describe('Who makes the load balancer (loadBalancerClass); Kubernetes lets it be chosen once.')
+    .exactOptional(),
+  sourceRanges: z
+    .array(network)
+    .max(64)
+    .meta({ 'x-kubernetes-list-type': 'atomic' })
+    .describe('The networks that may connect, where the load balancer can tell; all if left out.')
+    .exactOptional(),
+  externalTrafficPolicy: z
+    .enum(['Cluster', 'Local'])
+    .describe('Local keeps the addresses of clients, and sends nothing to nodes without a pod.')
+    .exactOptional(),
+  ipFamilyPolicy: z
+    .enum(['SingleStack', 'PreferDualStack', 'RequireDualStack'])
+    .describe('Whether it has addresses of IPv4 and IPv6.')
+    .exactOptional(),
+  allocateNodePorts: z
+    .boolean()
+    .describe('False where the load balancer reaches pods by themselves and needs no ports of nodes.')
+    .exactOptional(),
 });
 
 const openShiftRoute = z.object({

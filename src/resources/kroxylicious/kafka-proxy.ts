@@ -11,11 +11,21 @@ import { defineKind, nameAtMost, nameIsLabel } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { listBy, orEmpty, text } from '../schema.ts';
 import { proxyLimits, targetPolicy } from './proxy-limits.ts';
+import { proxyTemplate } from './proxy-template.ts';
 import { KROXYLICIOUS, ageColumn, conditionColumn, ours } from './group.ts';
 
 const proxy = z.object({
   replicas: z.int().min(0).max(1000).default(1).describe('How many pods.'),
+  paused: z
+    .boolean()
+    .describe(
+      'Restarts no pods: what needs a restart (an upgrade, `template`, `logLevel`) waits until this is off again. Configuration and `replicas` go on as ever.',
+    )
+    .exactOptional(),
   resources: resourceRequirements.exactOptional(),
+  template: proxyTemplate
+    .describe('Where the pods run, and what they run. A change restarts them.')
+    .exactOptional(),
 });
 
 const filterModule = z.object({
@@ -34,6 +44,12 @@ const filterModule = z.object({
 });
 
 const management = z.object({
+  podMonitor: z
+    .boolean()
+    .describe(
+      'Whether a PodMonitor is made, by which the Prometheus operator collects the metrics of the pods. Labels that it is to have stand in `infrastructure.labels`; let Prometheus connect by `allowedSources`.',
+    )
+    .exactOptional(),
   allowedSources: z
     .array(networkPolicyPeer)
     .max(32)
@@ -181,7 +197,10 @@ export const kafkaProxy = defineKind({
     ...written,
     spec: {
       ...written.spec,
-      management: { allowedSources: written.spec.management?.allowedSources ?? [] },
+      management: {
+        podMonitor: written.spec.management?.podMonitor ?? false,
+        allowedSources: written.spec.management?.allowedSources ?? [],
+      },
       defaultFilterRefs: written.spec.defaultFilterRefs ?? [],
       filterModules: written.spec.filterModules ?? [],
       mandatoryFilterRefs: {

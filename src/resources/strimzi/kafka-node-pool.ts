@@ -8,7 +8,10 @@ import { kept, readyColumn, strimzi, strimziStatus } from './group.ts';
 /** The annotation that later versions of the design use instead of `spec.cluster`. */
 export const CLUSTER_ALIAS = 'strimzi.io/stretch-cluster-alias';
 /** The labels that name the cluster within the network that joins them, newest first. */
-const NETWORK_ID_LABELS = ['strimzi.io/cluster-network-id', 'strimzi.io/submariner-cluster-id'] as const;
+export const NETWORK_ID_LABELS = [
+  'strimzi.io/cluster-network-id',
+  'strimzi.io/submariner-cluster-id',
+] as const;
 
 const volume = z.looseObject({
   id: z.int().min(0).describe('The number of the volume, in a jbod.').exactOptional(),

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { run } from '../../../src/store/embedded/process.ts';
-import type { Cluster } from '../../support/clusters/cluster.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { ensureKubernetes } from '../../support/install/kubernetes.ts';
 import { workspace } from '../../support/workspace.ts';
@@ -31,8 +30,15 @@ export async function readExternalDnsArgs(name: string): Promise<string[]> {
   return (block ?? assert.fail(`${name} has no arguments for external-dns`)).trimEnd().split('\n');
 }
 
+/** Where commands are typed: with which clusters, and on which machine. */
+export interface Desk {
+  kubeconfig: string;
+  /** This machine's if left out. */
+  run?: typeof run;
+}
+
 /** A folder with the file, and programs by the names that the commands call them. */
-async function prepare(cluster: Cluster, { resources }: Page): Promise<{ folder: string; path: string }> {
+async function prepare({ kubeconfig }: Desk, { resources }: Page): Promise<{ folder: string; path: string }> {
   const folder = workspace('page');
   const bin = join(folder, 'bin');
   await mkdir(bin);
@@ -42,22 +48,22 @@ async function prepare(cluster: Cluster, { resources }: Page): Promise<{ folder:
     await writeFile(join(bin, name), `#!/bin/sh\nexec ${command} "$@"\n`);
     await chmod(join(bin, name), 0o755);
   };
-  await program('isthmus', `'${process.execPath}' '${MAIN}'`);
-  await program('kubectl', `'${kubectl}' '--kubeconfig=${cluster.kubeconfig}' '--cache-dir=${folder}/cache'`);
+  await program('isthmus', `env 'KUBECONFIG=${kubeconfig}' '${process.execPath}' '${MAIN}'`);
+  await program('kubectl', `'${kubectl}' '--kubeconfig=${kubeconfig}' '--cache-dir=${folder}/cache'`);
   return { folder, path: bin };
 }
 
 /** Runs them one after the other, with our image and on any machine's time; returns what each printed. */
-export async function followPage(cluster: Cluster, page: Page): Promise<string[]> {
-  const { folder, path } = await prepare(cluster, page);
+export async function followPage(desk: Desk, page: Page): Promise<string[]> {
+  const { folder, path } = await prepare(desk, page);
   const printed: string[] = [];
   for (const command of page.commands) {
     const here = command
       .replace('registry.example.com/isthmus:0.1.0', IMAGES.isthmus)
       .replace(/--timeout=\w+/, '--timeout=20m');
     const script = `set -e; cd '${folder}'; PATH='${path}':$PATH; ${here}`;
-    const { code, stdout, stderr } = await run('sh', ['-c', script], { timeoutMs: 1_300_000 });
-    assert.equal(code, 0, `${command}: ${stderr}`);
+    const { code, stdout, stderr } = await (desk.run ?? run)('sh', ['-c', script], { timeoutMs: 1_300_000 });
+    assert.equal(code, 0, `${command}: ${stderr}\n${stdout}`);
     printed.push(stdout);
   }
   return printed;

@@ -82,6 +82,24 @@ export async function untilReached(
   );
 }
 
+/** Waits until a client outside meets what is looked for: one probe may come to nobody who tells of the brokers. */
+export async function untilFound(
+  site: Site,
+  bootstrap: string,
+  who: Identity,
+  isIt: (found: Finding) => boolean,
+): Promise<void> {
+  let last: Probe | undefined;
+  const isFound = async () => {
+    last = await probe(site, bootstrap, who);
+    return last.findings.some(isIt);
+  };
+  const soon = { ...PATIENCE, timeoutMs: 180_000 }; // writers wait meanwhile, and not for ever
+  await waitFor('the probe outside to tell of it', isFound, soon).catch((error: unknown) =>
+    assert.fail(`${String(error)}: ${JSON.stringify(last)}`),
+  );
+}
+
 /** Waits until a Kafka is ready as it is now, and returns it. */
 export function settled({ cluster }: Site, name: string): Promise<Kafka> {
   const isSettled = (kafka: Kafka) => {

@@ -7,7 +7,7 @@ import { IMAGES } from '../../support/images/images.ts';
 import { createAuthority } from '../../support/pki.ts';
 import type { Authority } from '../../support/pki.ts';
 import { run } from '../../../src/store/embedded/process.ts';
-import { BROKERS, KAFKA_BOOTSTRAP, KAFKA_NAMESPACE, addKafka } from './kafka-pods.ts';
+import { BROKERS, KAFKA_BOOTSTRAP, addKafka, kafkaIsReady } from './kafka-pods.ts';
 
 export const NAMESPACE = 'shop';
 export const PROXY = 'myproxy';
@@ -61,9 +61,15 @@ export interface Road {
   served(virtualCluster: string, ingress?: string): Promise<string>;
 }
 
-/** What `isthmus install --image … | kubectl apply -f -` does. */
+/** What `isthmus install … | kubectl apply -f -` does. */
 async function installOperator(cluster: Cluster): Promise<void> {
-  const printed = await run(process.execPath, [MAIN, 'install', '--image', IMAGES.isthmus]);
+  const printed = await run(process.execPath, [
+    MAIN,
+    'install',
+    '--roads=proxy,kafka,pod-sets',
+    '--crds=strimzi',
+    `--image=${IMAGES.isthmus}`,
+  ]);
   assert.equal(printed.code, 0, printed.stderr);
   await cluster.apply(printed.stdout, { clientSide: true });
   await cluster.rolledOut('deployment/isthmus-operator', { namespace: 'isthmus-system' });
@@ -79,14 +85,14 @@ const clusterRef = resource('KafkaClusterRef', 'kafka', {
 /** Puts operator, Kafka and a proxy without virtual clusters into the cluster. */
 export async function buildRoad(cluster: Cluster, replicas: number): Promise<Road> {
   const authority = await createAuthority('proxy road');
-  await addKafka(cluster);
   await installOperator(cluster);
+  await addKafka(cluster);
   await cluster.apply([
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
     proxy(replicas),
     clusterRef,
   ]);
-  await cluster.rolledOut('statefulset/kafka', { namespace: KAFKA_NAMESPACE });
+  await kafkaIsReady(cluster);
   return {
     cluster,
     authority,

@@ -11,7 +11,7 @@ import { waitFor } from '../../../src/store/embedded/process.ts';
 import { caFileIn, exchangeOutside, startClientPod } from './clients.ts';
 import { holdConnections, holdConnectionsTo, shownCertificate } from './connections.ts';
 import type { Entrance, Held } from './connections.ts';
-import { KAFKA_NAMESPACE } from './kafka-pods.ts';
+import { KAFKA_NAMESPACE, brokerPod } from './kafka-pods.ts';
 import { NAMESPACE, PROXY, buildRoad, by, ingress, resource, virtualCluster, where } from './road.ts';
 import type { Road } from './road.ts';
 import { flowing } from '../java-writer.ts';
@@ -202,7 +202,7 @@ describe('changes and losses under continuous load', () => {
   });
 
   it('follows a broker to another node', async () => {
-    const pod = 'pod/kafka-0';
+    const pod = `pod/${brokerPod(0)}`;
     const before = await cluster.get<Scheduled>(pod, inKafka);
     const node = before?.spec.nodeName ?? '';
     await cluster.kubectl('cordon', node);

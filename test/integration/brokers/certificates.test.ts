@@ -1,12 +1,14 @@
-/** Certificates of a running node: loaded without a restart, by a new clients CA, and by an authority that its owner brings. */
+/** Certificates of a running node: loaded without a restart, by a new clients CA, and by authorities that its owner brings, or has issued. */
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { presentedAt, requireTaken } from '../../../src/control/brokers/look/presented.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { certifyAuthority, newPrivateKey } from '../../../src/pki/authority.ts';
-import { metrics } from '../control/harness.ts';
-import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
+import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
+import { certificateCrd } from '../../support/install/cert-manager.ts';
+import { apply, metrics } from '../control/harness.ts';
+import { PATIENCE, annotated, entity, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -14,7 +16,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 describe('certificates of a running node', () => {
   let bed: Bed;
   before(async () => {
-    bed = await startBed({ nodes: [{ name: 'a' }] });
+    const plane = await startControlPlaneWithCrds();
+    await apply(plane, await certificateCrd());
+    bed = await startBed({ nodes: [{ name: 'a' }], plane });
   });
   after(() => bed?.[Symbol.asyncDispose]());
 
@@ -105,7 +109,7 @@ describe('certificates of a running node', () => {
     await bed.restartOperator();
   });
 
-  test('an authority that its owner brings signs, is left alone, and is told of before it ends', async () => {
+  test('an authority that its owner brings, or has issued, signs, is left alone, and is told of before it ends', async () => {
     const made = Date.now() - 300 * DAY_MS;
     const authority = async (commonName: string, validityMs: number) => {
       const key = newPrivateKey();
@@ -115,22 +119,31 @@ describe('certificates of a running node', () => {
     // The one ends in ten days.
     const cluster = await authority('mine', 310 * DAY_MS);
     const clients = await authority('theirs', 3650 * DAY_MS);
-    const secret = (name: string, data: Record<string, string>) => ({
+    const secret = (name: string, data: Record<string, string>, type = 'Opaque') => ({
       apiVersion: 'v1',
       kind: 'Secret',
+      type,
       metadata: { name, namespace: 'default', labels: { 'strimzi.io/cluster': 'own' } },
       stringData: data,
     });
     const supplied = { generateCertificateAuthority: false };
-    const pairs = [['cluster', cluster] as const, ['clients', clients] as const];
+    const own = kafka('own', {}, { clusterCa: supplied, entityOperator: { userOperator: {} } });
     await bed.apply(
-      ...pairs.flatMap(([name, { cert, key }]) => [
-        secret(`own-${name}-ca`, { 'ca.key': key }),
-        secret(`own-${name}-ca-cert`, { 'ca.crt': cert }),
-      ]),
-      kafka('own', {}, { clusterCa: supplied, clientsCa: supplied }),
+      secret('own-cluster-ca', { 'ca.key': cluster.key }),
+      secret('own-cluster-ca-cert', { 'ca.crt': cluster.cert }),
+      annotated(own, { 'isthmus.dev/ca-issuer': 'ClusterIssuer/corporate' }),
       nodePool('own', 'dual'),
+      entity('KafkaUser', 'bob', 'own', { authentication: { type: 'tls' } }),
     );
+    // The other is asked for. The CRD is cert-manager's; its controller is not here, and this is what it would write.
+    const isAsked = () => bed.get('Certificate', 'own-clients-ca');
+    const { secretName, secretTemplate } = (await waitFor('a Certificate', isAsked, PATIENCE))['spec'] as {
+      secretName: string;
+      secretTemplate: { labels: object };
+    };
+    assert.deepEqual(secretTemplate.labels, { 'strimzi.io/cluster': 'own' });
+    const issued = { 'tls.crt': clients.cert, 'tls.key': clients.key, 'ca.crt': clients.cert };
+    await bed.apply(secret(secretName, issued, 'kubernetes.io/tls'));
     const told = await waitFor(
       'the status tells',
       async () => {
@@ -145,6 +158,9 @@ describe('certificates of a running node', () => {
     assert.ok(held.verify(new X509Certificate(cluster.cert).publicKey));
     assert.equal(await bed.secret('own-cluster-ca', 'ca.key'), cluster.key);
     assert.equal(await bed.secret('own-cluster-ca-cert', 'ca.crt'), cluster.cert);
+    const bob = await untilUser('bob', (pem) => isTaken('own', pem));
+    assert.ok(new X509Certificate(bob.cert).verify(new X509Certificate(clients.cert).publicKey));
+    assert.equal(await bed.secret('own-clients-ca', 'tls.crt'), clients.cert);
     const end = Math.floor(new Date(new X509Certificate(cluster.cert).validTo).getTime() / 1000);
     const lines = (await metrics(bed.operator)).split('\n');
     const gauge = lines.find((line) =>

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
-import { kafka, nodePool, startBed } from './fixture.ts';
+import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
 
 const bootstrap = (name: string) => `${name}-kafka-bootstrap.default.svc:9092`;
@@ -29,5 +30,20 @@ describe('a Kafka cluster that the operator runs', () => {
     };
     await produce('java', { ...target, records });
     assert.deepEqual(await consume('java', { ...target, count: 100 }), records);
+  });
+
+  test('starts although its anchor was lost before its disks were first formatted', async () => {
+    for (const { name } of bed.runner.nodes) await bed.runner.cordon(name);
+    await bed.apply(kafka('late'), nodePool('late', 'dual'));
+    const isWaiting = async () => (await bed.podUid('late-dual-0')) !== undefined;
+    await waitFor('a pod that finds no place', isWaiting, PATIENCE);
+    const anchorUid = async () => (await bed.get('KafkaAnchor', 'late'))?.metadata.uid;
+    const first = await anchorUid();
+    assert.ok(first);
+    await bed.plane.kubectl(['delete', 'kafkaanchor', 'late']);
+    const isWritten = async () => ![undefined, first].includes(await anchorUid());
+    await waitFor('another anchor', isWritten, PATIENCE);
+    for (const { name } of bed.runner.nodes) await bed.runner.cordon(name, false);
+    await bed.untilReady('late');
   });
 });

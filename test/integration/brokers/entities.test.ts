@@ -1,96 +1,34 @@
 /** KafkaTopics and KafkaUsers of a cluster that the operator runs, as real Kafka takes them. */
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { openAdmin } from '../../../src/kafka/admin/admin.ts';
-import type { Admin, AdminOptions } from '../../../src/kafka/admin/admin.ts';
-import type { Properties } from '../../../src/store/embedded/kafka-storage.ts';
+import type { Admin } from '../../../src/kafka/admin/admin.ts';
+import { required } from '../../../src/kafka/admin/answer.ts';
+import { isFault, readCertificates, readPrivateKey } from '../../../src/pki/certificate-facts.ts';
+import { issueLeaf } from '../../../src/pki/certificate.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { javaConfig } from '../../support/clients/java.ts';
-import { kafkaTool } from '../../support/kafka/tools.ts';
-import type { KafkaTool } from '../../support/kafka/tools.ts';
-import { workspace } from '../../support/workspace.ts';
-import { PATIENCE, entity as entityOf, kafka, nodePool, startBed } from './fixture.ts';
+import { PATIENCE, annotated, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
-
-const LISTENERS = [
-  { name: 'tls', port: 9093, type: 'internal', tls: true, authentication: { type: 'tls' } },
-  { name: 'scram', port: 9094, type: 'internal', tls: false, authentication: { type: 'scram-sha-512' } },
-];
-
-const entity = (kind: string, name: string, spec: object) => entityOf(kind, name, 'shop', spec);
-
-const mayAll = (name: string) => ({
-  type: 'simple',
-  acls: [{ resource: { type: 'topic', name, patternType: 'prefix' }, operations: ['All'] }],
-});
-
-const ADDRESS_OF: AdminOptions['addressOf'] = () => undefined;
+import {
+  SHOP,
+  asOperator,
+  entity,
+  javaTool,
+  mayAll,
+  mounted,
+  untilReason,
+  withCertificate,
+  withPassword,
+} from './shop.ts';
 
 describe('topics and users of a Kafka cluster', () => {
   let bed: Bed;
   before(async () => {
-    bed = await startBed({ nodes: ['a', 'b'].map((name) => ({ name, zone: `zone-${name}` })) });
+    bed = await startBed({ nodes: ['a', 'b'].map((name) => ({ name })) });
   });
   after(() => bed?.[Symbol.asyncDispose]());
 
-  const readyOf = async (kind: string, name: string) => {
-    const found = await bed.get(kind, name);
-    const status = (found?.['status'] ?? {}) as {
-      observedGeneration?: number;
-      topicId?: string;
-      username?: string;
-      conditions?: { type: string; status: string; reason: string }[];
-    };
-    const isCurrent = found !== undefined && status.observedGeneration === found.metadata.generation;
-    return isCurrent
-      ? { ...status, ready: status.conditions?.find(({ type }) => type === 'Ready') }
-      : undefined;
-  };
-  const until = (kind: string, name: string, reason = 'Ready') =>
-    waitFor(
-      `${kind} ${name} is ${reason}`,
-      async () => {
-        const status = await readyOf(kind, name);
-        return status?.ready?.reason === reason ? status : undefined;
-      },
-      PATIENCE,
-    );
+  const until = (kind: string, name: string, reason?: string) => untilReason(bed, kind, name, reason);
   const secret = (name: string, key: string) => bed.secret(name, key);
-  /** A file with what a key of a Secret holds, as a pod would mount it. */
-  const mounted = async (name: string, key: string) => {
-    const file = join(workspace('secret'), key);
-    await writeFile(file, await bed.secretBytes(name, key), { mode: 0o600 });
-    return file;
-  };
-  /** What one of Kafka's own tools says to a user with these properties. */
-  const javaTool = async (
-    tool: KafkaTool,
-    port: number,
-    properties: Properties,
-    args: string[],
-    stdin?: string,
-  ) => {
-    const config = await javaConfig(properties);
-    const at = ['--bootstrap-server', `shop-kafka-bootstrap.default.svc:${port}`, '--command-config', config];
-    const options = { stdin, hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 };
-    return kafkaTool(tool, [...at, ...args], options);
-  };
-  const connect = async (port: number, options: Partial<AdminOptions>): Promise<Admin> => {
-    const { status } = (await bed.get('Pod', 'shop-dual-0')) as unknown as { status: { podIP: string } };
-    const servername = 'shop-kafka-bootstrap.default.svc';
-    // The other broker is at an address that only pods resolve.
-    return openAdmin({
-      bootstrap: [{ host: status.podIP, port, servername }],
-      addressOf: ADDRESS_OF,
-      ...options,
-    });
-  };
-  const withPassword = async (username: string) => {
-    const password = await secret(username, 'password');
-    return connect(9094, { sasl: { mechanism: 'SCRAM-SHA-512', username, password } });
-  };
   const orders = async (admin: Admin) => {
     for await (const { value = [] } of admin.topics({ names: ['orders'] }))
       for (const topic of value) return topic;
@@ -99,13 +37,7 @@ describe('topics and users of a Kafka cluster', () => {
 
   test('come with the cluster', async () => {
     await bed.apply(
-      kafka(
-        'shop',
-        { listeners: LISTENERS, authorization: { type: 'simple' } },
-        { entityOperator: { topicOperator: {}, userOperator: {} } },
-      ),
-      nodePool('shop', 'dual'),
-      nodePool('shop', 'more', { roles: ['broker'] }),
+      ...SHOP,
       entity('KafkaTopic', 'orders', { partitions: 2, replicas: 1, config: { 'retention.ms': 3_600_000 } }),
       entity('KafkaUser', 'alice', {
         authentication: { type: 'scram-sha-512' },
@@ -121,7 +53,7 @@ describe('topics and users of a Kafka cluster', () => {
   });
 
   test('a user logs in with what its Secret has, and may do what its ACLs say', async () => {
-    const alice = await withPassword('alice');
+    const alice = await withPassword(bed, 'alice');
     try {
       assert.equal((await orders(alice))?.partitions.length, 2);
       const [result] = await alice.createTopics([{ name: 'elsewhere', partitions: 1, replicationFactor: 1 }]);
@@ -129,13 +61,8 @@ describe('topics and users of a Kafka cluster', () => {
     } finally {
       alice.close();
     }
-    const bob = await connect(9093, {
-      tls: {
-        ca: await secret('shop-cluster-ca-cert', 'ca.crt'),
-        cert: await secret('bob', 'user.crt'),
-        key: await secret('bob', 'user.key'),
-      },
-    });
+    const identity = { cert: await secret('bob', 'user.crt'), key: await secret('bob', 'user.key') };
+    const bob = await withCertificate(bed, identity);
     try {
       assert.equal((await orders(bob))?.partitions.length, 2);
     } finally {
@@ -148,21 +75,21 @@ describe('topics and users of a Kafka cluster', () => {
       'security.protocol': 'SSL',
       'ssl.truststore.type': 'PKCS12',
       'ssl.keystore.type': 'PKCS12',
-      'ssl.truststore.location': await mounted('shop-cluster-ca-cert', 'ca.p12'),
+      'ssl.truststore.location': await mounted(bed, 'shop-cluster-ca-cert', 'ca.p12'),
       'ssl.truststore.password': await secret('shop-cluster-ca-cert', 'ca.password'),
-      'ssl.keystore.location': await mounted('bob', 'user.p12'),
+      'ssl.keystore.location': await mounted(bed, 'bob', 'user.p12'),
       'ssl.keystore.password': await secret('bob', 'user.password'),
       'request.timeout.ms': 120_000,
       retries: 1000,
     };
-    const written = await javaTool('kafka-console-producer', 9093, bob, ['--topic', 'orders'], 'one\ntwo\n');
+    const written = await javaTool(bed, 'kafka-console-producer', { port: 9093, properties: bob, args: ['--topic', 'orders'], stdin: 'one\ntwo\n' }); // prettier-ignore
     assert.deepEqual([written.code, written.stderr.includes(' ERROR ')], [0, false], written.stderr);
     const alice = {
       'security.protocol': 'SASL_PLAINTEXT',
       'sasl.mechanism': 'SCRAM-SHA-512',
       'sasl.jaas.config': await secret('alice', 'sasl.jaas.config'),
     };
-    const { stdout, stderr } = await javaTool('kafka-get-offsets', 9094, alice, ['--topic', 'orders']);
+    const { stdout, stderr } = await javaTool(bed, 'kafka-get-offsets', { port: 9094, properties: alice, args: ['--topic', 'orders'] }); // prettier-ignore
     const ends = stdout
       .trim()
       .split('\n')
@@ -170,12 +97,101 @@ describe('topics and users of a Kafka cluster', () => {
     assert.equal(ends[0]! + ends[1]!, 2, stdout + stderr);
     const guess = alice['sasl.jaas.config'].replace(/password=".*"/, 'password="guess"');
     const mallory = { ...alice, 'sasl.jaas.config': guess };
-    const refused = await javaTool('kafka-get-offsets', 9094, mallory, ['--topic', 'orders']);
+    const refused = await javaTool(bed, 'kafka-get-offsets', { port: 9094, properties: mallory, args: ['--topic', 'orders'] }); // prettier-ignore
     assert.match(refused.stderr, /SaslAuthenticationException/);
   });
 
+  test('a password of the user’s own is Kafka’s, and so is the next one', async () => {
+    const own = (password: string) => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'brought', namespace: 'default' },
+      stringData: { word: password },
+    });
+    const valueFrom = { secretKeyRef: { name: 'brought', key: 'word' } };
+    const carol = entity('KafkaUser', 'carol', {
+      authentication: { type: 'scram-sha-512', password: { valueFrom } },
+      authorization: mayAll('orders'),
+    });
+    await bed.apply(carol);
+    await until('KafkaUser', 'carol', 'SecretMissing');
+    const isTaken = async (password: string) => {
+      const admin = await withPassword(bed, 'carol', password);
+      return orders(admin)
+        .then(
+          (topic) => topic?.partitions.length === 2,
+          () => false,
+        ) // prettier-ignore
+        .finally(() => admin.close());
+    };
+    for (const password of ['the first of her own', 'the second, with = and "']) {
+      await bed.apply(own(password));
+      // A Secret that only a user names is looked at when the user is.
+      await bed.apply(annotated(carol, { 'example.com/looked-at': String(password.length) }));
+      await waitFor('Kafka takes it', () => isTaken(password), PATIENCE);
+      await until('KafkaUser', 'carol');
+      assert.equal(await secret('carol', 'password'), password);
+    }
+    assert.equal(await isTaken('the first of her own'), false);
+  });
+
+  test('a user brings a certificate, and no Secret is made for it', async () => {
+    await bed.apply(
+      entity('KafkaUser', 'dave', { authentication: { type: 'tls-external' }, authorization: mayAll('orders') }), // prettier-ignore
+    );
+    const { username, secret: made } = await until('KafkaUser', 'dave');
+    assert.deepEqual([username, made], ['CN=dave', undefined]);
+    assert.equal(await bed.get('Secret', 'dave'), undefined);
+    // The authority is asked as its owner would, with its key.
+    const certificates = readCertificates(await secret('shop-clients-ca-cert', 'ca.crt'));
+    const key = readPrivateKey(await secret('shop-clients-ca', 'ca.key'));
+    assert.ok(!isFault(certificates) && !isFault(key));
+    const issue = (commonName: string) =>
+      issueLeaf(
+        { certificate: certificates[0]!, key },
+        { subject: { commonName }, names: [], now: new Date(), validityMs: 3_600_000 },
+      );
+    for (const [name, partitions] of [
+      ['dave', 2],
+      ['mallory', undefined],
+    ] as const) {
+      // prettier-ignore
+      const { chain, key: own } = await issue(name);
+      const admin = await withCertificate(bed, { cert: chain, key: own });
+      try {
+        const topic = await orders(admin);
+        assert.equal(topic?.error === undefined ? topic?.partitions.length : undefined, partitions, name);
+      } finally {
+        admin.close();
+      }
+    }
+  });
+
+  test('quotas and racks are as Kafka itself tells them', async () => {
+    const admin = await asOperator(bed);
+    try {
+      const quotaOf = async (user: string) =>
+        required(await admin.quotas({ user: { name: user } })).map(({ values }) => values);
+      assert.deepEqual(await quotaOf('alice'), [{ producer_byte_rate: 1_000_000 }]);
+      const quotas = { consumerByteRate: 2_000_000, requestPercentage: 55, controllerMutationRate: 10 };
+      await bed.apply(entity('KafkaUser', 'bob', { authentication: { type: 'tls' }, quotas }));
+      await until('KafkaUser', 'bob');
+      // prettier-ignore
+      assert.deepEqual(await quotaOf('CN=bob'), [
+        { consumer_byte_rate: 2_000_000, request_percentage: 55, controller_mutation_rate: 10 },
+      ]);
+      await bed.apply(entity('KafkaUser', 'bob', { authentication: { type: 'tls' } }));
+      await until('KafkaUser', 'bob');
+      assert.deepEqual(await quotaOf('CN=bob'), [], 'what the resource no longer names goes');
+      const { nodes } = required(await admin.cluster());
+      assert.deepEqual(nodes.toSorted((a, b) => a.id - b.id).map(({ rack }) => rack), ['left', 'right']); // prettier-ignore
+    } finally {
+      admin.close();
+    }
+  });
+
   test('a topic grows, changes its configuration and its number of replicas', async () => {
-    const alice = await withPassword('alice');
+    const alice = await withPassword(bed, 'alice');
     try {
       // Not named by the resource, and so nobody's business.
       const resource = { type: 'topic', name: 'orders' } as const;
@@ -219,7 +235,7 @@ describe('topics and users of a Kafka cluster', () => {
   });
 
   test('what is deleted goes from Kafka, too', async () => {
-    const alice = await withPassword('alice');
+    const alice = await withPassword(bed, 'alice');
     const remove = (kind: string, name: string) =>
       bed.client.delete({ group: 'kafka.strimzi.io', version: 'v1', kind }, { namespace: 'default', name });
     const isGone = (kind: string, name: string) =>
@@ -236,9 +252,7 @@ describe('topics and users of a Kafka cluster', () => {
       await remove('KafkaUser', 'alice');
       await isGone('KafkaUser', 'alice');
       const isRefused = async () => {
-        const again = await connect(9094, {
-          sasl: { mechanism: 'SCRAM-SHA-512', username: 'alice', password },
-        });
+        const again = await withPassword(bed, 'alice', password);
         return orders(again)
           .then(
             () => undefined,

@@ -19,6 +19,14 @@ const exposed = (configuration: object) => ({
 });
 const workers = (replicas: number) => nodePool('in', 'work', { roles: ['broker'], replicas });
 
+const DNS_ENDPOINT = { group: 'externaldns.k8s.io', version: 'v1alpha1', kind: 'DNSEndpoint' };
+
+interface DnsRecord {
+  dnsName: string;
+  recordType: string;
+  targets: string[];
+}
+
 interface Listener {
   name: string;
   bootstrapServers: string;
@@ -48,7 +56,8 @@ describe('exposure that is changed while a cluster runs', () => {
     (await bed.get('Pod', pod))?.metadata.annotations?.[name];
   const probe = async (hosts: (host: string) => Promise<string[]>): Promise<ProbedCluster | undefined> => {
     const { bootstrapServers = '', certificates = [] } = (await outside()) ?? {};
-    const [host = '', port] = bootstrapServers.split(':');
+    const [, bracketed, plain = '', port] = /^(?:\[(.*)\]|(.*)):(\d+)$/.exec(bootstrapServers) ?? [];
+    const host = bracketed ?? plain;
     if (host === '') return undefined;
     const tls = { ca: certificates.join('') };
     return probeCluster([{ host, port: Number(port) }], { resolve: hosts, tls, timeoutMs: 60_000 });
@@ -106,12 +115,47 @@ describe('exposure that is changed while a cluster runs', () => {
     assert.equal(await annotationOf(BROKER, 'isthmus.dev/told-address'), node?.internal);
   });
 
+  test('a node that is given another address, of the other family: it is restarted, and tells that', async () => {
+    await untilRolled(kafka('in', exposed({})));
+    const uid = await bed.podUid(BROKER);
+    const node = (await nodeOf(BROKER))!;
+    await bed.runner.readdress(node.name, 'v6');
+    const isAnother = async () => ![undefined, uid].includes(await bed.podUid(BROKER));
+    await waitFor('the broker is restarted', isAnother, PATIENCE);
+    await bed.untilReady('in');
+    assert.equal((await nodeOf(BROKER))?.name, node.name, 'where it was');
+    await untilReached((host) => host === '::1');
+    assert.match((await outside())!.bootstrapServers, /^\[::1\]:\d+$/);
+    assert.equal(await bed.podUid(CONTROLLER), controller);
+  });
+
   test('names instead, and others: brokers are restarted, and no controller', async () => {
     const lead = async () => [(await nodeOf(BROKER))!.external];
     for (const subdomain of ['a.example.test', 'b.example.test']) {
       await untilRolled(kafka('in', exposed({ subdomain })));
       await untilReached((host) => host === `1.${subdomain}`, lead);
     }
+  });
+
+  test('addresses of both families, given to its node while it runs: two records, and nobody is restarted', async () => {
+    const uids = () => Promise.all([CONTROLLER, BROKER].map((pod) => bed.podUid(pod)));
+    const before = await uids();
+    const node = (await nodeOf(BROKER))!;
+    await bed.runner.readdress(node.name, 'both');
+    const records = async () => {
+      const found = await bed.client.get(DNS_ENDPOINT, { namespace: 'default', name: 'in-kafka-ext' });
+      const { endpoints = [] } = (found?.['spec'] ?? {}) as { endpoints?: DnsRecord[] };
+      return endpoints.map(({ dnsName, recordType, targets }) => [dnsName, recordType, ...targets].join(' '));
+    };
+    const expected = ['bootstrap', '1'].flatMap((id) => [`${id}.b.example.test A ${node.external}`, `${id}.b.example.test AAAA ::1`]); // prettier-ignore
+    await waitFor(
+      'the records say so',
+      async () => (await records()).join() === expected.join(),
+      PATIENCE,
+    ).catch(async (error: unknown) => assert.fail(`${String(error)}: ${(await records()).join()}`));
+    const byBoth = async () => [node.external, '::1'];
+    await untilReached((host) => host === '1.b.example.test', byBoth);
+    assert.deepEqual(await uids(), before);
   });
 
   test('scaled up and down: nobody that stays is restarted', async () => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { requireTaken } from '../../../src/control/brokers/look/presented.ts';
+import { presentedAt, requireTaken } from '../../../src/control/brokers/look/presented.ts';
+import type { OperatorOptions } from '../../../src/control/operator.ts';
 import { messageOf } from '../../../src/ops/errors.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume } from '../../support/clients.ts';
@@ -45,6 +46,8 @@ export interface LiveCluster extends AsyncDisposable {
   uids(): Promise<(string | undefined)[]>;
   /** The certificate in the Secret of a node. */
   heldBy(node: string): Promise<X509Certificate>;
+  /** Whether a node presents what its Secret has to whoever connects. */
+  isPresented(node: string): Promise<boolean>;
   /** Writes to a topic until the end, by one of the listeners. */
   load(topic: string, port: number, security?: Security): Promise<Load>;
   /** Ends a load: all that was acknowledged is there. */
@@ -53,10 +56,14 @@ export interface LiveCluster extends AsyncDisposable {
   reconnect(): () => Promise<Reconnected>;
 }
 
-/** Starts it, with what else its Kafka has to say. */
-export async function startLiveCluster(spec: object = {}): Promise<LiveCluster> {
+/** Starts it, with what else its Kafka has to say, and an operator that is run so. */
+export async function startLiveCluster(
+  spec: object = {},
+  operator: Partial<OperatorOptions> = {},
+): Promise<LiveCluster> {
   await using stack = new AsyncDisposableStack();
-  const bed = stack.use(await startBed({ nodes: ['a', 'b', 'c'].map((name) => ({ name })) }));
+  const nodes = ['a', 'b', 'c'].map((name) => ({ name }));
+  const bed = stack.use(await startBed({ nodes, operator }));
   const over = new AbortController();
   const begun = Date.now();
   await bed.apply(
@@ -79,6 +86,10 @@ export async function startLiveCluster(spec: object = {}): Promise<LiveCluster> 
     paceMs,
     uids: () => Promise.all(NODES.map((name) => bed.podUid(name))),
     heldBy: async (node) => new X509Certificate(await bed.secret(node, `${node}.crt`)),
+    async isPresented(node) {
+      const shown = await presentedAt(await listenerOf(bed, node, 9094)).catch(() => '');
+      return shown === new X509Certificate(await bed.secret(node, `${node}.crt`)).fingerprint256;
+    },
     async load(topic, port, security = {}) {
       const load = await startLoad({ ...target(topic, port), security });
       owned.defer(() => load.stop());
@@ -130,13 +141,15 @@ function reconnect(bed: Bed, over: AbortSignal): () => Promise<Reconnected> {
   };
 }
 
-const asAlice = async (bed: Bed, node: string) => ({
+/** At a listener of a node, trusting what the Secret has. */
+const listenerOf = async (bed: Bed, node: string, port: number) => ({
   host: bed.runner.addressOf(`default/${node}`)!,
-  port: 9093,
-  tls: {
-    ca: await bed.secret('live-trustbundle', 'cluster-ca.crt'),
-    servername: BOOTSTRAP,
-    cert: await bed.secret('alice', 'user.crt'),
-    key: await bed.secret('alice', 'user.key'),
-  },
+  port,
+  tls: { ca: await bed.secret('live-trustbundle', 'cluster-ca.crt'), servername: BOOTSTRAP },
 });
+
+async function asAlice(bed: Bed, node: string) {
+  const { tls, ...at } = await listenerOf(bed, node, 9093);
+  const [cert, key] = [await bed.secret('alice', 'user.crt'), await bed.secret('alice', 'user.key')];
+  return { ...at, tls: { ...tls, cert, key } };
+}

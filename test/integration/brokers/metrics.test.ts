@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
-import { KAFKA_METRICS } from '../../support/dashboards.ts';
+import { BROKER_METRICS, KAFKA_METRICS } from '../../support/dashboards.ts';
 import { IMAGES } from '../../support/images/images.ts';
 import { workspace } from '../../support/workspace.ts';
 import { PATIENCE, kafka, nodePool, startBed } from './fixture.ts';
@@ -58,5 +58,7 @@ suite('metrics of nodes', () => {
     const controller = await metricsOf('one-control-1');
     assert.match(controller, /^kafka_controller_kafkacontroller_offlinepartitionscount 0/m);
     assert.match(controller, /^kafka_server_raft_metrics_/m);
+    for (const name of BROKER_METRICS)
+      assert.match(`${broker}\n${controller}`, new RegExp(`^${name}[ {]`, 'm'), `${name} is on a dashboard`);
   });
 });

@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { PATIENCE, entity, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
+import { checkReport } from '../../support/reports.ts';
 
 const NODES = [0, 1, 2].map((id) => `one-dual-${id}`);
 const MANUAL = 'strimzi.io/manual-rolling-update';
@@ -125,10 +126,14 @@ suite('requests', () => {
       );
       assert.match(refused.message, words);
       await waitFor(`${kind} sound`, async () => (await ready(kind, 'sound'))?.reason === 'Ready', PATIENCE);
-      const events = await bed.plane.kubectl(['get', 'events', '-o', 'json']);
-      const told = (JSON.parse(events.stdout) as { items: EventObject[] }).items.filter(
-        ({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === 'broken',
-      );
+      // Events are told beside the work, so the condition may be there first.
+      const told = await waitFor('the event', async () => {
+        const events = await bed.plane.kubectl(['get', 'events', '-o', 'json']);
+        const found = (JSON.parse(events.stdout) as { items: EventObject[] }).items.filter(
+          ({ involvedObject }) => involvedObject.kind === kind && involvedObject.name === 'broken',
+        );
+        return found.length > 0 ? found : undefined;
+      });
       assert.deepEqual(told.map(({ type, reason }) => `${type} ${reason}`), ['Warning KafkaRefused']); // prettier-ignore
     }
     const port = bed.operator.managementPort;
@@ -138,6 +143,7 @@ suite('requests', () => {
       metrics,
       /isthmus_controller_reconciles_total\{(?=[^}]*kafka-(topic|user))(?=[^}]*error)[^}]*\} [1-9]/,
     );
+    checkReport(metrics);
     // And what is seen of the cluster is there, too.
     assert.match(metrics, /isthmus_kafka_partitions\{[^}]*kafka="one"[^}]*state="offline"\} 0/);
     assert.match(metrics, /isthmus_kafka_roll_state\{[^}]*kafka="one"[^}]*state="done"\} 1/);

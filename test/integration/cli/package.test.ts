@@ -1,10 +1,16 @@
 /** What `npm pack` gives, installed into a prefix of its own: it has to work without the clone. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { before, suite, test } from 'node:test';
+import { Kafka } from 'kafkajs';
+import { stringify } from 'yaml';
+import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
+import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
+import { startKafka } from '../../support/kafka.ts';
 import { workspace } from '../../support/workspace.ts';
+import { portGateway, reserveBlock } from '../proxy/proxy-process.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const folder = workspace('package');
@@ -45,13 +51,92 @@ suite('the package', () => {
       .map(String)
       .filter((name) => !name.startsWith('node_modules'));
     assert.deepEqual(
-      files.filter((name) => /\.test\.|\.ts$|^(src|test|tools|bench)\b/.test(name)),
-      [],
+      files.filter((name) => /\.test\.|(?<!\.d)\.ts$|^(src|test|tools|bench)\b/.test(name)),
+      ['deploy/examples/own-filter/src/index.ts'],
     );
+    // Types of the filter API, and of nothing else.
+    const types = files.filter((name) => name.endsWith('.d.ts'));
+    assert.ok(types.includes('dist/proxy/filter.d.ts') && types.length < 40, types.join(' '));
   });
+
+  test(
+    'runs a filter of one’s own, that is built by the example and packed',
+    { timeout: 300_000 },
+    async () => {
+      const home = join(prefix, 'lib/node_modules/isthmus');
+      const own = join(folder, 'own-filter');
+      cpSync(join(home, 'deploy/examples/own-filter'), own, { recursive: true });
+      // What `npm install` would bring, from what is here.
+      mkdirSync(join(own, 'node_modules'));
+      symlinkSync(home, join(own, 'node_modules/isthmus'));
+      symlinkSync(join(home, 'node_modules/zod'), join(own, 'node_modules/zod'));
+      const built = run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', own]);
+      assert.equal(built.code, 0, built.out);
+      const packed = run('npm', ['pack', '--ignore-scripts', '--pack-destination', own], { cwd: own });
+      assert.equal(packed.code, 0, packed.err);
+      const archive = join(
+        own,
+        readdirSync(own).find((name) => name.endsWith('.tgz'))!,
+      );
+      const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
+      const done = run('npm', ['install', '--global', '--prefix', prefix, ...quiet, archive]);
+      assert.equal(done.code, 0, done.err);
+      await runGuard();
+    },
+  );
 
   test('is a plugin of kubectl, with its completion', () => {
     assert.match(installed('kubectl-isthmus', '--help').out, /^Usage: kubectl isthmus /);
     assert.equal(installed('kubectl_complete-isthmus', 'expl').out, 'explain\n:4\n');
   });
 });
+
+/** The installed program with the installed filter, before a real Kafka and a client that knows of neither. */
+async function runGuard(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const kafka = await startKafka();
+  stack.defer(() => kafka.stop());
+  for (const topic of ['ledger', 'orders']) await kafka.createTopic(topic);
+  const block = stack.use(await reserveBlock(4));
+  const config = join(folder, 'guard.yaml');
+  const document = {
+    workers: 1,
+    filterModules: [{ name: '@example/topic-guard' }],
+    filterDefinitions: [
+      { name: 'guard', type: 'module:@example/topic-guard', config: { readOnly: ['ledger'] } },
+    ],
+    virtualClusters: [
+      {
+        name: 'demo',
+        targetCluster: { bootstrapServers: kafka.bootstrap.plaintext },
+        filters: ['guard'],
+        gateways: [portGateway(block.first)],
+      },
+    ],
+  };
+  writeFileSync(config, stringify(document));
+  const logFile = join(folder, 'guard.log');
+  const proxy = startServer('guard', join(prefix, 'bin/isthmus'), ['proxy', '--config', config], {
+    logFile,
+    env: { PATH: env.PATH },
+  });
+  stack.defer(() => proxy.stop());
+  const client = new Kafka({ ...PATIENT_KAFKAJS, brokers: [`127.0.0.1:${block.first}`] });
+  const producer = client.producer({ retry: { retries: 0 } });
+  await waitFor('the proxy', () =>
+    producer.connect().then(
+      () => true,
+      () => (proxy.running ? undefined : assert.fail(readFileSync(logFile, 'utf8'))),
+    ),
+  );
+  stack.defer(() => producer.disconnect());
+  const send = (topic: string) => producer.send({ topic, messages: [{ value: 'v' }] });
+  await send('orders');
+  await assert.rejects(send('ledger'), /Not authorized|TOPIC_AUTHORIZATION_FAILED/i);
+  const admin = client.admin();
+  await admin.connect();
+  stack.defer(() => admin.disconnect());
+  const create = (topic: string) => admin.createTopics({ topics: [{ topic }] });
+  await assert.rejects(create('Nice_Topic'));
+  assert.equal(await create('nice-topic'), true);
+}

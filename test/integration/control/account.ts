@@ -6,9 +6,13 @@ import { waitFor } from '../../../src/store/embedded/process.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { workspace } from '../../support/workspace.ts';
 
-/** The path of a kubeconfig for the operator's account in this namespace. */
-export async function accountKubeconfig(plane: ControlPlane, namespace: string): Promise<string> {
-  const args = ['create', 'token', 'isthmus-operator', '-n', namespace];
+/** The path of a kubeconfig for an account in this namespace, by default the operator's. */
+export async function accountKubeconfig(
+  plane: ControlPlane,
+  namespace: string,
+  account = 'isthmus-operator',
+): Promise<string> {
+  const args = ['create', 'token', account, '-n', namespace];
   const { code, stdout, stderr } = await plane.kubectl(args);
   assert.equal(code, 0, stderr);
   const ca = Buffer.from(plane.caPem).toString('base64');
@@ -20,7 +24,7 @@ export async function accountKubeconfig(plane: ControlPlane, namespace: string):
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
     'current-context': 'x',
   };
-  const path = join(workspace('rights'), `${namespace}.kubeconfig`);
+  const path = join(workspace('rights'), `${namespace}-${account}.kubeconfig`);
   writeFileSync(path, JSON.stringify(config));
   return path;
 }

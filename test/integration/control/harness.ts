@@ -40,9 +40,12 @@ export async function metrics({ managementPort }: Operator): Promise<string> {
   return (await fetch(`http://127.0.0.1:${managementPort}/metrics`, options)).text();
 }
 
-/** A number of /metrics, summed over its label sets. */
-export async function metric(operator: Operator, name: string): Promise<number> {
-  const lines = (await metrics(operator)).split('\n').filter((line) => new RegExp(`^${name}[ {]`).test(line));
+/** A number of /metrics, summed over its label sets, or those of one controller. */
+export async function metric(operator: Operator, name: string, controller?: string): Promise<number> {
+  const of = controller === undefined ? '[ {]' : `\\{controller="${controller}"[,}]`;
+  const lines = (await metrics(operator))
+    .split('\n')
+    .filter((line) => new RegExp(`^${name}${of}`).test(line));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
@@ -82,7 +85,9 @@ const TYPES: Record<string, { group: string; version: string }> = {
   TLSRoute: { group: 'gateway.networking.k8s.io', version: 'v1' },
   Gateway: { group: 'gateway.networking.k8s.io', version: 'v1' },
   DNSEndpoint: { group: 'externaldns.k8s.io', version: 'v1alpha1' },
+  PodMonitor: { group: 'monitoring.coreos.com', version: 'v1' },
   Kafka: { group: 'kafka.strimzi.io', version: 'v1' },
+  KafkaUser: { group: 'kafka.strimzi.io', version: 'v1' },
   StrimziPodSet: { group: 'core.strimzi.io', version: 'v1' },
   KafkaAnchor: { group: 'isthmus.dev', version: 'v1alpha1' },
 };

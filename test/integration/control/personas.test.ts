@@ -22,6 +22,7 @@ const ANCHOR = {
     kafka: { name: 'events', uid: 'uid' },
   },
 };
+const REDPANDA_ANCHOR = { spec: { cluster: { name: 'events', uid: 'uid' } } };
 const POD_SET = { spec: { selector: { matchLabels: { a: 'b' } }, pods: [] } };
 const LABELS = { 'strimzi.io/cluster': 'events' };
 const RESOURCES: Record<string, object> = {
@@ -55,6 +56,7 @@ const RESOURCES: Record<string, object> = {
   KafkaTopic: named('KafkaTopic', 'mine', { spec: {} }, STRIMZI),
   KafkaUser: named('KafkaUser', 'mine', { spec: {} }, STRIMZI),
   KafkaAnchor: named('KafkaAnchor', 'mine', ANCHOR, 'isthmus.dev/v1alpha1'),
+  RedpandaAnchor: named('RedpandaAnchor', 'mine', REDPANDA_ANCHOR, 'isthmus.dev/v1alpha1'),
   StrimziPodSet: named('StrimziPodSet', 'mine', POD_SET, 'core.strimzi.io/v1'),
   Secret: named('Secret', 'mine', {}, 'v1'),
 };
@@ -65,7 +67,7 @@ const PROXY_ADMINS = ['KafkaProxy', 'KafkaProxyIngress'];
 const KAFKA_ADMINS = ['Kafka', 'KafkaNodePool', REDPANDA];
 const ADMINS = [...PROXY_ADMINS, ...PROXY_DEVELOPERS, ...KAFKA_ADMINS, 'KafkaTopic', 'KafkaUser'];
 /** Written by the operator alone. */
-const READ = [...ADMINS, 'KafkaAnchor', 'StrimziPodSet'];
+const READ = [...ADMINS, 'KafkaAnchor', 'RedpandaAnchor', 'StrimziPodSet'];
 
 suite('personas', () => {
   let plane: ControlPlane;
@@ -116,7 +118,7 @@ suite('personas', () => {
   test('a developer has virtual clusters, filters, targets, topics and users, and leaves proxies and Kafkas alone', async () => {
     assert.deepEqual(await kindsFor('isthmus-developer', read), READ);
     assert.deepEqual(await kindsFor('isthmus-developer', create), DEVELOPERS);
-    for (const kind of [...PROXY_ADMINS, ...KAFKA_ADMINS, 'KafkaAnchor', 'StrimziPodSet']) {
+    for (const kind of [...PROXY_ADMINS, ...KAFKA_ADMINS, 'KafkaAnchor', 'RedpandaAnchor', 'StrimziPodSet']) {
       const patch = ['patch', kind, 'there', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}'];
       assert.match((await as('isthmus-developer', patch)).stderr, /forbidden/);
       assert.match((await as('isthmus-developer', ['delete', kind, 'there'])).stderr, /forbidden/);

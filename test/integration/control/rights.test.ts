@@ -83,7 +83,7 @@ async function everyWay(): Promise<object[]> {
       metadata: { name: 'default', namespace: 'openshift-ingress-operator' },
       spec: {},
     },
-    named('KafkaProxy', 'every', {}),
+    named('KafkaProxy', 'every', { spec: { management: { podMonitor: true } } }),
     ...Object.entries(ways).map(([name, way]) =>
       named('KafkaProxyIngress', name, { spec: { proxyRef, ...way } }),
     ),
@@ -168,6 +168,7 @@ suite('rights and namespaces', () => {
       await waitFor('the records', () => get(client, 'DNSEndpoint', 'every-lb'));
       await waitFor('the TLSRoute', () => get(client, 'TLSRoute', 'every-gw-bootstrap'));
       await waitFor('the Route', () => get(client, 'Route', 'every-routes-bootstrap'));
+      await waitFor('the PodMonitor', () => get(client, 'PodMonitor', 'every'));
       await startPod('every');
       await waitFor('the pod to be nudged', async () => {
         const found = await get(client, 'Pod', 'every-1');
@@ -181,6 +182,7 @@ suite('rights and namespaces', () => {
         ['Route', 'every-routes-bootstrap'],
         ['TLSRoute', 'every-gw-bootstrap'],
         ['DNSEndpoint', 'every-lb'],
+        ['PodMonitor', 'every'],
       ] as const)
         await waitFor(`the ${kind} to go`, async () => (await get(client, kind, name)) === undefined);
       await assertNoErrors(operator);

@@ -1,6 +1,6 @@
-/** `isthmus dns` as a process, with no more rights than its manifests give it, and a cluster joined by a Secret. */
+/** `isthmus dns` as a process, with no more rights than its manifests give it, and a cluster that is joined. */
 import assert from 'node:assert/strict';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
@@ -11,6 +11,7 @@ import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import type { Server } from '../../../src/store/embedded/process.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import type { Ports } from '../../../src/store/embedded/ports.ts';
+import { inOneKubeconfig } from '../../support/kubeconfigs.ts';
 import { apply, asking, endpointSlice, expectEvent, exportOf, installKinds, service } from './site.ts';
 
 const MAIN = join(import.meta.dirname, '../../../src/main.ts');
@@ -79,17 +80,13 @@ suite('isthmus dns', () => {
     await expectAnswer('foo.xcc.test', ['10.96.7.70']);
   });
 
-  test('a cluster joined by a Secret is followed from then on, with the same few rights', async () => {
+  test('a cluster that is joined is followed from then on, with no more rights than the join gives', async () => {
     const pets = { addresses: ['10.1.0.1'], hostname: 'a', conditions: { ready: true } };
     await apply(east, service('pets', undefined, { clusterIP: 'None' }), exportOf('pets'));
     await apply(east, endpointSlice('pets-1', [pets], { of: 'pets' }));
-    const metadata = {
-      name: 'east',
-      namespace: NAMESPACE,
-      labels: { 'connectivity.tanzu.vmware.com/cluster-name': 'east' },
-    };
-    const stringData = { kubeconfig: await readFile(await account(east), 'utf8') };
-    await apply(west, { apiVersion: 'v1', kind: 'Secret', metadata, stringData });
+    const both = join(west.directory, 'both.kubeconfig');
+    await writeFile(both, inOneKubeconfig({ hub: west.kubeconfigText, east: east.kubeconfigText }));
+    await isthmus('join', '--kubeconfig', both, '--context', 'east', '--roads', 'discover', '--crds');
     await expectAnswer('a.east.pets.default.svc.clusterset.local', ['10.1.0.1']);
   });
 
@@ -113,7 +110,7 @@ suite('isthmus dns', () => {
 
   test('a joined cluster that stops to answer keeps its names, and its Secret an event', async () => {
     await east.killApiServer();
-    await expectEvent(west, 'east', 'ClusterUnreachable');
+    await expectEvent(west, 'isthmus-cluster-east', 'ClusterUnreachable');
     await expectAnswer('a.east.pets.default.svc.clusterset.local', ['10.1.0.1']);
   });
 });

@@ -1,9 +1,11 @@
 /** DNS over TCP: pipelining, limits, zone transfer. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import test from 'node:test';
 import { closed, collect, framed, open } from '../../support/dns/stream.ts';
 import { question, readReply } from '../../support/dns/testing.ts';
-import { waitFor } from '../../../src/store/embedded/process.ts';
+import { run, waitFor } from '../../../src/store/embedded/process.ts';
 import { startOurs } from './server.ts';
 import type { DnsRecord } from '../../../src/dns/wire/record.ts';
 
@@ -86,6 +88,18 @@ test('connections beyond the limit are closed at once, and make room when they e
   });
   for (const socket of sockets) socket.destroy();
 });
+
+const canUnshare = spawnSync('unshare', ['--net', 'true']).status === 0;
+test(
+  'addresses of one IPv6 network are one client to the limit',
+  { skip: canUnshare ? false : 'needs the right to make network namespaces' },
+  async () => {
+    const script = join(import.meta.dirname, 'many-addresses.ts');
+    const { code, stdout, stderr } = await run('unshare', ['--net', process.execPath, script]);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout), ['fd00:1::1', 'fd00:1::2', 'fd00:2::1']);
+  },
+);
 
 test('zone transfer: refused unless allowed; then whole, over many messages, and other queries go on', async () => {
   await using strict = await startOurs(config);

@@ -14,7 +14,7 @@ import type { KafkaCluster } from '../../support/kafka.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { connectTo, ENCRYPTION, KEK, startOurs } from './site.ts';
 import type { Ours } from './site.ts';
-import { read, recordsOf, write } from './traffic.ts';
+import { read, readShared, recordsOf, write } from './traffic.ts';
 
 const plain = (value: string) =>
   encodeBatch({ baseTimestamp: BigInt(Date.now()) }, [
@@ -23,6 +23,17 @@ const plain = (value: string) =>
 
 const PASSTHROUGH = { unresolvedKeyPolicy: 'PASSTHROUGH_UNENCRYPTED' };
 const withConfig = (change: object) => ({ ...ENCRYPTION, config: { ...ENCRYPTION.config, ...change } });
+
+const TWO_TOPICS = ['from', 'to'];
+/** A key for each of the two topics. */
+function withKeys(prefix: string) {
+  const existingKeks = TWO_TOPICS.map((topic, i) => ({
+    ...KEK,
+    uuid: KEK.uuid.replace('1111', `000${i}`),
+    alias: `KEK-${prefix}${topic}`,
+  }));
+  return withConfig({ selectorConfig: { template: 'KEK-$(topicName)' }, kmsConfig: { existingKeks } });
+}
 
 describe('the record encryption filter in our proxy', { timeout: 600_000 }, () => {
   let kafka: KafkaCluster;
@@ -133,15 +144,8 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
   });
 
   it('opens nothing that the broker has moved to a topic with another key', async () => {
-    const topics = ['from', 'to'];
-    for (const topic of topics) await kafka.createTopic(topic);
-    const existingKeks = topics.map((topic, i) => ({
-      ...KEK,
-      uuid: KEK.uuid.replace('1111', `000${i}`),
-      alias: `KEK-${topic}`,
-    }));
-    const own = { selectorConfig: { template: 'KEK-$(topicName)' }, kmsConfig: { existingKeks } };
-    await using proxy = await startOurs(kafka.bootstrap.plaintext, withConfig(own));
+    for (const topic of TWO_TOPICS) await kafka.createTopic(topic);
+    await using proxy = await startOurs(kafka.bootstrap.plaintext, withKeys(''));
     assert.deepEqual(await write(proxy.bootstrap, 'from', [plain('for one topic')]), [0]);
     const [direct] = await read(kafka.bootstrap.plaintext, 'from', 1);
     await write(kafka.bootstrap.plaintext, 'to', [direct!.batches[0]!.bytes]);
@@ -151,6 +155,18 @@ describe('the record encryption filter in our proxy', { timeout: 600_000 }, () =
     ];
     assert.equal(recordsOf(stayed!)[0]?.value?.toString(), 'for one topic');
     assert.equal(moved!.errorCode, ERRORS.CORRUPT_MESSAGE.code);
+  });
+
+  it('gives share groups nothing that the broker has moved to a topic with another key, which Kafka counts as delivered', async () => {
+    for (const topic of TWO_TOPICS) await kafka.createTopic(`shared-${topic}`);
+    await using proxy = await startOurs(kafka.bootstrap.plaintext, withKeys('shared-'));
+    assert.deepEqual(await write(proxy.bootstrap, 'shared-from', [plain('for one topic')]), [0]);
+    const [direct] = await read(kafka.bootstrap.plaintext, 'shared-from', 1);
+    await write(kafka.bootstrap.plaintext, 'shared-to', [direct!.batches[0]!.bytes]);
+    const stayed = await readShared(proxy.bootstrap, 'shared-from', 'group-from');
+    assert.deepEqual([recordsOf(stayed)[0]?.value?.toString(), stayed.deliveries], ['for one topic', 1]);
+    const moved = await readShared(proxy.bootstrap, 'shared-to', 'group-to');
+    assert.deepEqual([moved.errorCode, moved.batches.length, moved.deliveries], [ERRORS.CORRUPT_MESSAGE.code, 0, 1]); // prettier-ignore
   });
 
   it('lets clients use no version in which a broker would have to say what topic an id means', async () => {

@@ -34,12 +34,16 @@ export interface Ours extends AsyncDisposable {
   bootstrap: string;
 }
 
-/** Starts our proxy, in this process, with a filter. */
-export async function startOurs(upstream: string, filter: FilterDefinition = ENCRYPTION): Promise<Ours> {
+/** Starts our proxy, in this process, with a filter, or several. */
+export async function startOurs(
+  upstream: string,
+  filter: FilterDefinition | FilterDefinition[] = ENCRYPTION,
+  metrics = createMetrics(),
+): Promise<Ours> {
   const ports = await reservePorts(2);
   const [bootstrapPort = 0, brokerPort = 0] = ports.numbers;
-  const document = kroxyliciousConfig({ upstream, filters: [filter] }, [bootstrapPort, brokerPort]);
-  const pool = createLocalPool(createLog('error'), createMetrics());
+  const document = kroxyliciousConfig({ upstream, filters: [filter].flat() }, [bootstrapPort, brokerPort]);
+  const pool = createLocalPool(createLog('error'), metrics);
   await pool.apply(checkProxyConfig(document, 'the test').config);
   return {
     bootstrap: `127.0.0.1:${bootstrapPort}`,

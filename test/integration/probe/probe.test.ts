@@ -12,10 +12,45 @@ import type { Finding } from '../../../src/probe/findings.ts';
 import { isReachable } from '../../../src/probe/probed.ts';
 import type { ProbedCluster } from '../../../src/probe/probed.ts';
 import { resolveBy, resolveBySystem } from '../../../src/probe/resolve.ts';
+import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startKafka } from '../../support/kafka.ts';
 import type { KafkaCluster } from '../../support/kafka.ts';
 import { ALICE } from '../../support/kafka/security.ts';
+import { startControlPlane } from '../../support/control-plane.ts';
+import type { ControlPlane } from '../../support/control-plane.ts';
+import { sourceImage } from '../../support/images/isthmus-source.ts';
+import { startPodRunner } from '../../support/pods/runner.ts';
+import { inOneKubeconfig } from '../../support/kubeconfigs.ts';
+import { workspace } from '../../support/workspace.ts';
 import { startOurs } from '../dns/server.ts';
+
+/** Of an account that has just the Role of docs/probe.md there, beside an administrator of the cluster of the current context. */
+async function proberKubeconfig(plane: ControlPlane, here: ControlPlane): Promise<string> {
+  const page = readFileSync(new URL('../../../docs/probe.md', import.meta.url), 'utf8');
+  const [, role = ''] = /```yaml resources\n(apiVersion: rbac[^`]*)```/.exec(page) ?? [];
+  const run = async (args: string[], stdin?: string) => {
+    const { code, stdout, stderr } = await plane.kubectl(args, stdin === undefined ? {} : { stdin });
+    assert.equal(code, 0, stderr);
+    return stdout.trim();
+  };
+  await run(['apply', '-n', 'default', '-f', '-'], role);
+  await run(['create', 'serviceaccount', 'prober', '-n', 'default']);
+  await run(['create', 'rolebinding', 'prober', '--role=isthmus-prober', '--serviceaccount=default:prober', '-n', 'default']); // prettier-ignore
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [
+      { name: 'c', cluster: { server: plane.url, 'certificate-authority-data': btoa(plane.caPem) } },
+    ],
+    users: [{ name: 'u', user: { token: await run(['create', 'token', 'prober', '-n', 'default']) } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+  };
+  const file = join(workspace('prober'), 'kubeconfig');
+  writeFileSync(file, inOneKubeconfig({ hub: here.kubeconfigText, x: JSON.stringify(config) }));
+  const canCreate = ['auth', 'can-i', 'create', 'pods', '-n', 'default', '--as=system:serviceaccount:default:prober']; // prettier-ignore
+  await waitFor('its rights', async () => (await plane.kubectl(canCreate)).code === 0);
+  return file;
+}
 
 type Probed = ProbedCluster & { findings: Finding[] };
 
@@ -65,11 +100,12 @@ suite('probe', () => {
     const secure = await probeJson(kafka.bootstrap.saslSsl, '--ca', kafka.tls.caFile, ...sasl);
     assert.deepEqual(secure.findings, []);
     for (const steps of stepsOf(secure)) assert.match(steps!, /^connect tls versions login metadata/);
-    assert.equal(secure.bootstrap.length, 3);
+    assert.deepEqual([secure.bootstrap.length, secure.brokers.length], [3, 3]);
 
     const { cert, key } = kafka.tls.clientFiles;
     const mutual = ['--ca', kafka.tls.caFile, '--cert', cert, '--key', key];
-    assert.deepEqual((await probeJson(kafka.bootstrap.mtls, ...mutual)).findings, []);
+    const { findings, brokers } = await probeJson(kafka.bootstrap.mtls, ...mutual);
+    assert.deepEqual([findings, brokers.length], [[], 3]);
 
     const table = await probe(kafka.bootstrap.plaintext);
     assert.match(
@@ -89,11 +125,53 @@ suite('probe', () => {
     };
     const page = readFileSync(new URL('../../../docs/probe.md', import.meta.url), 'utf8');
     const commands = page.split('\n').filter((line) => line.startsWith('isthmus probe '));
-    assert.equal(commands.length, 2);
-    for (const command of commands) {
+    assert.equal(commands.length, 3);
+    for (const command of commands.slice(0, 2)) {
       const words = command.split(' ').slice(2);
       const { findings, brokers } = await probeJson(...words.map((word) => here[word] ?? word));
       assert.deepEqual([findings, brokers.length], [[], 3], command);
+    }
+  });
+
+  test('from a pod in another cluster, with no more rights there than docs/probe.md grants, and nothing is left', async () => {
+    // The one that kubeconfig's current context is of, where nothing may come to be.
+    const [here, plane] = await Promise.all([startControlPlane(), startControlPlane()]);
+    const podsIn = async (one: ControlPlane) =>
+      (await one.kubectl(['get', 'pods', '-A', '-l', 'app.kubernetes.io/component=probe', '-o', 'name'])).stdout; // prettier-ignore
+    try {
+      const image = await sourceImage();
+      await using runner = await startPodRunner(plane, {
+        nodes: [{ name: 'a' }],
+        kafkaVersions: [],
+        images: [image],
+      });
+      assert.equal(runner.nodes.length, 1);
+      const kubeconfig = await proberKubeconfig(plane, here);
+      const password = join(kafka.directory, 'alice');
+      writeFileSync(password, `${ALICE.password}\n`);
+      const from = ['--from', 'x', '--kubeconfig', kubeconfig, '--from-namespace', 'default', '--image', image.name]; // prettier-ignore
+      const sasl = [
+        '--sasl-mechanism',
+        ALICE.mechanism,
+        '--user',
+        ALICE.username,
+        '--password-file',
+        password,
+      ];
+      const secure = await probeJson(kafka.bootstrap.saslSsl, '--ca', kafka.tls.caFile, ...sasl, ...from);
+      assert.deepEqual([secure.findings, secure.brokers.length], [[], 3]);
+      for (const steps of stepsOf(secure)) assert.match(steps!, /^connect tls versions login metadata/);
+      const closed = await probe('127.0.0.1:9', ...from);
+      assert.equal(closed.code, 1);
+      assert.match(closed.out, /connect: .*ECONNREFUSED/);
+      const broken = await probe('127.0.0.1:9', ...from, '--image', 'registry.test/nothing:1', '--timeout', '1', '--from-namespace', 'nowhere'); // prettier-ignore
+      assert.notEqual(broken.code, 0);
+      assert.match(broken.err, /nowhere/);
+      await waitFor('its pods are gone', async () => (await podsIn(plane)) === '');
+      const { items } = JSON.parse((await here.kubectl(['get', 'pods', '-A', '-o', 'json'])).stdout) as { items: unknown[] }; // prettier-ignore
+      assert.deepEqual(items, [], 'nothing was made in the cluster of the current context');
+    } finally {
+      await Promise.all([here.stop(), plane.stop()]);
     }
   });
 
@@ -159,6 +237,7 @@ suite('probe', () => {
       const options = { resolve: resolveBySystem, timeoutMs: 5000 };
       const silent = await probeEndpoint({ host: '127.0.0.1', port }, options);
       assert.equal(silent.addresses[0]!.failed?.step, 'versions');
+      assert.match(silent.addresses[0]!.failed.problem, /no (answer|connection) .*within 5000 ms/);
     } finally {
       server.close();
     }

@@ -11,9 +11,12 @@ import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
 import { createAuthority } from '../../support/pki.ts';
 import type { Authority } from '../../support/pki.ts';
+import { startOurs } from '../dns/server.ts';
+import type { TestServer } from '../dns/server.ts';
 import { PATIENCE } from '../brokers/fixture.ts';
 import type { Bed } from '../brokers/fixture.ts';
 import { cluster, podUids, startPlane, startRedpandaBed, untilCondition, untilQuiescent } from './fixture.ts';
+import type { Condition } from './fixture.ts';
 
 const SUBDOMAIN = 'panda.example.test';
 const IDS = [0, 1, 2];
@@ -21,25 +24,41 @@ const SERVICE = { group: '', version: 'v1', kind: 'Service' };
 const POD = { group: '', version: 'v1', kind: 'Pod' };
 const TLS = { enabled: true, nodeSecretRef: { name: 'panda-tls' } };
 const NAMED = { tls: TLS, external: { enabled: true, subdomain: SUBDOMAIN } };
-const BY_ADDRESS = { external: { enabled: true, preferredAddressType: 'InternalIP' } };
+const BY_ADDRESS = { external: { enabled: true, portStrategy: 'range' } };
 
 interface Endpoint {
   dnsName: string;
+  recordType: 'A' | 'AAAA';
   targets: string[];
+}
+
+interface Told {
+  name: string;
+  expected: string[];
+  reached: boolean;
+  failed?: string;
+  problem?: string;
 }
 
 describe('an exposed Redpanda cluster', () => {
   let bed: Bed;
   let authority: Authority;
+  /** What the operator resolves names by. */
+  let dns: TestServer;
   before(async () => {
     authority = await createAuthority('clients of panda');
-    bed = await startRedpandaBed(await startPlane());
-    const dns = ['bootstrap', ...IDS].map((id) => `${id}.${SUBDOMAIN}`);
-    const { certPem, keyPem } = await authority.issue({ commonName: 'panda', dns });
+    dns = await startOurs({ zones: [{ name: SUBDOMAIN, nameservers: [`ns.${SUBDOMAIN}`] }] });
+    const operator = { probeResolver: `127.0.0.1:${dns.port}` };
+    bed = await startRedpandaBed(await startPlane(), { operator });
+    const names = ['bootstrap', ...IDS].map((id) => `${id}.${SUBDOMAIN}`);
+    const { certPem, keyPem } = await authority.issue({ commonName: 'panda', dns: names });
     const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(keyPem) };
     await bed.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'panda-tls', namespace: 'default' }, data }); // prettier-ignore
   });
-  after(() => bed?.[Symbol.asyncDispose]());
+  after(async () => {
+    await bed?.[Symbol.asyncDispose]();
+    await dns?.close();
+  });
 
   const panda = (external?: object) =>
     cluster('panda', { replicas: 3 }, { kafkaApi: [{ port: 9092 }, ...(external ? [external] : [])] });
@@ -77,6 +96,29 @@ describe('an exposed Redpanda cluster', () => {
     const node = await bed.client.get({ group: '', version: 'v1', kind: 'Node' }, { name });
     const { addresses } = (node?.['status'] ?? {}) as { addresses?: { type: string; address: string }[] };
     return addresses?.find((one) => one.type === type)?.address;
+  };
+
+  /** In the place of external-dns. */
+  const publish = async () => {
+    const all = ((await dnsRecords()) ?? []).flatMap(({ dnsName: name, recordType: type, targets }) =>
+      targets.map((data) => ({ name, type, data, ttl: 1 })),
+    );
+    assert.deepEqual(dns.upsert('DNSEndpoint default/panda', all), []);
+    await dns.settled();
+  };
+  const anchor = async () =>
+    (await bed.get('RedpandaAnchor', 'panda')) as unknown as
+      | {
+          spec: { ports: { name: string; port: number }[] };
+          status?: { exposed?: Told[]; conditions?: Condition[] };
+        }
+      | undefined;
+  /** Waits until the operator's probe has found this of all that clients are told. */
+  const untilTold = async (what: string, holds: (all: Told[]) => boolean) => {
+    const told = async () => (await anchor())?.status?.exposed ?? [];
+    await waitFor(what, async () => holds(await told()), PATIENCE).catch(async (error: unknown) =>
+      assert.fail(`${String(error)}: ${JSON.stringify(await told())}`),
+    );
   };
 
   /** Applies it, and waits until every broker was restarted for it, one at a time. */
@@ -140,6 +182,19 @@ describe('an exposed Redpanda cluster', () => {
     await nothingIsLost();
   });
 
+  test('is probed by the operator: its anchor says how far a client comes, and the Cluster what its CRD has words for', async () => {
+    const ends = (at: string) => (all: Told[]) =>
+      all.length === 4 && all.every(({ failed }) => failed === at);
+    await untilTold('the names have no address', ends('resolve'));
+    const isUnreached = ({ status, message }: Condition) => status === 'True' && /resolve: /.test(message);
+    await untilCondition(bed, 'panda', 'OperatorQuiescent', isUnreached);
+    await publish();
+    await untilTold('all are reached', (all) => all.length === 4 && all.every(({ reached }) => reached));
+    const { conditions = [] } = (await anchor())!.status!;
+    assert.deepEqual(conditions.map(({ type, status }) => [type, status]), [['DNSPropagated', 'True'], ['Reachable', 'True']]); // prettier-ignore
+    await untilCondition(bed, 'panda', 'OperatorQuiescent', ({ message }) => message === '');
+  });
+
   test('keeps its port when the Service is deleted, and restarts nobody for that', async () => {
     const [port, before] = [await nodePort(), await uids()];
     await bed.restartOperator({}, () =>
@@ -178,23 +233,36 @@ describe('an exposed Redpanda cluster', () => {
     assert.equal((await enforce('-')).code, 0);
   });
 
-  test('without names clients are told the addresses of the nodes, and the records go', async () => {
+  test('without names clients are told the addresses of the nodes, at a port of our choice, and the records go', async () => {
     const { nodes } = await rolledTo(BY_ADDRESS);
-    const port = await nodePort();
+    const port = (await anchor())!.spec.ports.find(({ name }) => name.endsWith('.range'))?.port;
+    assert.ok(port !== undefined && port >= 16_000 && port < 20_000, String(port));
     const addresses = await Promise.all(
-      IDS.map(async (id) => addressOfNode((await nodeOf(id))!, 'InternalIP')),
+      IDS.map(async (id) => addressOfNode((await nodeOf(id))!, 'ExternalIP')),
     );
     const expected = addresses.map((address) => `${address}:${port}`);
     assert.deepEqual(nodes?.external, expected);
-    const reached = await untilReached(
-      { host: addresses[1]!, port: port! },
-      { resolve: async (host) => [host] },
-    );
+    const reached = await untilReached({ host: addresses[1]!, port }, { resolve: async (host) => [host] });
     assert.deepEqual(
       reached,
       expected.map((address, id) => `${id} ${address}`),
     );
     assert.deepEqual((await dnsRecords()) ?? [], []);
+    await untilTold('all are reached', (all) => all.length === 3 && all.every((one) => one.reached));
+  });
+
+  test('a node that is given another address: its broker is restarted, tells that one, and no other is', async () => {
+    const [before, node] = [await uids(), await nodeOf(1)];
+    await bed.runner.readdress(node!, 'v4');
+    const address = await addressOfNode(node!, 'ExternalIP');
+    const isAnother = async () => ![undefined, before[1]].includes((await uids())[1]);
+    await waitFor('it is restarted', isAnother, PATIENCE);
+    const { nodes } = await untilQuiescent(bed, 'panda');
+    assert.deepEqual([0, 2].map((id) => before[id]), await uids().then(([a, , c]) => [a, c])); // prettier-ignore
+    assert.equal(nodes?.external?.[1]?.split(':')[0], address);
+    const isTold = (one: Told) =>
+      one.name === 'kafka-external-1' && one.expected[0] === address && one.reached;
+    await untilTold('it is reached there', (all) => all.some(isTold));
   });
 
   test('is closed again, keeps its port for later, and has lost nothing', async () => {
@@ -204,5 +272,15 @@ describe('an exposed Redpanda cluster', () => {
     assert.equal(await nodePort(), port);
     assert.doesNotMatch(JSON.stringify(await bed.get('Pod', 'panda-0')), /hostPort/);
     await nothingIsLost();
+  });
+
+  test('keeps its numbers when it is deleted, for the next of its name, until its anchor is deleted', async () => {
+    const [port, written] = [await nodePort(), (await anchor())!.spec.ports];
+    assert.equal((await bed.plane.kubectl(['delete', 'clusters.redpanda.vectorized.io', 'panda'])).code, 0);
+    const isGone = async () => (await bed.get('StatefulSet', 'panda')) === undefined;
+    await waitFor('the brokers are gone', isGone, PATIENCE);
+    assert.deepEqual([await nodePort(), (await anchor())?.spec.ports], [port, written]);
+    assert.equal((await bed.plane.kubectl(['delete', 'redpandaanchor', 'panda'])).code, 0);
+    await waitFor('the number is free', async () => (await nodePort()) === undefined, PATIENCE);
   });
 });

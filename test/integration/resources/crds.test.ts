@@ -1,7 +1,10 @@
 /** The cases of test/crds, judged by a real API server with all that `install` prints about kinds. test/unit/cases.test.ts has the schemas judge the same. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
+import { convert } from '../../../src/cli/convert/convert.ts';
 import { infrastructurePolicy } from '../../../src/control/install/infrastructure-policy.ts';
 import { crdName } from '../../../src/resources/crd.ts';
 import { KINDS, findKind } from '../../../src/resources/registry.ts';
@@ -51,6 +54,22 @@ function collection(yaml: string): string {
   const { plural, scope } = findKind(apiVersion, kind)!;
   return `/apis/${apiVersion}/${scope === 'Cluster' ? '' : 'namespaces/default/'}${plural}`;
 }
+
+test('what `isthmus convert` makes of manifests of Kroxylicious’ operator', async () => {
+  const file = resolve(import.meta.dirname, '../../fixtures/kroxylicious/manifests.yaml');
+  const given = parseAllDocuments(readFileSync(file, 'utf8')).map((document) => document.toJS() as unknown);
+  const ours = convert(given).documents.filter(({ kind }) => kind !== 'ConfigMap');
+  assert.equal(ours.length, 12);
+  for (const document of ours) {
+    const text = JSON.stringify(document);
+    const { status, message } = await api.send(
+      'POST',
+      `${collection(text)}?dryRun=All&fieldValidation=Strict`,
+      text,
+    );
+    assert.equal(status, 201, `${text}: ${message}`);
+  }
+});
 
 suite('cases', () => {
   for (const { name, yaml, expected } of readCases()) {

@@ -12,7 +12,7 @@ import { podsIn } from '../../../src/control/brokers/objects/pod-sets.ts';
 import { loggingOf } from '../../../src/control/brokers/front/logging.ts';
 import { kafkaObject, settledKafka } from './kafka-objects.ts';
 import type { Place } from './memory-objects.ts';
-import { createMemoryKafka } from './memory-kafka.ts';
+import { KAFKA_SETTINGS, createMemoryKafka } from './memory-kafka.ts';
 import type { MemoryKafka } from './memory-kafka.ts';
 
 const NAMESPACE = 'kafka';
@@ -22,9 +22,10 @@ export async function planKafkaScenario(
   input: readonly InputDocument[],
   former: readonly InputDocument[],
 ): Promise<Planned> {
-  const memory = createMemoryKafka();
+  const { clusters = [], central } = input[0] as Surroundings;
+  const memory = createMemoryKafka({ ...KAFKA_SETTINGS, centralId: central }, clusters);
   const { places = false, balancers = false, suppliedCa, drained = [], logging } = input[0] as Surroundings;
-  if (places) memory.placeOf = placeOf;
+  if (places) memory.placeOf = places === 'both' ? placeOfBoth : placeOf;
   memory.externalLogging = logging;
   if (suppliedCa !== undefined) await supplyCa(memory, suppliedCa);
   for (const documents of [former, input]) {
@@ -40,8 +41,8 @@ export async function planKafkaScenario(
 
 /** What a scenario says of the world around the cluster. */
 interface Surroundings {
-  /** Whether pods run on nodes that have addresses. */
-  places?: boolean;
+  /** Whether pods run on nodes that have addresses; `both`: of both families. */
+  places?: boolean | 'both';
   /** Whether somebody gives addresses to load balancers. */
   balancers?: boolean;
   /** The authority that its owner brings. */
@@ -50,6 +51,10 @@ interface Surroundings {
   drained?: number[];
   /** What is in the ConfigMap that the Kafka has its logging from. */
   logging?: string;
+  /** Other Kubernetes clusters that were joined. */
+  clusters?: string[];
+  /** The id of the cluster of the operator, among those. */
+  central?: string;
 }
 
 const placeOf = (pod: string): Place => ({
@@ -59,6 +64,11 @@ const placeOf = (pod: string): Place => ({
     { type: 'ExternalIP', address: `192.0.2.${pod.at(-1)}` },
   ],
 });
+
+const placeOfBoth = (pod: string): Place => {
+  const { node, addresses } = placeOf(pod);
+  return { node, addresses: [...addresses, { type: 'ExternalIP', address: `2001:db8::${pod.at(-1)}` }] };
+};
 
 function giveAddresses(memory: MemoryKafka): boolean {
   const services = memory
@@ -91,9 +101,16 @@ function complete(object: AnyObject, memory: MemoryKafka): AnyObject {
 
 /** Objects by kind and name; the pods of a set beside it, because they are compared one by one. */
 function render(memory: MemoryKafka): Sections {
-  const { targets, statuses } = memory.plan();
+  const { targets, statuses, wishes } = memory.plan();
   const objects = targets.flatMap((target) => target.objects);
   const documents = [...objects.map(shown), ...objects.flatMap(podsIn), ...memory.list('KafkaAnchor')];
+  const elsewhere = [...wishes].flatMap(([cluster, wish]) =>
+    (wish.do === 'have' ? wish.target.objects : []).flatMap((object) =>
+      [shown(object), ...podsIn(object)].map(
+        (one) => [`${one.kind} ${cluster}/${one.metadata.name}`, withoutStore(one)] as const,
+      ),
+    ),
+  );
   const titled = (entries: readonly (readonly [string, unknown])[]) => {
     const section: Record<string, Json> = {};
     for (const [title, value] of entries) {
@@ -103,9 +120,10 @@ function render(memory: MemoryKafka): Sections {
     return section;
   };
   return {
-    objects: titled(
-      documents.map((object) => [`${object.kind} ${object.metadata.name}`, withoutStore(object)]),
-    ),
+    objects: titled([
+      ...documents.map((object) => [`${object.kind} ${object.metadata.name}`, withoutStore(object)] as const),
+      ...elsewhere,
+    ]),
     statuses: titled(statuses.map(({ kind, name, status }) => [`${kind} ${name}`, status])),
   };
 }

@@ -89,7 +89,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
       if (alive.length * 2 <= voters().length) return { error: { message: 'there is no leader' } };
       const [leaderId] = alive;
       const seen = voters().map((id) => ({ id, lastCaughtUpAt: memory.now - (isUp(id) ? 0 : 60_000) }));
-      return { value: { leaderId, voters: seen } };
+      return { value: { leaderId, voters: seen, observers: [] } };
     },
     cluster: async () => ({
       value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !isUp(id) })) },

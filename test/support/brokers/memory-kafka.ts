@@ -24,6 +24,9 @@ import type { Client } from '../../../src/kube/http/client.ts';
 import { createLog } from '../../../src/ops/log.ts';
 import { annotated, contentOf, labelled, withAnnotationsOf, withPlace } from './memory-objects.ts';
 import type { Place } from './memory-objects.ts';
+import { createMemoryTargets } from './memory-targets.ts';
+import type { MemoryTargetHooks, MemoryTargets } from './memory-targets.ts';
+import { sightsOf } from '../../../src/control/brokers/stretch/sight.ts';
 
 export const KAFKA_SETTINGS: KafkaSettings = {
   images: {},
@@ -43,6 +46,8 @@ export interface MemoryKafka {
   /** Brokers that are empty, as Kafka said so long ago. */
   drained: readonly number[];
   drainedForMs: number;
+  /** Controllers that are to go and do not vote, as Kafka said at the same time. */
+  outside: readonly number[];
   /** The node that a pod runs on, as its controller writes it down; nowhere if left out. */
   placeOf: (pod: string) => Place | undefined;
   /** Whether the controller of pod sets works. */
@@ -66,14 +71,23 @@ export interface MemoryKafka {
   settle(): Promise<number>;
   /** The operator has ended, and with it all that it has not written. */
   restart(): void;
+  /** The other clusters. */
+  elsewhere: MemoryTargets;
   /** Remembers all objects; what is returned brings them back, with a new operator. */
   remember(): () => void;
 }
 
-export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): MemoryKafka {
+/** `clusters` are other ones, by name, that were joined. */
+export function createMemoryKafka(
+  settings: KafkaSettings = KAFKA_SETTINGS,
+  clusters: readonly string[] = [],
+  /** Another central cluster that is joined with the same ones. */
+  other?: MemoryKafka,
+): MemoryKafka {
   const stores = new Map<string, Store<AnyObject>>();
   const views: Record<string, unknown> = {};
-  let version = 0;
+  // What two centrals write has versions of one row.
+  let version = other ? 1_000_000 : 0;
   let nodePort = 30_000;
   let acted: Acted | undefined;
   for (const [name, { kind, indexes = {} }] of rowsOf(KAFKA_WATCHES)) {
@@ -90,7 +104,14 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     views: views as unknown as KafkaViews,
     undiscovered: new Set<never>(),
     versionOf: () => 'v1',
+    sightsOf: () => (clusters.length > 0 ? sightsOf(elsewhere.remotes, NAME) : undefined),
   };
+  const hooks: MemoryTargetHooks = {
+    ...NAME,
+    nextVersion: () => (version += 1),
+    beforeWrite: (verb, object) => memory.beforeWrite(verb, object),
+  };
+  const elsewhere = createMemoryTargets(clusters, hooks, other?.elsewhere);
   const storeOf = (kind: string) => stores.get(kind)!;
   const put = (object: AnyObject) => {
     version += 1;
@@ -164,13 +185,23 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     },
   } as unknown as Client;
 
+  /** What is read in another cluster. */
+  const clientOf = (cluster: string): Client =>
+    ({
+      async get({ kind }: { kind: string }, { name }: { name: string }) {
+        if (elsewhere.unseen.has(cluster)) throw new Error('no answer in time');
+        return elsewhere.list(cluster, kind).find(({ metadata }) => metadata.name === name);
+      },
+    }) as unknown as Client;
+
   const contextOf = (): ActContext => ({
-    client: () => client,
+    ...NAME,
+    client: (cluster) => (cluster !== undefined && clusters.includes(cluster) ? clientOf(cluster) : client),
     targets: {
       persist: async (documents: readonly { object: AnyObject }[]) =>
         documents.forEach(({ object }) => write(object)),
     } as unknown as ActContext['targets'],
-    podsOf: () => memory.list('Pod'),
+    podsOf: () => [...memory.list('Pod'), ...clusters.flatMap((name) => elsewhere.list(name, 'Pod'))],
     secretOf: (name) => memory.get('Secret', name),
     tell: () => {},
     onRequest: () => {},
@@ -186,7 +217,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     const result = await act(actions, acted, contextOf(), new AbortController().signal);
     if (result.failure !== undefined) throw result.failure;
     acted = result.acted;
-    return actions.filter(({ do: what }) => what === 'patch').length;
+    return actions.filter(({ do: what }) => ['patch', 'hold', 'let go'].includes(what)).length;
   }
 
   /** The pod-set controller and the kubelets. */
@@ -210,6 +241,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
     now: Date.UTC(2026, 10, 1),
     drained: [],
     drainedForMs: 0,
+    outside: [],
     placeOf: () => undefined,
     keepsPods: true,
     externalLogging: undefined,
@@ -231,6 +263,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
         waiting: undefined,
         done: true,
       };
+      const voters = { under: undefined, outside: memory.outside, at: moved.at };
       const known = acted ?? {
         minted: [],
         facts: undefined,
@@ -239,8 +272,9 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
         reloads: new Map(),
       };
       const ids = {
-        acted: memory.connect ? acted : { ...known, moved },
+        acted: memory.connect ? acted : { ...known, moved, voters },
         externalLogging: memory.externalLogging,
+        targetFaults: elsewhere.faults,
         newClusterId: memory.newClusterId(),
         now: memory.now,
       };
@@ -251,6 +285,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
       let writes = 0;
       for (const { object } of plan.documents ?? []) writes += write(object);
       writes += applyTargets(plan);
+      writes += elsewhere.carryOut(plan);
       writes += await actOn(plan);
       for (const planned of memory.plan().statuses) {
         const live = storeOf(planned.kind).get(keyOf(planned))!;
@@ -261,6 +296,7 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
         writes += 1;
       }
       if (memory.keepsPods) keepPods();
+      elsewhere.tick();
       return writes;
     },
     async settle() {
@@ -270,11 +306,17 @@ export function createMemoryKafka(settings: KafkaSettings = KAFKA_SETTINGS): Mem
       }
       throw new Error('it does not come to an end');
     },
-    restart: () => void (acted = undefined),
+    restart() {
+      acted = undefined;
+      elsewhere.restart();
+    },
+    elsewhere,
     remember() {
       const kept = [...stores.values()].map((store) => [store, [...store.values()]] as const);
       const { now } = memory;
+      const bringBack = elsewhere.remember();
       return () => {
+        bringBack();
         acted = undefined;
         memory.now = now;
         for (const [store, objects] of kept) {

@@ -34,9 +34,13 @@ export function withAnnotationsOf(live: AnyObject | undefined, object: AnyObject
     : { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-/** A merge patch of annotations. */
+/** A merge patch of annotations, or of finalizers. */
 export function annotated(object: AnyObject, patch: object): AnyObject {
-  const { metadata } = patch as { metadata: { annotations: Record<string, string | null> } };
+  const { metadata } = patch as {
+    metadata: { annotations?: Record<string, string | null>; finalizers?: string[] };
+  };
+  if (metadata.finalizers)
+    return { ...object, metadata: { ...object.metadata, finalizers: metadata.finalizers } };
   const annotations = Object.entries({ ...object.metadata.annotations, ...metadata.annotations });
   const left = annotations.filter((entry): entry is [string, string] => entry[1] !== null);
   return { ...object, metadata: { ...object.metadata, annotations: Object.fromEntries(left) } };

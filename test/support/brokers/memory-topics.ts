@@ -69,8 +69,9 @@ export function createMemoryTopics(): MemoryTopics {
       const topics = [...memory.resources.values()].map((one): KafkaTopic => read(kafkaTopic, one).resource!);
       const partitions = [...memory.live.values()].flatMap((topic) => topic.partitions);
       const loads = loadsOf(partitions, memory.brokers);
-      const board = { brokers: memory.brokers, going: new Set<number>(), loads };
-      return planTopics(HOME, topics, { live: memory.live, board, moving: 0 });
+      const going = new Set(memory.brokers.flatMap(({ id, state }) => (state === 'drain' ? [id] : [])));
+      const board = { brokers: memory.brokers, going, loads };
+      return planTopics(HOME, topics, { live: memory.live, board, moving: 0, surpluses: new Map() });
     },
     step(lost = () => false) {
       const planned = memory.plan();
@@ -124,6 +125,7 @@ export const liveTopic = (
   partitions: Array.from({ length: count }, (_, index) => partition(index, replicas)),
   configs,
   moving: false,
+  surplusForMs: 10_000,
 });
 
 function take(live: Map<string, LiveTopic>, step: TopicStep): void {

@@ -6,6 +6,7 @@ export function poolWith(name: string, ids: readonly number[], roles: readonly R
     name,
     uid: `uid-${name}`,
     target: 'local',
+    networkId: undefined,
     roles,
     nodes: ids.map((id) => ({ id, formatting: [] })),
     volumes: [
@@ -35,6 +36,8 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   image: 'apache/kafka:4.3.1',
   imagePullSecrets: [],
   pools: [poolWith('dual', [0, 1, 2], ['broker', 'controller'])],
+  network: undefined,
+  quorum: undefined,
   listeners: [
     {
       name: 'plain',

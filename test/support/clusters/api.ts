@@ -5,6 +5,8 @@ import { messageOf } from '../../../src/ops/errors.ts';
 import { parse } from 'yaml';
 import type { Identity } from '../control-plane/files.ts';
 import type { KeyPairPem } from '../pki.ts';
+import { followList } from './followed-list.ts';
+import type { Followed } from './followed-list.ts';
 
 export interface Answer {
   status: number;
@@ -16,6 +18,8 @@ export interface Api {
   ask(method: string, path: string, body?: object): Promise<Answer | undefined>;
   /** The items of a list. Undefined if nobody answers, which must not be taken for an empty list. */
   list<T>(path: string): Promise<T[] | undefined>;
+  /** The same list from now on, read once and then told of by a watch; see `followList`. */
+  follow<T>(path: string): Followed<T>;
 }
 
 /** A controller that looks again and again. */
@@ -80,6 +84,7 @@ export function createApi(url: string, { authority, admin }: Caller): Api {
   };
   return {
     ask,
+    follow: (path) => followList(ask, (watched) => request(`${url}${watched}`, { ...options, timeout: 0 }), path), // prettier-ignore
     async list<T>(path: string) {
       const answer = await ask('GET', path);
       return answer?.status === 200 ? (JSON.parse(answer.text) as { items: T[] }).items : undefined;

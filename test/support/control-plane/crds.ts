@@ -7,7 +7,10 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Applies the CRDs as a user would, and waits until they are served. */
 export async function applyCrds(plane: Pick<ControlPlane, 'kubectl'>): Promise<void> {
-  const folders = ['deploy/crds', 'test/fixtures/crds'].flatMap((folder) => ['-f', join(ROOT, folder)]);
+  const folders = ['deploy/crds', 'test/fixtures/crds', 'test/fixtures/monitoring'].flatMap((folder) => [
+    '-f',
+    join(ROOT, folder),
+  ]);
   const { code, stderr } = await plane.kubectl(['apply', '--server-side', ...folders]);
   if (code !== 0) throw new Error(`the CRDs cannot be applied: ${stderr}`);
   await untilKindsAreServed(plane);

@@ -5,9 +5,19 @@ import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
 import { REVISION_ANNOTATION, ROLL_ANNOTATION } from '../../../src/control/redpanda/names.ts';
 import type { Observed } from '../../../src/control/redpanda/observe.ts';
 import { planRedpanda } from '../../../src/control/redpanda/plan.ts';
+import { createHostIndex } from '../../../src/control/shared/host-index.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { parseAs } from '../../../src/resources/parse.ts';
 import { redpandaCluster } from '../../../src/resources/redpanda/cluster.ts';
+
+/** Nobody else has names, and nobody forbids any. */
+export const OPEN_NAMES: Observed['names'] = {
+  namePolicies: [],
+  unreadablePolicies: [],
+  namespaceLabels: {},
+  grantsBeside: [],
+  published: () => createHostIndex(),
+};
 
 export const SETTINGS = { clusterDomain: 'cluster.local' };
 
@@ -29,8 +39,12 @@ export function observed(spec: object, rest: Partial<Observed> = {}): Observed {
     statefulSet: undefined,
     pods: [],
     externalService: undefined,
+    anchor: undefined,
+    hasAnchors: true,
+    otherHostPorts: new Set(),
     dnsEndpoint: undefined,
     dns: 'present',
+    names: OPEN_NAMES,
     acted: undefined,
     ...rest,
   };

@@ -27,12 +27,13 @@ export const failed = (sent: readonly Sent[]): Sent[] =>
       name === 'producer_send_error' && !message.includes('after producer has been closed'),
   );
 
-/** The longest time in which a partition acknowledged nothing. */
-export function longestStallMs(acked: readonly Sent[]): number {
+/** The longest time in which a partition acknowledged nothing, among those that touch a span of time if one is given. */
+export function longestStallMs(acked: readonly Sent[], from = -Infinity, to = Infinity): number {
   const last = new Map<number, number>();
   let longest = 0;
   for (const { partition, timestamp } of acked) {
-    longest = Math.max(longest, timestamp - (last.get(partition) ?? timestamp));
+    const before = last.get(partition) ?? timestamp;
+    if (timestamp > from && before < to) longest = Math.max(longest, timestamp - before);
     last.set(partition, timestamp);
   }
   return longest;

@@ -112,6 +112,9 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
 export interface StandInKeys {
   create(name: string): void;
   rotate(name: string): void;
+  /** Destroys a key, and gives what a backup of it would have. */
+  destroy(name: string): Buffer[];
+  restore(name: string, backup: Buffer[]): void;
   has(name: string): boolean;
   /** The number of the newest version, from 1. */
   newest(name: string): number;
@@ -125,6 +128,12 @@ export function createStandInKeys(...names: string[]): StandInKeys {
   return {
     create: (name) => void keys.set(name, [randomBytes(32)]),
     rotate: (name) => void keys.get(name)!.push(randomBytes(32)),
+    destroy(name) {
+      const backup = keys.get(name)!;
+      keys.delete(name);
+      return backup;
+    },
+    restore: (name, backup) => void keys.set(name, backup),
     has: (name) => keys.has(name),
     newest: (name) => keys.get(name)!.length,
     seal(name, text) {

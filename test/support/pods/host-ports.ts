@@ -6,17 +6,15 @@ import type { RunnerNode } from './nodes.ts';
 import type { Pod } from './types.ts';
 
 export interface HostPorts {
+  /** Opens them at addresses that the node has been given since, too. */
+  settle(): Promise<void>;
   close(): void;
 }
 
 /** Forwards the host ports of a pod, at every address of its node, until it is closed; connections end with it. */
-export async function openHostPorts(
-  { internal, external }: RunnerNode,
-  { spec }: Pod,
-  podIP: string,
-): Promise<HostPorts> {
+export async function openHostPorts(node: RunnerNode, { spec }: Pod, podIP: string): Promise<HostPorts> {
   const sockets = new Set<Socket>();
-  const servers: Server[] = [];
+  const servers = new Map<string, Server>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
@@ -26,22 +24,29 @@ export async function openHostPorts(
       hostPort === undefined ? [] : [{ hostPort, containerPort }],
     ),
   );
-  for (const { hostPort, containerPort } of mapped)
-    for (const host of [internal, external]) {
-      const server = createServer((client) => {
-        const inside = connect(containerPort, podIP);
-        keep(client);
-        keep(inside);
-        client.pipe(inside).pipe(client);
-        client.on('close', () => inside.destroy());
-        inside.on('close', () => client.destroy());
-      });
-      servers.push(server.listen(hostPort, host));
-      await once(server, 'listening');
-    }
+  const addresses = () => [node.internal, node.external, ...node.more];
+  async function settle(): Promise<void> {
+    for (const host of addresses())
+      for (const { hostPort, containerPort } of mapped)
+        if (!servers.has(`${host} ${hostPort}`)) await open(host, hostPort, containerPort);
+  }
+  async function open(host: string, hostPort: number, containerPort: number): Promise<void> {
+    const server = createServer((client) => {
+      const inside = connect(containerPort, podIP);
+      keep(client);
+      keep(inside);
+      client.pipe(inside).pipe(client);
+      client.on('close', () => inside.destroy());
+      inside.on('close', () => client.destroy());
+    });
+    servers.set(`${host} ${hostPort}`, server.listen(hostPort, host));
+    await once(server, 'listening');
+  }
+  await settle();
   return {
+    settle,
     close() {
-      for (const server of servers) server.close();
+      for (const server of servers.values()) server.close();
       for (const socket of sockets) socket.destroy();
     },
   };

@@ -25,12 +25,8 @@ const spellings = (name: string, namespace: string) => [
   `${name}.${namespace}.svc.cluster.local`,
 ];
 
-/** The names that pods and Services give, each in its usual lengths. */
-export function namesOf(pods: readonly Pod[], services: readonly Service[]): Names {
-  const names = new Map<string, string[]>();
-  const add = (name: string, namespace: string, address: string) => {
-    for (const each of spellings(name, namespace)) names.set(each, [...(names.get(each) ?? []), address]);
-  };
+/** What a pod behind a Service is called: by the Service, and by itself where that is headless. */
+function* behind(pods: readonly Pod[], services: readonly Service[]) {
   for (const service of services) {
     const { name, namespace } = service.metadata;
     const isHeadless = service.spec.clusterIP === 'None';
@@ -38,14 +34,49 @@ export function namesOf(pods: readonly Pod[], services: readonly Service[]): Nam
       const address = pod.status?.podIP;
       const isPublished = isHeadless && service.spec.publishNotReadyAddresses === true;
       if (address === undefined || !isOf(service, pod) || !(isPublished || isServing(pod))) continue;
-      add(name, namespace, address);
       const { hostname, subdomain } = pod.spec;
-      if (isHeadless && hostname !== undefined && subdomain === name)
-        add(`${hostname}.${name}`, namespace, address);
+      const own = isHeadless && subdomain === name ? hostname : undefined;
+      yield { name, namespace, address, own };
     }
   }
+}
+
+function collected(entries: Iterable<readonly [name: string, address: string]>): Names {
+  const names = new Map<string, string[]>();
+  for (const [name, address] of entries) names.set(name, [...(names.get(name) ?? []), address]);
   return names;
 }
+
+/** The names that pods and Services give, each in its usual lengths. */
+export function namesOf(pods: readonly Pod[], services: readonly Service[]): Names {
+  return collected(
+    [...behind(pods, services)].flatMap(({ name, namespace, address, own }) =>
+      [name, ...(own === undefined ? [] : [`${own}.${name}`])].flatMap((each) =>
+        spellings(each, namespace).map((spelled) => [spelled, address] as const),
+      ),
+    ),
+  );
+}
+
+/** The names that they have in other clusters of a set (KEP-1645), as if every Service were exported. */
+export function clusterSetNamesOf(pods: readonly Pod[], services: readonly Service[], id: string): Names {
+  return collected(
+    [...behind(pods, services)].flatMap(({ name, namespace, address, own }) => {
+      const service = `${name}.${namespace}.svc.clusterset.local`;
+      return [service, ...(own === undefined ? [] : [`${own}.${id}.${service}`])].map(
+        (each) => [each, address] as const,
+      );
+    }),
+  );
+}
+
+/** All of them together. */
+export const joined = (all: readonly Names[]): Names =>
+  collected(
+    all.flatMap((names) =>
+      [...names].flatMap(([name, addresses]) => addresses.map((address) => [name, address] as const)),
+    ),
+  );
 
 /** A hosts file. */
 export function hostsText(names: Names): string {

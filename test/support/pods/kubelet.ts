@@ -106,6 +106,7 @@ export function createKubelet({ api, home, nodes, newAddress, ...plan }: Kubelet
     if (!its && deletionTimestamp !== undefined) return remove(api, pod);
     if (!its) return isOver(pod) ? undefined : start(pod, contents);
     its.pod = pod;
+    await its.hostPorts.settle();
     if (deletionTimestamp !== undefined && !its.isEnding) end(its, deletionGracePeriodSeconds);
     await its.life.update(pod, contents);
     if (running.get(uid) === its) await writeStatus(api, its); // else it has ended meanwhile

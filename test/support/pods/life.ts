@@ -6,13 +6,14 @@ import type { Container } from './container.ts';
 import { probeOnce, watchProbe } from './probe.ts';
 import { terminated, timestamp } from './status.ts';
 import type { ContainerRecord } from './status.ts';
-import type { ContainerSpec } from './types.ts';
+import type { ContainerSpec, Probe } from './types.ts';
 
 /** A kubelet waits from 10 s up to 5 min: a test has less time. */
 const BACKOFF_MS = { first: 1000, most: 10_000 };
 /** Who ran for so long is not crashing in a loop. */
 const WELL_MS = 60_000;
 const LIVENESS_GRACE_MS = 30_000;
+const OFTEN_SECONDS = 0.5;
 
 /** What is wanted of a container whose pod is to end: nothing yet, or an end within the grace. */
 export interface Ending {
@@ -37,6 +38,19 @@ export interface ContainerLife {
   logTail: () => Promise<string>;
   /** Whether its end is the end, as that of an init container is when all went well. */
   runsOnce: boolean;
+  /** Whether it is so however it ended. */
+  isNeverRestarted: boolean;
+}
+
+/** A test has less time than to wait for the next look at what is ready already; as many failures in a row as before make it unready. */
+function often(probe: Probe): Probe {
+  const { periodSeconds = 10, failureThreshold = 3 } = probe;
+  const periods = Math.max(1, periodSeconds / OFTEN_SECONDS);
+  return {
+    ...probe,
+    periodSeconds: Math.min(periodSeconds, OFTEN_SECONDS),
+    failureThreshold: failureThreshold * periods,
+  };
 }
 
 /** Follows a container's probes until `over`. A container without a readiness probe is ready when it runs. */
@@ -45,7 +59,7 @@ function follow({ spec, record, podIP }: ContainerLife, container: Container, ov
   record.ready = readinessProbe === undefined;
   const look = (probe: NonNullable<typeof readinessProbe>) => () => probeOnce(probe, spec, container, podIP);
   if (readinessProbe)
-    void watchProbe(readinessProbe, look(readinessProbe), (is) => void (record.ready = is), over);
+    void watchProbe(often(readinessProbe), look(readinessProbe), (is) => void (record.ready = is), over);
   if (livenessProbe)
     void watchProbe(
       livenessProbe,
@@ -95,7 +109,7 @@ async function runOnce(life: ContainerLife): Promise<number | undefined> {
 
 /** Runs a container for as long as its pod lives. */
 export async function keepRunning(life: ContainerLife): Promise<void> {
-  const { record, ending, runsOnce } = life;
+  const { record, ending, runsOnce, isNeverRestarted } = life;
   const sleep = (ms: number) => delay(ms, undefined, { signal: ending.signal }).catch(() => {});
   let backoffMs = BACKOFF_MS.first;
   while (!ending.signal.aborted) {
@@ -105,7 +119,7 @@ export async function keepRunning(life: ContainerLife): Promise<void> {
       await sleep(200);
       continue;
     }
-    if (ending.signal.aborted) return;
+    if (ending.signal.aborted || isNeverRestarted) return;
     if (runsOnce && code === 0) {
       record.ready = true;
       return;

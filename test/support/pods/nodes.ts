@@ -14,6 +14,8 @@ export interface RunnerNode extends NodeRequest {
   /** InternalIP and ExternalIP: addresses of this machine, at which host ports of pods are found. */
   internal: string;
   external: string;
+  /** Further ExternalIPs. */
+  more: string[];
 }
 
 /** A lease of a node ends after 40 s, so that its state is told more often. */
@@ -39,7 +41,7 @@ function nodeObject({ name, zone, region, labels }: RunnerNode): object {
   };
 }
 
-function nodeStatus({ name, internal, external }: RunnerNode, ready: 'True' | 'Unknown'): object {
+function nodeStatus({ name, internal, external, more }: RunnerNode, ready: 'True' | 'Unknown'): object {
   const now = new Date().toISOString();
   const reason = ready === 'True' ? 'KubeletReady' : 'NodeStatusUnknown';
   const resources = { cpu: '64', memory: '256Gi', pods: '110', 'ephemeral-storage': '1Ti' };
@@ -49,7 +51,7 @@ function nodeStatus({ name, internal, external }: RunnerNode, ready: 'True' | 'U
     conditions: [{ type: 'Ready', status: ready, reason, lastHeartbeatTime: now, lastTransitionTime: now }],
     addresses: [
       { type: 'InternalIP', address: internal },
-      { type: 'ExternalIP', address: external },
+      ...[external, ...more].map((address) => ({ type: 'ExternalIP', address })),
       { type: 'Hostname', address: name },
     ],
   };

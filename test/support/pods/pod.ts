@@ -5,6 +5,7 @@ import { excerpt } from '../../../src/store/embedded/process.ts';
 import type { ImageRoot } from '../images/root.ts';
 import { startContainer } from './container.ts';
 import type { Container, Mount } from './container.ts';
+import type { PodImage } from './images.ts';
 import { keepRunning } from './life.ts';
 import type { NotYet } from './life.ts';
 import { problemOf } from './probe.ts';
@@ -27,7 +28,7 @@ export interface PodPlan {
   /** Folder of the hosts file. */
   names: string;
   /** The root file system of an image; undefined if nobody has it. */
-  rootOf(image: string): ImageRoot | undefined;
+  rootOf(image: string): PodImage | undefined;
   /** The folder of a claim; undefined if there is no such claim. */
   claimFolder(namespace: string, claim: string): string | undefined;
 }
@@ -153,12 +154,18 @@ async function start(
     hostname: pod.spec.hostname ?? pod.metadata.name,
     root,
     folder,
-    mounts: [{ source: plan.names, path: NAMES, readOnly: true }, ...mountsOf(pod, spec, folders)],
+    mounts: [
+      { source: plan.names, path: NAMES, readOnly: true },
+      ...(root.quickStart ? [root.quickStart.mount] : []),
+      ...mountsOf(pod, spec, folders),
+    ],
     command: [...(spec.command ?? entrypoint), ...(spec.args ?? (spec.command ? [] : command))],
     env: {
       ...found.env,
       KAFKA_HEAP_OPTS: HEAP,
-      JAVA_TOOL_OPTIONS: `${found.env['JAVA_TOOL_OPTIONS'] ?? ''} ${JAVA}`.trim(),
+      JAVA_TOOL_OPTIONS: [found.env['JAVA_TOOL_OPTIONS'], JAVA, root.quickStart?.option]
+        .filter((part) => part !== undefined)
+        .join(' '),
     },
     ...userOf(pod, spec, root),
     logFile,
@@ -191,6 +198,7 @@ export function startPod(plan: PodPlan, pod: Pod, contents: Contents, restarts =
       start: () => start(plan, state, spec, logFile),
       logTail: async () => excerpt(await readFile(logFile, 'utf8').catch(() => '')),
       runsOnce,
+      isNeverRestarted: !runsOnce && state.pod.spec.restartPolicy === 'Never',
     });
   const life = (async () => {
     for (const [i, spec] of initContainers.entries()) await run(spec, record.init[i]!, true);

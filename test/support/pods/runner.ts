@@ -22,8 +22,8 @@ import type { Addresses } from './addresses.ts';
 import { bindPods } from './bind.ts';
 import { createClaims } from './claims.ts';
 import type { Claims } from './claims.ts';
-import { createHosts, namesOf } from './hosts.ts';
-import type { Hosts } from './hosts.ts';
+import { clusterSetNamesOf, createHosts, joined, namesOf } from './hosts.ts';
+import type { Hosts, Names } from './hosts.ts';
 import { ensurePodImages } from './images.ts';
 import type { ImageChoice } from './images.ts';
 import { createKubelet } from './kubelet.ts';
@@ -34,7 +34,12 @@ import type { Claim, ConfigMap, Node, Pod, Secret, Service } from './types.ts';
 
 export interface PodRunnerOptions extends ImageChoice {
   nodes: readonly NodeRequest[];
+  /** What the cluster is called among others whose pods have names of each other, as exported Services would give them. */
+  clusterSet?: { id: string; names: ClusterSetNames };
 }
+
+/** By cluster: the names that others know its pods by. Shared by the runners of all of them. */
+export type ClusterSetNames = Map<string, Names>;
 
 export interface PodRunner extends AsyncDisposable {
   readonly nodes: readonly RunnerNode[];
@@ -55,21 +60,33 @@ export interface PodRunner extends AsyncDisposable {
   /** The node is back, and starts again what is still meant to run there. */
   reviveNode(node: string): Promise<void>;
   cordon(node: string, unschedulable?: boolean): Promise<void>;
+  /** Gives a node another ExternalIP, and one of IPv6 (`::1`) beside it, or in its place; pods stay where they are. */
+  readdress(node: string, families: 'v4' | 'both' | 'v6'): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** How soon a change is seen. */
 const EVERY_MS = 200;
 
-/** All that is looked at, or undefined while the server does not answer. */
-async function observe(api: Api) {
+/** All that is looked at. */
+const followAll = (api: Api) => ({
+  pods: api.follow<Pod>('/api/v1/pods'),
+  nodes: api.follow<Node>('/api/v1/nodes'),
+  services: api.follow<Service>('/api/v1/services'),
+  claims: api.follow<Claim>('/api/v1/persistentvolumeclaims'),
+  configMaps: api.follow<ConfigMap>('/api/v1/configmaps'),
+  secrets: api.follow<Secret>('/api/v1/secrets'),
+});
+
+/** Undefined while the server does not answer. */
+async function observe(followed: ReturnType<typeof followAll>) {
   const [pods, nodes, services, claims, configMaps, secrets] = await Promise.all([
-    api.list<Pod>('/api/v1/pods'),
-    api.list<Node>('/api/v1/nodes'),
-    api.list<Service>('/api/v1/services'),
-    api.list<Claim>('/api/v1/persistentvolumeclaims'),
-    api.list<ConfigMap>('/api/v1/configmaps'),
-    api.list<Secret>('/api/v1/secrets'),
+    followed.pods.items(),
+    followed.nodes.items(),
+    followed.services.items(),
+    followed.claims.items(),
+    followed.configMaps.items(),
+    followed.secrets.items(),
   ]);
   if (!pods || !nodes || !services || !claims || !configMaps || !secrets) return undefined;
   return { pods, nodes, services, claims, contents: { configMaps, secrets } };
@@ -82,7 +99,8 @@ async function makeNodes(
 ): Promise<RunnerNode[]> {
   const nodes: RunnerNode[] = [];
   for (const request of requests) {
-    const node = { ...request, internal: await addresses.take(), external: await addresses.take() };
+    const [internal, external] = [await addresses.take(), await addresses.take()];
+    const node = { ...request, internal, external, more: [] };
     await register(api, node);
     nodes.push(node);
   }
@@ -91,23 +109,31 @@ async function makeNodes(
 
 interface Parts {
   api: Api;
+  followed: ReturnType<typeof followAll>;
   nodes: readonly RunnerNode[];
   hosts: Hosts;
   claims: Claims;
   kubelet: Kubelet;
+  addresses: Addresses;
+  clusterSet: PodRunnerOptions['clusterSet'];
 }
 
-async function settle({ api, hosts, claims, kubelet }: Parts): Promise<void> {
-  const seen = await observe(api);
+async function settle({ api, followed, hosts, claims, kubelet, clusterSet }: Parts): Promise<void> {
+  const seen = await observe(followed);
   if (!seen) return; // what runs goes on while nobody answers
   await bindPods(api, seen.pods, seen.nodes);
   const placed = seen.pods.filter(({ spec }) => spec.nodeName);
   await claims.settle(seen.claims, placed);
   await kubelet.settle(placed, seen.contents);
-  await hosts.set(namesOf(placed, seen.services));
+  const names = namesOf(placed, seen.services);
+  clusterSet?.names.set(clusterSet.id, clusterSetNamesOf(placed, seen.services, clusterSet.id));
+  await hosts.set(joined([names, ...(clusterSet?.names.values() ?? [])]));
 }
 
-function runnerOf({ api, nodes, hosts, claims, kubelet }: Parts, stop: () => Promise<void>): PodRunner {
+function runnerOf(
+  { api, nodes, hosts, claims, kubelet, addresses }: Parts,
+  stop: () => Promise<void>,
+): PodRunner {
   const named = (name: string) => {
     const node = nodes.find((each) => each.name === name);
     if (!node) throw new Error(`the pod runner has no node ${name}`);
@@ -128,6 +154,13 @@ function runnerOf({ api, nodes, hosts, claims, kubelet }: Parts, stop: () => Pro
     async reviveNode(name) {
       await revive(api, named(name));
       kubelet.regain(name);
+    },
+    async readdress(name, families) {
+      const node = named(name);
+      const four = families === 'v6' ? [] : [await addresses.take()];
+      const [external = '', ...more] = [...four, ...(families === 'v4' ? [] : [await addresses.takeSix()])];
+      Object.assign(node, { external, more });
+      await beat(api, node);
     },
     cordon: (name, unschedulable = true) => setUnschedulable(api, named(name), unschedulable),
     stop,
@@ -155,13 +188,17 @@ export async function startPodRunner(
     rootOf: (image) => roots.get(image),
     claimFolder: (namespace, name) => claims.folderOf(namespace, name),
   });
-  const parts = { api, nodes, hosts: await createHosts(join(home, 'names')), claims, kubelet };
+  const { clusterSet } = options;
+  const followed = followAll(api);
+  const hosts = await createHosts(join(home, 'names'));
+  const parts = { api, followed, nodes, hosts, claims, kubelet, addresses, clusterSet };
   const beatAll = async () => {
     for (const node of nodes) if (kubelet.isUp(node.name)) await beat(api, node);
   };
   const loops = [startLoop(() => settle(parts), EVERY_MS), startLoop(beatAll, HEARTBEAT_MS)];
   return runnerOf(parts, async () => {
     for (const loop of loops) await loop.stop();
+    for (const list of Object.values(followed)) list.stop();
     await kubelet.stop();
     await addresses.release();
   });

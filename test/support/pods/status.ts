@@ -73,6 +73,15 @@ export function mergeConditions(
   return [...before.filter(({ type }) => now.every((each) => each.type !== type)), ...timed];
 }
 
+/** Of a pod whose containers are not started again. */
+function endOf({ spec }: Pod, containers: readonly ContainerRecord[]): 'Succeeded' | 'Failed' | undefined {
+  const codes = containers.map(({ state }) =>
+    'terminated' in state ? state.terminated.exitCode : undefined,
+  );
+  if (spec.restartPolicy !== 'Never' || codes.includes(undefined)) return undefined;
+  return codes.every((code) => code === 0) ? 'Succeeded' : 'Failed';
+}
+
 /** The `status` of a pod that is on a node. */
 export function podStatus(
   pod: Pod,
@@ -90,7 +99,7 @@ export function podStatus(
     condition('Ready', isReady, unready),
   ];
   return {
-    phase: isInitialized && hasBegun ? 'Running' : 'Pending',
+    phase: endOf(pod, containers) ?? (isInitialized && hasBegun ? 'Running' : 'Pending'),
     hostIP: place.hostIP,
     hostIPs: [{ ip: place.hostIP }],
     podIP: place.podIP,

@@ -99,6 +99,7 @@ export interface PodSpec {
   subdomain?: string;
   containers: ContainerSpec[];
   initContainers?: ContainerSpec[];
+  restartPolicy?: string;
   volumes?: Volume[];
   securityContext?: SecurityContext & { fsGroup?: number; supplementalGroups?: number[] };
   nodeSelector?: Record<string, string>;

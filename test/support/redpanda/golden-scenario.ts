@@ -9,6 +9,7 @@ import type { Observed } from '../../../src/control/redpanda/observe.ts';
 import { isManaged } from '../../../src/control/redpanda/front/cluster.ts';
 import { planRedpanda } from '../../../src/control/redpanda/plan.ts';
 import type { RedpandaPlan } from '../../../src/control/redpanda/plan.ts';
+import { NODE_ANNOTATIONS } from '../../../src/control/shared/node-annotations.ts';
 import { NOTHING_LEARNED } from '../../../src/control/kernel/reconcile.ts';
 import { read } from '../../../src/control/kernel/read.ts';
 import { canonicalJson } from '../../../src/kube/json.ts';
@@ -17,6 +18,7 @@ import { redpandaCluster } from '../../../src/resources/redpanda/cluster.ts';
 import type { InputDocument } from '../golden/input.ts';
 import type { Json } from '../golden/patch.ts';
 import type { Planned } from '../golden/suite.ts';
+import { OPEN_NAMES } from '../control/redpanda.ts';
 
 const NAMESPACE = 'redpanda';
 /** Annotations that are digests of other parts of an object. */
@@ -51,6 +53,8 @@ function planOf(documents: readonly InputDocument[], statefulSet: AnyObject | un
   const object: AnyObject = { ...found, metadata };
   const { resource, problem } = isManaged(object) ? read(redpandaCluster, object) : {};
   const { namespace, name } = metadata;
+  const { places = false } = (documents.find(({ kind }) => kind === 'Scenario') ?? {}) as Surroundings;
+  const exposed = places ? placed(name, resource?.spec.replicas ?? 0) : undefined;
   const observed: Observed = {
     namespace,
     name,
@@ -58,13 +62,49 @@ function planOf(documents: readonly InputDocument[], statefulSet: AnyObject | un
     problem,
     generation: 1,
     statefulSet,
-    pods: [],
-    externalService: undefined,
+    pods: exposed?.pods ?? [],
+    externalService: exposed?.service,
+    anchor: undefined,
+    hasAnchors: true,
+    otherHostPorts: new Set(),
     dnsEndpoint: undefined,
     dns: 'present',
+    names: OPEN_NAMES,
     acted: undefined,
   };
-  return planRedpanda(observed, { clusterDomain: 'cluster.local' }, NOTHING_LEARNED);
+  return planRedpanda(
+    observed,
+    { clusterDomain: 'cluster.local', operator: { namespace: 'isthmus-system', labels: { app: 'isthmus' } } },
+    NOTHING_LEARNED,
+  );
+}
+
+/** What a scenario says of the world around the cluster. */
+interface Surroundings {
+  /** Whether its Service was given a port, and its pods run on nodes that have addresses of both families. */
+  places?: boolean;
+}
+
+function placed(name: string, replicas: number): { service: AnyObject; pods: AnyObject[] } {
+  const addressesOf = (id: number) =>
+    [`192.0.2.${id}`, `2001:db8::${id}`].map((address) => ({ type: 'ExternalIP', address }));
+  const pods = Array.from({ length: replicas }, (_, id): AnyObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: `${name}-${id}`,
+      namespace: NAMESPACE,
+      annotations: {
+        [NODE_ANNOTATIONS.address]: addressesOf(id)[0]!.address,
+        [NODE_ANNOTATIONS.addresses]: JSON.stringify(addressesOf(id)),
+      },
+    },
+    spec: { nodeName: `node-${id}` },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  }));
+  const metadata = { name: `${name}-external`, namespace: NAMESPACE };
+  const service = { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ nodePort: 31_234 }] } };
+  return { service, pods };
 }
 
 function setIn({ targets }: RedpandaPlan): AnyObject | undefined {

@@ -19,6 +19,7 @@ export function pod(id: number, change: Partial<PodFacts> = {}): PodFacts {
     readyChangedAt: NOW - 60_000,
     phase: 'Running',
     running: true,
+    runningSince: NOW - 60_000,
     deleting: false,
     stuck: undefined,
     unplaced: undefined,

@@ -217,6 +217,7 @@ function factsOf(pod: SimulatedPod, ready: boolean): PodFacts {
     readyChangedAt: pod.bornAt,
     phase: pod.state === 'creating' ? 'Pending' : 'Running',
     running: pod.state === 'running',
+    runningSince: pod.bornAt,
     deleting: pod.goneAt !== undefined,
     stuck: pod.state === 'crashed' ? 'CrashLoopBackOff' : undefined,
     unplaced: undefined,

@@ -5,9 +5,10 @@
 import { canonicalJson } from '../../../kube/json.ts';
 import type { AnyObject } from '../../../kube/object.ts';
 import type { Authority } from '../../../pki/authority-state.ts';
-import { bundleFiles, generationAnnotations, nodeAnnotations } from '../../../pki/bundle.ts';
+import { bundleFiles, generationAnnotations, loadingOf, nodeAnnotations } from '../../../pki/bundle.ts';
 import type { Bundle } from '../../../pki/bundle.ts';
 import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
+import { restartAt } from '../../../pki/renewal.ts';
 import type { Step } from '../../../pki/renewal.ts';
 import { encoded } from '../../../pki/secrets.ts';
 import type { SecretContent } from '../../../pki/secrets.ts';
@@ -57,6 +58,8 @@ export interface Certificates {
   trusted: readonly CertificateFacts[];
   /** What somebody has to know of an authority before it hurts. */
   warnings: readonly string[];
+  /** When the next of it is due, as far as that is a matter of time. */
+  nextAt: Date | undefined;
   /** Whether a step can be taken, or is about to be written, so that the next one can be decided about at once. */
   isAdvancing: boolean;
 }
@@ -85,17 +88,36 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     written.set(trustBundleName(cluster.name), { data: encoded(bundleFiles(bundles)), annotations: {} });
   for (const answer of answers)
     for (const [name, content] of Object.entries(answer.secrets)) written.set(name, content);
+  const annotations = annotationsOf(seen, own);
   return {
     secrets: written,
     requests: requests.filter(({ id }) => !answers.some((answer) => answer.id === id)),
     steps,
-    annotations: annotationsOf(seen, own),
+    annotations,
     ends: endsOf(seen, own),
     trusted: bundles['cluster-ca'],
     warnings: BUNDLES.flatMap((name) => own[name].warnings.map((warning) => `${name}: ${warning}`)),
+    nextAt: nextAt(seen, Object.values(steps), annotations),
     isAdvancing:
       requests.length > 0 || (isPublishable && BUNDLES.some((name) => steps[name].do === 'publish')),
   };
+}
+
+/** The next time at which a step is due, or the restart of a node. */
+function nextAt(
+  { pods, policies, now }: SeenCertificates,
+  steps: readonly Step[],
+  wanted: Certificates['annotations'],
+): Date | undefined {
+  const ofSteps = steps.flatMap((step) => ('until' in step && step.until ? [step.until] : []));
+  const ofRestarts = pods.flatMap(({ metadata: { name, annotations = {} } }) => {
+    const { restart } = loadingOf(annotations, wanted.get(name) ?? annotations);
+    return restart ? [restartAt(restart, policies.cluster, wanted.size)] : [];
+  });
+  const [next] = [...ofSteps, ...ofRestarts]
+    .filter((time) => time > now)
+    .toSorted((a, b) => a.getTime() - b.getTime());
+  return next;
 }
 
 /** Annotations of others stay theirs. */
@@ -170,7 +192,7 @@ function annotationsOf(
   const { 'cluster-ca': ofCluster, 'clients-ca': ofClients } = own;
   const { leaves } = ofCluster;
   const published = { 'cluster-ca': ofCluster.published, 'clients-ca': ofClients.published };
-  if (BUNDLES.some((name) => published[name].length === 0) || !leaves.has(OPERATOR)) return new Map();
+  if (BUNDLES.some((name) => published[name].length === 0) || leaves.size === 0) return new Map();
   const generations = generationAnnotations(ofCluster.material, ofClients.material);
   return new Map(
     nodesOf(cluster).flatMap(({ pool, node }) => {

@@ -4,7 +4,7 @@ import { isOpen } from '../../../pki/maintenance-window.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { policiesOf } from './policy.ts';
 
-const kafka = (spec: object) => ({ spec: { kafka: {}, ...spec } }) as Kafka;
+const kafka = (spec: object) => ({ metadata: { annotations: {} }, spec: { kafka: {}, ...spec } }) as Kafka;
 
 test('a maintenance window that cannot be read never opens, and is no leave to renew at any time', () => {
   const { policies, faults } = policiesOf(kafka({ maintenanceTimeWindows: ['sundays'] }));

@@ -3,6 +3,7 @@ import { isFault } from '../../../pki/certificate-facts.ts';
 import { CLOSED, parseMaintenanceWindow } from '../../../pki/maintenance-window.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
+import { hasIssuer } from './issuer.ts';
 import type { AuthorityPolicies } from './seen.ts';
 
 /** How long certificates live and how long before their end they are renewed, whatever a Kafka says: for tests. */
@@ -24,9 +25,10 @@ const ignored = (message: string, ...index: number[]): Fault => ({
 });
 
 export function policiesOf(
-  { spec }: Kafka,
+  kafka: Kafka,
   times?: CertificateTimes,
 ): { policies: AuthorityPolicies; faults: Fault[] } {
+  const { spec } = kafka;
   const written = spec.maintenanceTimeWindows ?? [];
   const parsed = written.slice(0, MOST_WINDOWS).map((text) => ({
     text,
@@ -36,7 +38,7 @@ export function policiesOf(
   const policyOf = (authority: Kafka['spec']['clusterCa']): AuthorityPolicies['cluster'] => {
     const { validityDays, renewalDays } = { ...DEFAULTS, ...authority };
     return {
-      isSupplied: authority?.generateCertificateAuthority === false,
+      isSupplied: authority?.generateCertificateAuthority === false || hasIssuer(kafka),
       validityMs: validityDays * DAY_MS,
       renewalMs: renewalDays * DAY_MS,
       onExpiry:

@@ -42,7 +42,13 @@ suite('a broker that is to load new certificates', () => {
   test('is told less and less often where that does not help', () => {
     const { asks, done } = run(() => 'unreachable', 24 * 3_600_000);
     assert.equal(done, undefined);
-    assert.ok(asks.length < 30, `${asks.length}`);
+    const pauses = asks.slice(1).map((at, n) => at - asks[n]!);
+    assert.ok(asks.length > 5 && asks.length < 30, `${asks.length}`);
+    assert.deepEqual(
+      pauses,
+      pauses.toSorted((a, b) => a - b),
+    );
+    assert.ok(pauses.at(-1)! > 100 * pauses[0]!, pauses.join());
   });
 
   test('begins anew when other certificates are wanted', () => {

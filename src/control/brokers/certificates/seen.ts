@@ -4,7 +4,7 @@ import { sortNames } from '../../../pki/alternative-names.ts';
 import { authorityFacts, readAuthority } from '../../../pki/authority-secrets.ts';
 import type { AuthorityMaterial } from '../../../pki/authority-secrets.ts';
 import type { ObservedAuthority, Policy, SignedLeaf, Truster } from '../../../pki/authority-state.ts';
-import { readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
+import { hasReloaded, nodeAnnotations, readBundle, readNodeAnnotations } from '../../../pki/bundle.ts';
 import type { Bundle } from '../../../pki/bundle.ts';
 import { isFault } from '../../../pki/certificate-facts.ts';
 import type { CertificateFacts } from '../../../pki/certificate-facts.ts';
@@ -28,6 +28,7 @@ import {
   operatorCertsName,
   podName,
 } from '../model/names.ts';
+import { clusterSetNames } from '../stretch/network.ts';
 import type { CertificateEnds } from './metrics.ts';
 import { formerUsers } from './user-leaves.ts';
 
@@ -47,6 +48,8 @@ export interface SeenCertificates {
   pods: readonly AnyObject[];
   /** The Secrets of its users, without what they hold. */
   users: readonly AnyObject[];
+  /** Whether clients may have certificates of which nothing is known here, of a former central. */
+  keepsClients?: boolean;
   now: Date;
 }
 
@@ -98,14 +101,18 @@ export function authorityOf(
     name === 'clients-ca' && typeof own.key === 'string'
       ? formerUsers(users, own.key, policy.renewalMs, now)
       : [];
+  const unknown = name === 'clients-ca' && seen.keepsClients ? [CLIENTS_OF_BEFORE] : [];
   const facts: ObservedAuthority = {
     ...own,
     now,
     policy,
     isSupplied,
     bundles: [published],
-    trusters: trustersAmong(pods, name),
-    leaves: [...leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })), ...former],
+    trusters: trustersAmong(pods, name).map((truster) => ({
+      ...truster,
+      listens: isListening(truster.name, { pods, leaves, bundle }),
+    })),
+    leaves: [...leaves.map(({ stored, ...leaf }) => ({ ...leaf, held: stored })), ...former, ...unknown],
   };
   const stored = leaves.flatMap(({ name: leaf, stored: one }) =>
     one && !isFault(one) ? [[leaf, one] as const] : [],
@@ -117,6 +124,33 @@ export function authorityOf(
     leaves: new Map(stored),
     warnings: renewalWarnings(facts),
   };
+}
+
+/** Nobody knows who they are: their authority stays until it ends, or until somebody says that they are gone. */
+const CLIENTS_OF_BEFORE: SignedLeaf = {
+  name: 'clients of a former central cluster',
+  held: 'unknown',
+  running: undefined,
+  wantedNames: [],
+};
+
+/** Whether the listeners of a node have loaded the bundle as it is now. */
+function isListening(
+  node: string,
+  {
+    pods,
+    leaves,
+    bundle,
+  }: { pods: readonly AnyObject[]; leaves: readonly SeenLeaf[]; bundle: SecretView | undefined },
+): boolean {
+  const held = leaves.find(({ name }) => name === node)?.stored;
+  const pod = pods.find(({ metadata }) => metadata.name === node);
+  if (!held || isFault(held) || !pod) return false;
+  const bundles = {
+    'cluster-ca': readBundle(bundle, 'cluster-ca'),
+    'clients-ca': readBundle(bundle, 'clients-ca'),
+  };
+  return hasReloaded(pod.metadata.annotations ?? {}, nodeAnnotations(bundles, held));
 }
 
 /** What pods trust. Only brokers have to do with clients. */
@@ -167,8 +201,10 @@ export function namesOf(
 ): string[] {
   const live = pods.find(({ metadata }) => metadata.name === pod);
   const held = stored && !isFault(stored) ? stored.names : [];
+  const own = nodesOf(cluster).find(({ pool, node }) => podName(cluster.name, pool.name, node.id) === pod);
   return sortNames([
     ...certificateNames(cluster, pod, clusterDomain),
+    ...(own ? clusterSetNames(cluster, own.pool, own.node.id) : []),
     ...exposedNames(cluster, pod, live?.metadata.annotations ?? {}, held),
   ]).names;
 }

@@ -1,6 +1,7 @@
 /** The configuration of each node, as Kafka reads it. Pure. */
 import { isIPv6 } from 'node:net';
 import { hasRole, nodesOf } from '../model/cluster.ts';
+import { bootstrapServers } from '../quorum/chosen.ts';
 import { exposedHost } from '../expose/names.ts';
 import type { BrokerCluster, Exposure, Listener, Node, Pool } from '../model/cluster.ts';
 import {
@@ -17,9 +18,10 @@ import {
   listenerId,
   logDir,
   nodeCommonName,
-  nodeHost,
   podName,
 } from '../model/names.ts';
+
+import { hostOfNode } from '../stretch/network.ts';
 
 export type Properties = readonly (readonly [key: string, value: string])[];
 
@@ -33,6 +35,19 @@ interface Bound {
   exposure?: Exposure | undefined;
 }
 
+/** Its value changes as controllers come and go, which takes a restart only where too few of those a node knows are left. */
+export const BOOTSTRAP_SERVERS = 'controller.quorum.bootstrap.servers';
+
+/** Those of all nodes, by the names of their pods. */
+export function propertiesByPod(cluster: BrokerCluster): Map<string, Record<string, string>> {
+  return new Map(
+    nodesOf(cluster).map(({ pool, node }) => [
+      podName(cluster.name, pool.name, node.id),
+      Object.fromEntries(propertiesOf(cluster, pool, node)),
+    ]),
+  );
+}
+
 /** Everything but what only the place of a pod tells. The order is for readers. */
 export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Properties {
   const isBroker = hasRole(pool, 'broker');
@@ -43,13 +58,15 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
   const bound = listenersBy(open, isBroker, isController);
   // A node also connects by listeners that it does not have: brokers to controllers, and all must agree on how.
   const known = listenersBy(open, isBroker, true);
-  const host = nodeHost(cluster.name, cluster.namespace, podName(cluster.name, pool.name, node.id));
+  const host = hostOfNode(cluster, pool, node.id);
   const list = (each: (one: Bound) => string, among = bound) => among.map(each).join(',');
   return [
     ['node.id', String(node.id)],
     ['process.roles', pool.roles.toSorted().join(',')],
     ['controller.listener.names', CONTROL_PLANE],
-    ['controller.quorum.voters', votersOf(cluster)],
+    cluster.quorum
+      ? [BOOTSTRAP_SERVERS, bootstrapServers(cluster.quorum)]
+      : ['controller.quorum.voters', votersOf(cluster)],
     ['listeners', list(({ id, port }) => `${id}://0.0.0.0:${port}`)],
     [
       'advertised.listeners',
@@ -70,7 +87,7 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ['ssl.allow.san.changes', 'true'],
     ['ssl.allow.dn.changes', 'true'],
     ...authorizationProperties(cluster),
-    ...rackProperties(cluster, isBroker),
+    ...rackProperties(cluster, pool),
     ...metricsProperties(cluster),
     ...Object.entries(cluster.config).filter(([key]) => !(cluster.metrics && key in REPORTERS)),
   ];
@@ -104,10 +121,7 @@ function votersOf(cluster: BrokerCluster): string {
   return nodesOf(cluster)
     .filter(({ pool }) => hasRole(pool, 'controller'))
     .toSorted((a, b) => a.node.id - b.node.id)
-    .map(({ pool, node }) => {
-      const host = nodeHost(cluster.name, cluster.namespace, podName(cluster.name, pool.name, node.id));
-      return `${node.id}@${host}:${CONTROL_PLANE_PORT}`;
-    })
+    .map(({ pool, node }) => `${node.id}@${hostOfNode(cluster, pool, node.id)}:${CONTROL_PLANE_PORT}`)
     .join(',');
 }
 
@@ -196,12 +210,15 @@ function authorizationProperties({ name, authorization }: BrokerCluster): Proper
 }
 
 /** Consumers read from a replica of their own rack, where there are racks and nobody chose otherwise. */
-function rackProperties({ rack, config }: BrokerCluster, isBroker: boolean): Properties {
-  if (!rack || !isBroker) return [];
+function rackProperties({ rack, config, network }: BrokerCluster, pool: Pool): Properties {
+  if (!hasRole(pool, 'broker') || (!rack && !network)) return [];
   const key = 'replica.selector.class';
+  // Of a stretched cluster each Kubernetes cluster is a rack, unless its owner wants others: replicas are spread over them.
+  const ownCluster = pool.networkId === undefined ? [] : [['broker.rack', pool.networkId] as const];
   return [
     ...(key in config ? [] : ([[key, 'org.apache.kafka.common.replica.RackAwareReplicaSelector']] as const)),
-    ...(rack.by === 'environment-variable' ? fromEnvironment('broker.rack', rack.variable) : []),
+    ...(rack ? [] : ownCluster),
+    ...(rack?.by === 'environment-variable' ? fromEnvironment('broker.rack', rack.variable) : []),
   ];
 }
 

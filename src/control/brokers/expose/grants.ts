@@ -20,6 +20,8 @@ export interface OthersGrant extends NameGrant {
 /** What there is to know of others, and of what policies allow. */
 export interface NameSight extends Omit<PolicySight, 'grantsBeside'> {
   others: readonly OthersGrant[];
+  /** What other roads publish; asked for only where somebody wants names anew. */
+  published: () => HostIndex;
 }
 
 export interface SeenNames extends NameSight {
@@ -80,7 +82,10 @@ export function grantNames(listeners: readonly Listener[], seen: SeenNames): Gra
   const grantsBeside = granted.filter((one) => one.kafka.namespace === kafka.namespace).map(hostsOf);
   const policy = createHostPolicy(kafka.namespace, { ...seen, grantsBeside });
   const rivals = rivalsOf(granted);
-  const judges: Judges = { policy, taken: (pattern, since) => takenFault(kafka, rivals, pattern, since) };
+  const judges: Judges = {
+    policy,
+    taken: (pattern, since) => takenFault(kafka, { rivals, published: seen.published }, pattern, since),
+  };
   const names = new Map([...recorded].filter(([name]) => waiting.includes(name)));
   const faults: Fault[] = [];
   const served = listeners.flatMap((listener): Listener[] => {
@@ -140,21 +145,23 @@ function rivalsOf(granted: readonly OthersGrant[]): HostIndex {
 /** Whoever was granted nothing comes after all that were. */
 function takenFault(
   kafka: OthersGrant['kafka'],
-  rivals: HostIndex,
+  { rivals, published }: { rivals: HostIndex; published: NameSight['published'] },
   pattern: string,
   since: string | undefined,
 ): NameFault | undefined {
   const { bootstrap, brokers } = hostsOf({ pattern, count: 1 });
-  const found = [bootstrap, brokers]
-    .flatMap((host) => rivals.find(host) ?? [])
-    .find(({ rank }) => since === undefined || rank < rankOf(since, kafka));
+  const findIn = (index: HostIndex) => [bootstrap, brokers].flatMap((host) => index.find(host) ?? []);
+  const found =
+    since === undefined
+      ? [...findIn(rivals), ...findIn(published())][0]
+      : findIn(rivals).find(({ rank }) => rank < rankOf(since, kafka));
   if (!found) return undefined;
   const isProposed = pattern.startsWith(`${ID_TOKEN}.${kafka.name}.`);
   const advice = isProposed
     ? 'choose another subdomain'
     : 'set hostPattern: $(id).$(cluster).$(subdomain) in the configuration of the listener, or choose another subdomain';
   const host = found.host.replace(NODE_ID, '<id>');
-  const message = `the host name ${host} belongs to ${found.holder}, which was granted it first; ${advice}`;
+  const message = `the host name ${host} belongs to ${found.holder}, which had it first; ${advice}`;
   return { reason: 'HostNameTaken', message };
 }
 

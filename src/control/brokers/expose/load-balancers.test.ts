@@ -18,9 +18,13 @@ function give(memory: MemoryKafka, name: string, ...ingress: object[]): void {
   memory.put({ ...memory.get('Service', name)!, status: { loadBalancer: { ingress } } });
 }
 
-async function clusterWith(broker: object): Promise<MemoryKafka> {
+async function clusterWith(broker: object, annotations: Record<string, string> = {}): Promise<MemoryKafka> {
   const memory = createMemoryKafka();
-  memory.put(kafkaObject(broker));
+  const { metadata, ...kafka } = kafkaObject(broker);
+  memory.put({
+    ...kafka,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } },
+  });
   memory.put(poolObject());
   await memory.settle();
   return memory;
@@ -48,6 +52,31 @@ const recordsIn = (memory: MemoryKafka) =>
   );
 
 suite('brokers behind load balancers', () => {
+  test('are configured by an annotation, where the CRD drops that', async () => {
+    const listeners = (name: string) => ({ [name]: { allowedSources: ['192.0.2.0/24'], subdomain: 'kafka.example.com' } }); // prettier-ignore
+    const asked = (annotation: unknown) =>
+      clusterWith(balanced({ allowedSources: ['198.51.100.0/24'] }), {
+        'isthmus.dev/loadbalancer-configuration': JSON.stringify(annotation),
+      });
+    const memory = await asked(listeners('ext'));
+    const { spec } = memory.get('Service', 'events-dual-ext-1')! as { spec?: Record<string, unknown> };
+    assert.deepEqual(spec!['loadBalancerSourceRanges'], ['192.0.2.0/24']);
+    assert.match(namesIn(memory, 'events-dual-1'), /DNS:1\.kafka\.example\.com/);
+    for (const [annotation, words] of [
+      [listeners('plain'), /there is no listener "plain" of type loadbalancer/],
+      [['ext'], /loadbalancer-configuration is not JSON of configurations of listeners by name/],
+      [{ ext: { allowedSources: 'all' } }, /is not JSON of configurations/],
+      [{ ext: { allowedSources: ['192.0.2.0/33'] } }, /192\.0\.2\.0\/33 is not a network/],
+      [{ __proto__: null, constructor: {} }, /there is no listener "constructor"/],
+    ] as const) {
+      const refused = await asked(annotation);
+      const { status, message = '' } = conditionOf(refused, 'Accepted') ?? {};
+      assert.equal(status, 'False');
+      assert.match(message, words);
+      assert.equal(refused.get('Service', 'events-dual-ext-1'), undefined);
+    }
+  });
+
   test('have a Service each and one to begin at, and do without the listener until these have addresses', async () => {
     const memory = await clusterWith(balanced({ allowedSources: ['192.0.2.0/24'] }));
     const { spec } = memory.get('Service', 'events-dual-ext-1')! as { spec?: Record<string, unknown> };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { HOST_PORTS, hostPortsOf } from './ports.ts';
+import { HOST_PORTS, givenTo, hostPortsOf, refusedPorts } from './ports.ts';
 import type { PortRange, SeenPorts } from './ports.ts';
 
 const WISH = {
@@ -16,7 +16,7 @@ const RESERVE = { ...WISH, strategy: 'reserve' } as const;
 const SEEN: SeenPorts = {
   cluster: { namespace: 'kafka', name: 'events' },
   recorded: {},
-  services: [],
+  given: () => undefined,
   others: new Set(),
   used: new Set(),
   range: HOST_PORTS,
@@ -57,6 +57,22 @@ suite('ports of nodes', () => {
     assert.deepEqual([reserve.hostPorts, reserve.waiting], [new Map(Object.entries(recorded)), ['ext']]);
   });
 
+  test('one that brokers in other clusters are to have, too, is used when all of those keep it', () => {
+    const asked = [{ name: 'ext', wish: RESERVE }];
+    const seen = { ...SEEN, given: () => 31_000, isKeptElsewhere: () => false };
+    const before = hostPortsOf(asked, seen);
+    assert.deepEqual([before.hostPorts.size, before.waiting, before.returned], [0, ['ext'], []]);
+    assert.deepEqual(before.proposed, new Map([['ext', 31_000]]));
+    const kept = hostPortsOf(asked, { ...seen, isKeptElsewhere: (_, port) => port === 31_000 });
+    assert.deepEqual([kept.hostPorts, kept.waiting], [new Map([['ext', 31_000]]), []]);
+    const message =
+      'cluster "east": Service kafka/x: Service "x" is invalid: spec.ports[0].nodePort: Invalid value: 31000: provided port is already allocated';
+    const others = new Set(refusedPorts([[{ message }], [{ message: 'cluster "west": no' }]]));
+    assert.deepEqual(others, new Set([31_000]));
+    const refused = hostPortsOf(asked, { ...seen, others });
+    assert.deepEqual([refused.returned, refused.proposed.size], [['ext'], 0], 'it goes back, for another');
+  });
+
   test('a number of the API server that another cluster still claims goes back, for another', () => {
     const service = (nodePort?: number) => ({
       apiVersion: 'v1',
@@ -67,7 +83,7 @@ suite('ports of nodes', () => {
     const seen = (nodePort?: number) =>
       hostPortsOf([{ name: 'ext', wish: RESERVE }], {
         ...SEEN,
-        services: [service(nodePort)],
+        given: givenTo('events', [service(nodePort)]),
         others: new Set([30_001]),
       });
     const claimed = seen(30_001);

@@ -14,13 +14,17 @@ export interface PortRange {
 
 /** Below the node ports of Kubernetes, and below those that the kernel gives to clients. */
 export const HOST_PORTS: PortRange = { first: 20_000, last: 29_999 };
+/** The same for Redpanda clusters, which do not see what Kafkas have written down. */
+export const REDPANDA_HOST_PORTS: PortRange = { first: 16_000, last: 19_999 };
 
 export interface SeenPorts {
   cluster: { namespace: string; name: string };
   /** What was written down, and has been seen to be. */
   recorded: Readonly<Record<string, number>>;
-  /** Services of this cluster. */
-  services: readonly AnyObject[];
+  /** By listener: the number that the API server gave to the Service that is there for nothing else. */
+  given: (listener: string) => number | undefined;
+  /** Whether the other Kubernetes clusters that have brokers keep this number, too; they all do where there are none. */
+  isKeptElsewhere?: (listener: string, port: number) => boolean;
   /** Ports that others have: other clusters, as they wrote down, and other pods. */
   others: ReadonlySet<number>;
   /** Ports that pods of this cluster have, or are about to: their clients know them. */
@@ -33,6 +37,8 @@ export interface HostPorts {
   hostPorts: ReadonlyMap<string, number>;
   /** Listeners that have none yet that can be used. */
   waiting: string[];
+  /** By listener: a number that this cluster has given, and that others have still to keep. */
+  proposed: ReadonlyMap<string, number>;
   /** Listeners whose Service was given a number that somebody else still has, and is to get another. */
   returned: string[];
   /** Listeners that use a port which somebody else has, too. */
@@ -41,12 +47,13 @@ export interface HostPorts {
 
 export interface ListenerWish {
   name: string;
-  wish: HostPortWish;
+  wish: Pick<HostPortWish, 'strategy'>;
 }
 
 export function hostPortsOf(listeners: readonly ListenerWish[], seen: SeenPorts): HostPorts {
   const hostPorts = new Map(Object.entries(seen.recorded));
-  const found: HostPorts = { hostPorts, waiting: [], returned: [], shared: [] };
+  const proposed = new Map<string, number>();
+  const found: HostPorts = { hostPorts, waiting: [], proposed, returned: [], shared: [] };
   for (const { name, wish } of listeners) {
     const key = portKey(name, wish);
     const recorded = hostPorts.get(key);
@@ -58,23 +65,27 @@ export function hostPortsOf(listeners: readonly ListenerWish[], seen: SeenPorts)
       const port = chosen(`${key}${isShared ? ` not ${recorded}` : ''}`, new Set(hostPorts.values()), seen);
       if (port !== undefined) hostPorts.set(key, port);
     } else if (recorded === undefined) {
-      const given = reserved(name, seen);
+      const given = seen.given(name);
       const isFree = given !== undefined && !seen.others.has(given);
-      if (isFree) hostPorts.set(key, given);
+      // Brokers of all clusters have the one number, or clients could not begin at one name.
+      if (isFree && (seen.isKeptElsewhere?.(name, given) ?? true)) hostPorts.set(key, given);
       else found.waiting.push(name);
-      if (given !== undefined && !isFree) found.returned.push(name);
+      if (isFree) proposed.set(name, given);
+      else if (given !== undefined) found.returned.push(name);
     }
   }
   return found;
 }
 
-/** The number that the API server gave to the Service that is there for nothing else. */
-function reserved(listener: string, { cluster, services }: SeenPorts): number | undefined {
-  const name = hostPortServiceName(cluster.name, listener);
-  const found = services.find(({ metadata }) => metadata.name === name);
-  const { ports } = (found?.['spec'] ?? {}) as { ports?: { nodePort?: number }[] };
-  return ports?.[0]?.nodePort || undefined;
-}
+/** What the Services of a Kafka were given. */
+export const givenTo =
+  (cluster: string, services: readonly AnyObject[]): SeenPorts['given'] =>
+  (listener) => {
+    const name = hostPortServiceName(cluster, listener);
+    const found = services.find(({ metadata }) => metadata.name === name);
+    const { ports } = (found?.['spec'] ?? {}) as { ports?: { nodePort?: number }[] };
+    return ports?.[0]?.nodePort || undefined;
+  };
 
 /**
  * The first free one from a place of the cluster's own. Two that choose at the same time may choose the same: so a choice is used only
@@ -96,10 +107,27 @@ function chosen(
   return undefined;
 }
 
+/** Why an API server does not let a Service have a number. */
+const REFUSED_PORT =
+  /nodePort: Invalid value: (\d{1,5}): provided port is (?:already allocated|not in the valid range)/;
+
+/** Numbers that other clusters have refused to keep. */
+export const refusedPorts = (faults: Iterable<readonly { message: string }[]>): number[] =>
+  [...faults].flat().flatMap(({ message }) => {
+    const port = REFUSED_PORT.exec(message)?.[1];
+    return port === undefined ? [] : [Number(port)];
+  });
+
 /** The ports of its node that a pod has. */
 export function portsOfNode({ spec }: Readonly<Record<string, unknown>>): number[] {
   type Spec = { containers?: { ports?: { hostPort?: number }[] }[] };
   const { containers } = (spec ?? {}) as Spec;
   const ports = Array.isArray(containers) ? containers.flatMap((one) => one.ports ?? []) : [];
   return ports.flatMap(({ hostPort }) => hostPort || []);
+}
+
+/** Not read as a whole: all anchors are looked at for each Kafka. */
+export function portsWritten({ spec }: AnyObject): number[] {
+  const { ports } = (spec ?? {}) as { ports?: { port?: number }[] };
+  return Array.isArray(ports) ? ports.flatMap(({ port }) => port ?? []) : [];
 }

@@ -20,6 +20,8 @@ export interface ToldListener extends Pick<Listener, 'name' | 'tls' | 'authentic
   /** Whether clients are told names, which somebody has to publish. */
   isNamed: boolean;
   endpoints: readonly ToldEndpoint[];
+  /** Who may connect, and who sees to that; left out where everybody may. */
+  sources?: { allowed: readonly string[]; by: Exposure['by'] };
 }
 
 /** Of brokers that can be found somewhere: of others nobody knows where that should be. */
@@ -33,6 +35,9 @@ export function toldListeners(observed: Pick<Observed, 'pods'>, cluster: BrokerC
             authentication,
             isNamed: exposure.hostPattern !== undefined,
             endpoints: endpointsOf(observed, cluster, exposure),
+            ...(exposure.allowedSources.length > 0 && {
+              sources: { allowed: exposure.allowedSources, by: exposure.by },
+            }),
           },
         ]
       : [],

@@ -1,5 +1,6 @@
 /** What a listener asks for that brokers are to be reached by from outside. Pure. */
 import { BlockList, isIPv6 } from 'node:net';
+import { z } from 'zod';
 import { canonicalName } from '../../../pki/alternative-names.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { configuration } from '../../../resources/strimzi/listener.ts';
@@ -12,6 +13,9 @@ type Configuration = NonNullable<Written['configuration']>;
 /** On a Kafka whose CRD knows no type `hostport`: the listener that is one, and its configuration as JSON. */
 export const HOSTPORT_ANNOTATION = 'isthmus.dev/hostport';
 export const CONFIGURATION_ANNOTATION = 'isthmus.dev/hostport-configuration';
+
+/** The same of listeners of type `loadbalancer`, which every CRD knows, as JSON by listener; it goes before what the resource says. */
+export const BALANCER_ANNOTATION = 'isthmus.dev/loadbalancer-configuration';
 
 export type HostPortWish = Omit<HostPortExposure, 'port'>;
 /** All but what is given later. */
@@ -33,31 +37,51 @@ export function exposureWish(
   const isBalanced = listener.type === 'loadbalancer';
   if (listener.type !== 'hostport' && !isBalanced && !isMarked) return undefined;
   const { read, problems } = isMarked
-    ? annotated(metadata.annotations[CONFIGURATION_ANNOTATION])
+    ? annotated(metadata.annotations, CONFIGURATION_ANNOTATION, configuration)
     : { read: listener.configuration ?? {}, problems: [] };
-  const { pattern, problems: nameProblems } = patternOf(metadata.name, read);
+  const more = isBalanced ? balancerConfigurations(metadata.annotations) : { read: {}, problems: [] };
+  const asked = { ...read, ...(Object.hasOwn(more.read, listener.name) && more.read[listener.name]) };
+  const { pattern, problems: nameProblems } = patternOf(metadata.name, asked);
   return {
     wish: {
       ...(isBalanced
         ? { by: 'loadbalancer' }
         : {
             by: 'hostport',
-            strategy: read.portStrategy ?? 'reserve',
-            addressType: read.preferredAddressType,
+            strategy: asked.portStrategy ?? 'reserve',
+            addressType: asked.preferredAddressType,
           }),
       hostPattern: pattern,
-      allowedSources: read.allowedSources ?? [],
+      allowedSources: asked.allowedSources ?? [],
     },
-    problems: [...problems, ...nameProblems, ...sourceProblems(read)],
+    problems: [...problems, ...more.problems, ...nameProblems, ...sourceProblems(asked)],
   };
 }
 
-function annotated(text: string | undefined): { read: Configuration; problems: WishProblem[] } {
+type Annotations = Readonly<Record<string, string>>;
+
+const byListener = z.record(z.string(), configuration);
+
+/** What the annotation says of listeners behind load balancers, by name. */
+export const balancerConfigurations = (annotations: Annotations) =>
+  annotated(annotations, BALANCER_ANNOTATION, byListener);
+
+const EXAMPLES = {
+  [CONFIGURATION_ANNOTATION]: `a listener's configuration; correct it, e.g. {"subdomain": "kafka.example.com"}`,
+  [BALANCER_ANNOTATION]: `configurations of listeners by name; correct it, e.g. {"external": {"allowedSources": ["192.0.2.0/24"]}}`,
+};
+
+function annotated<T extends object>(
+  annotations: Annotations,
+  name: keyof typeof EXAMPLES,
+  schema: z.ZodType<T>,
+): { read: Partial<T>; problems: WishProblem[] } {
+  const text = annotations[name];
   if (text === undefined) return { read: {}, problems: [] };
   try {
-    return { read: configuration.parse(JSON.parse(text)), problems: [] };
+    return { read: schema.parse(JSON.parse(text)), problems: [] };
   } catch {
-    const message = `the annotation ${CONFIGURATION_ANNOTATION} is not JSON of a listener's configuration; correct it, e.g. {"subdomain": "kafka.example.com"}`;
+    const message = `the annotation ${name} is not JSON of ${EXAMPLES[name]}`;
     return { read: {}, problems: [{ field: 'configuration', message }] };
   }
 }

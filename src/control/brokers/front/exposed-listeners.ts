@@ -1,8 +1,10 @@
 /** The listeners of a Kafka, with what those that are exposed were given: ports of nodes, addresses of load balancers. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
+import { LOCAL } from '../../kernel/plan.ts';
 import { balancerAddresses } from '../expose/load-balancers.ts';
 import { addressKey, portKey } from '../expose/names.ts';
-import { hostPortsOf } from '../expose/ports.ts';
+import { givenTo, hostPortsOf } from '../expose/ports.ts';
 import type { HostPorts, SeenPorts } from '../expose/ports.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter, CharterNode } from '../model/charter.ts';
@@ -15,6 +17,8 @@ export interface Reservation {
   name: string;
   port: number;
   hostPort: number | undefined;
+  /** The number that other clusters are to keep: the same, or the one that it is going to be. */
+  elsewhere: number | undefined;
   /** Whether the number that its Service was given is somebody else's, and goes back. */
   isReturned: boolean;
 }
@@ -29,12 +33,16 @@ export interface ExposedListeners extends Pick<Charter, 'hostPorts' | 'addresses
   portFaults: Fault[];
 }
 
+/** What is seen of ports, here and elsewhere. */
+export interface PortSight extends Omit<SeenPorts, 'cluster' | 'recorded' | 'given' | 'isKeptElsewhere'> {
+  /** Services of this cluster. */
+  services: readonly AnyObject[];
+  /** By name: those in other Kubernetes clusters. */
+  servicesElsewhere?: ReadonlyMap<string, readonly AnyObject[]>;
+}
+
 export function exposedListeners(
-  {
-    kafka,
-    charter,
-    ports,
-  }: { kafka: Kafka; charter: Charter; ports: Omit<SeenPorts, 'cluster' | 'recorded'> },
+  { kafka, charter, ports }: { kafka: Kafka; charter: Charter; ports: PortSight },
   nodes: readonly CharterNode[],
 ): ExposedListeners {
   const { listeners: read, faults } = listenersOf(kafka);
@@ -42,7 +50,18 @@ export function exposedListeners(
   const brokers = nodes.filter(({ roles }) => roles.includes('broker'));
   const balanced = read.filter(({ wish }) => wish?.by === 'loadbalancer').map(({ name }) => ({ name, brokers })); // prettier-ignore
   const addresses = balancerAddresses(balanced, kafka.metadata.name, ports.services, charter.addresses);
-  const given = hostPortsOf(wishes, { cluster: kafka.metadata, recorded: charter.hostPorts, ...ports });
+  const away = new Set(brokers.map(({ target }) => target).filter((target) => target !== LOCAL));
+  const { name: cluster } = kafka.metadata;
+  const given = hostPortsOf(wishes, {
+    ...ports,
+    cluster: kafka.metadata,
+    recorded: charter.hostPorts,
+    given: givenTo(cluster, ports.services),
+    isKeptElsewhere: (listener, port) =>
+      [...away].every(
+        (place) => givenTo(cluster, ports.servicesElsewhere?.get(place) ?? [])(listener) === port,
+      ),
+  });
   const portOf = ({ name, port, wish }: ReadListener) => {
     if (wish?.by !== 'hostport') return port;
     return given.waiting.includes(name) ? undefined : given.hostPorts.get(portKey(name, wish));
@@ -61,7 +80,7 @@ export function exposedListeners(
     hostPorts: Object.fromEntries(given.hostPorts),
     reservations: read.flatMap((one) =>
       one.wish?.by === 'hostport' && one.wish.strategy === 'reserve'
-        ? [{ name: one.name, port: one.port, hostPort: portOf(one), isReturned: given.returned.includes(one.name) }] // prettier-ignore
+        ? [{ name: one.name, port: one.port, hostPort: portOf(one), elsewhere: portOf(one) ?? given.proposed.get(one.name), isReturned: given.returned.includes(one.name) }] // prettier-ignore
         : [],
     ),
     faults,
@@ -85,7 +104,7 @@ const portFaults = ({ waiting, shared }: HostPorts): Fault[] => [
   ...waiting.map((listener): Fault => ({
     reason: 'HostPortPending',
     path: PATH,
-    message: `listener "${listener}" has no port of the nodes yet; if it stays so, all of them are taken`,
+    message: `listener "${listener}" has no port of the nodes yet; if it stays so, all of them are taken, or no cluster has one free that all others have`,
   })),
   ...shared.map(({ name, port }): Fault => ({
     reason: 'HostPortShared',

@@ -6,9 +6,11 @@ import { kafka as kafkaKind } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { parseAs } from '../../../resources/parse.ts';
 import type { Kind, Resource } from '../../../resources/kind.ts';
+import { createHostIndex } from '../../shared/host-index.ts';
 import { HOST_PORTS } from '../expose/ports.ts';
 import type { Charter } from '../model/charter.ts';
 import type { Volume } from '../model/cluster.ts';
+import type { Joined } from './placement.ts';
 import { fromKafka, isManaged } from './kafka.ts';
 import type { Reading } from './kafka.ts';
 
@@ -50,6 +52,7 @@ const NEW: Charter = {
   epoch: 1,
   nodes: [],
   hostPorts: {},
+  targets: {},
   addresses: {},
   names: {},
 };
@@ -59,6 +62,7 @@ const readWith = (
   pools: readonly KafkaNodePool[],
   charter = NEW,
   storage: ReadonlyMap<string, readonly Volume[]> = new Map(),
+  joined?: Joined,
 ): Reading =>
   fromKafka(
     {
@@ -66,11 +70,19 @@ const readWith = (
       pools,
       charter,
       storage,
-      names: { others: [], namePolicies: [], unreadablePolicies: [], namespaceLabels: {}, now: 0 },
+      names: {
+        others: [],
+        published: () => createHostIndex(),
+        namePolicies: [],
+        unreadablePolicies: [],
+        namespaceLabels: {},
+        now: 0,
+      },
       running: [],
       metadataLevel: undefined,
       externalLogging: undefined,
       podSetVersion: 'core.strimzi.io/v1',
+      joined,
       ports: { services: [], others: new Set(), used: new Set(), range: HOST_PORTS },
     },
     SETTINGS,

@@ -5,7 +5,6 @@ import { stretchOf } from '../../../resources/strimzi/kafka.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { grantNames } from '../expose/grants.ts';
 import type { GrantedNames, NameSight } from '../expose/grants.ts';
-import type { SeenPorts } from '../expose/ports.ts';
 import { isWarning } from '../faults.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter, CharterNode } from '../model/charter.ts';
@@ -13,6 +12,7 @@ import { hasRun } from '../model/charter.ts';
 import type { BrokerCluster, Listener, Volume } from '../model/cluster.ts';
 import { assignIds } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
+import { chosenQuorum, forgetfulFaults } from '../quorum/chosen.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
 import { DEFAULT_KAFKA_VERSION, imageOf } from '../roll/versions.ts';
 import {
@@ -24,12 +24,14 @@ import {
   rackOf,
 } from './broker-fields.ts';
 import { exposedListeners } from './exposed-listeners.ts';
-import type { Reservation } from './exposed-listeners.ts';
+import type { PortSight, Reservation } from './exposed-listeners.ts';
 import { ignoredFaults } from './ignored.ts';
 import { loggingOf } from './logging.ts';
 import { metricsOf } from './metrics.ts';
 import { nodeFaults, poolFaults, refusal } from './node-faults.ts';
 import { poolOf, takenIdFaults, wishOf } from './node-pool.ts';
+import { placementOf, stretchedListenerFaults } from './placement.ts';
+import type { Joined } from './placement.ts';
 import type { BrokerSettings } from './settings.ts';
 import { storageChangeFaults, storageOf } from './storage.ts';
 import { jvmOf, probeOf, templateFaults, templatesOf } from './templates.ts';
@@ -56,8 +58,10 @@ export interface Written {
   externalLogging: string | undefined;
   /** As an API server names it, e.g. `core.strimzi.io/v1`. */
   podSetVersion: string;
-  ports: Omit<SeenPorts, 'cluster' | 'recorded'>;
+  ports: PortSight;
   names: NameSight & { now: number };
+  /** The Kubernetes clusters that pools may be in, besides the one of the operator. */
+  joined: Joined | undefined;
 }
 
 type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
@@ -74,9 +78,20 @@ export interface Reading {
   faults: Fault[];
 }
 
+/** Whether its nodes are controllers whose log goes with their pods. */
+const isForgetful = (
+  { metadata, spec }: KafkaNodePool,
+  storages: ReadonlyMap<string, { volumes: readonly Volume[] }>,
+): boolean =>
+  (spec.roles ?? []).includes('controller') &&
+  (storages.get(metadata.name)?.volumes ?? []).some(
+    ({ metadata: hasLog, persistent }) => hasLog && !persistent,
+  );
+
 export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { kafka, pools, charter } = written;
-  const wishes = pools.map(wishOf);
+  const placement = placementOf(written);
+  const wishes = pools.map((pool) => wishOf(pool, placement.placeOf(pool)));
   const storages = new Map(pools.map((pool) => [pool.metadata.name, storageOf(pool)]));
   const assigned = assignIds(
     wishes.map(({ wish }) => wish),
@@ -93,6 +108,12 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     faults: listenerFaults,
   } = exposedListeners(written, nodes);
   const { names, ...granted } = namedListeners(written, nodes, listeners);
+  const { network, targets } = placement;
+  const {
+    quorum,
+    ofCluster,
+    faults: quorumFaults,
+  } = chosenQuorum({ kafka, charter, nodes, network, targets });
   const { config, faults: configFaults } = configOf(kafka);
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
@@ -105,7 +126,11 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...wishes.flatMap((one) => [...one.faults, ...takenIdFaults(one.wish, nodes)]),
     ...pools.flatMap((pool) => storageFaults(pool, written, storages.get(pool.metadata.name)!)),
     ...pools.flatMap((pool) => poolFaults(kafka, pool)),
+    ...placement.faults,
+    ...stretchedListenerFaults(kafka, placement),
     ...nodeFaults(charter, nodes, config),
+    ...quorumFaults,
+    ...forgetfulFaults(quorum, pools.filter((pool) => isForgetful(pool, storages)).map(({ metadata }) => metadata.name)), // prettier-ignore
     ...rackFaults(kafka),
     ...authorizationFaults(kafka),
     ...templateFaults(kafka, pools),
@@ -123,7 +148,11 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     clusterId: charter.clusterId,
     ...run,
     imagePullSecrets: pullSecretsOf(kafka),
-    pools: pools.map((pool) => poolOf(kafka, pool, nodes, storages.get(pool.metadata.name)!.volumes)),
+    pools: pools.map((pool) =>
+      poolOf(kafka, pool, placement.placeOf(pool), nodes, storages.get(pool.metadata.name)!.volumes),
+    ),
+    network,
+    quorum: ofCluster,
     listeners: granted.listeners,
     config,
     rack: rackOf(kafka),
@@ -136,7 +165,16 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   };
   return {
     cluster,
-    charter: { ...charter, nodes, hostPorts, addresses, names },
+    charter: {
+      ...charter,
+      nodes,
+      network,
+      targets,
+      quorum,
+      hostPorts,
+      addresses,
+      names,
+    },
     finalize,
     reservations,
     faults: [...faults, ...portFaults, ...granted.faults],

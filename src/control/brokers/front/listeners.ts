@@ -1,7 +1,7 @@
 /** The listeners of a Kafka resource, checked. Pure. */
 import { canonicalName } from '../../../pki/alternative-names.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import { exposureWish } from '../expose/wish.ts';
+import { BALANCER_ANNOTATION, balancerConfigurations, exposureWish } from '../expose/wish.ts';
 import type { ExposureWish } from '../expose/wish.ts';
 import type { Fault } from '../faults.ts';
 import type { Listener } from '../model/cluster.ts';
@@ -30,6 +30,7 @@ export function listenersOf(kafka: Kafka): { listeners: ReadListener[]; faults: 
     ...written.flatMap((one, index) => faultsOf(one, index, written)),
     ...written.flatMap((one, index) => exposureFaults(kafka, one, index)),
     ...addressFaults(listeners),
+    ...strayFaults(kafka, written),
   ];
   return {
     listeners,
@@ -66,6 +67,19 @@ function exposureFaults(kafka: Kafka, one: Written, index: number): Fault[] {
     path: [...PATH, index, 'configuration', field],
     message: `listener "${one.name}": ${message}`,
   }));
+}
+
+/** A limit that is meant for another listener by mistake would be none. */
+function strayFaults({ metadata }: Kafka, written: readonly Written[]): Fault[] {
+  const balanced = new Set(written.flatMap(({ name, type }) => (type === 'loadbalancer' ? [name] : [])));
+  const names = Object.keys(balancerConfigurations(metadata.annotations).read);
+  return names
+    .filter((name) => !balanced.has(name))
+    .map((name) => ({
+      reason: 'Invalid',
+      path: ['metadata', 'annotations', BALANCER_ANNOTATION],
+      message: `there is no listener "${name.slice(0, 100)}" of type loadbalancer; take it out, or correct the name`,
+    }));
 }
 
 /** A pod is told one address of its node. */

@@ -3,7 +3,7 @@ import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.t
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
 import type { Charter, CharterNode } from '../model/charter.ts';
-import { hasRun } from '../model/charter.ts';
+import { dynamicQuorumOf, hasRun } from '../model/charter.ts';
 import { headlessServiceName, podName } from '../model/names.ts';
 
 export const refusal = (
@@ -13,7 +13,7 @@ export const refusal = (
 ): Fault => ({ reason, path, message });
 
 /** Names of pods and of their Service are labels of DNS names. */
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+export const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** As many digits as ids may come to have. */
 const LONG_ID = 10_000;
 
@@ -22,7 +22,7 @@ export function poolFaults(
   { metadata: { name: cluster } }: Kafka,
   { metadata, spec }: KafkaNodePool,
 ): Fault[] {
-  const at = (reason: 'Invalid' | 'NotSupported', field: string, message: string) =>
+  const at = (reason: 'Invalid', field: string, message: string) =>
     refusal(reason, ['spec', field], `KafkaNodePool "${metadata.name}": ${message}`);
   const names = [podName(cluster, metadata.name, LONG_ID), headlessServiceName(cluster)];
   return [
@@ -32,9 +32,6 @@ export function poolFaults(
     ...((spec.roles ?? []).length === 0
       ? [at('Invalid', 'roles', 'it has no roles; give it broker, controller or both')]
       : []),
-    ...(spec.cluster === undefined
-      ? []
-      : [at('NotSupported', 'cluster', `nodes in another Kubernetes cluster (${spec.cluster}) are not supported; leave it out`)]), // prettier-ignore
   ];
 }
 
@@ -81,13 +78,28 @@ const votersOf = (nodes: readonly CharterNode[]) =>
  */
 function voterFaults(charter: Charter, nodes: readonly CharterNode[]): Fault[] {
   if (!hasRun(charter)) return [];
+  if (dynamicQuorumOf(charter)) return roleChangeFaults(charter, nodes);
   // Of nodes that were found by their disks nobody knows what they were.
   const isKnown = charter.nodes.every(({ roles }) => roles.length > 0);
   const before = votersOf(isKnown ? charter.nodes : nodes);
   const isLeaving = nodes.some(({ roles, leaving }) => leaving && roles.includes('controller'));
   if (before.join() === votersOf(nodes).join() && !isLeaving) return [];
-  const message = `the controllers of a running cluster stay the same: they are nodes ${before.join(', ')}; take back the change of roles or replicas of their pools, and make a pool of theirs again that was deleted`;
+  const message = `the controllers of a running cluster stay the same: they are nodes ${before.join(', ')}; take back the change of roles or replicas of their pools, and make a pool of theirs again that was deleted. Only a Kafka that was made with the annotation isthmus.dev/quorum: dynamic can change them`;
   return [refusal('ChangeNotPossible', ['spec'], message)];
+}
+
+/** Where controllers may come and go, a node is one from its beginning to its end: its disk was formatted for that. */
+function roleChangeFaults({ nodes: before }: Charter, nodes: readonly CharterNode[]): Fault[] {
+  const isController = ({ roles }: CharterNode) => roles.includes('controller');
+  const changed = before.filter(
+    (had) =>
+      had.roles.length > 0 &&
+      nodes.some((one) => one.id === had.id && isController(one) !== isController(had)),
+  );
+  if (changed.length === 0) return [];
+  const names = changed.map(({ id }) => id).join(', ');
+  const message = `nodes ${names} stay ${isController(changed[0]!) ? 'controllers' : 'what they are'}; add a pool with the roles you want, and remove theirs, or take the change of roles back`;
+  return [refusal('ChangeNotPossible', ['spec', 'roles'], message)];
 }
 
 /** A node that is no longer a broker would take its replicas along, without their being moved. */

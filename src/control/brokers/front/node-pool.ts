@@ -1,13 +1,13 @@
 /** What a KafkaNodePool asks for. Pure. */
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
-import { LOCAL } from '../../kernel/plan.ts';
 import type { Fault } from '../faults.ts';
 import type { CharterNode } from '../model/charter.ts';
 import type { Pool, Role, Volume } from '../model/cluster.ts';
 import { parseIds } from '../model/ids.ts';
 import type { PoolWish } from '../model/ids.ts';
 import { logDir, volumeName } from '../model/names.ts';
+import type { PoolPlace } from './placement.ts';
 import { jvmOf, resourcesOf, templatesOf } from './templates.ts';
 
 const NEXT_IDS = 'strimzi.io/next-node-ids';
@@ -19,7 +19,7 @@ const MAX_NAMED = 10;
 const rolesOf = ({ spec }: KafkaNodePool): Role[] => [...new Set(spec.roles)];
 
 /** How many nodes, and which ids. */
-export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] } {
+export function wishOf(pool: KafkaNodePool, { target }: PoolPlace): { wish: PoolWish; faults: Fault[] } {
   const { metadata, spec } = pool;
   const ids = (annotation: string) => {
     const text = metadata.annotations[annotation];
@@ -29,7 +29,7 @@ export function wishOf(pool: KafkaNodePool): { wish: PoolWish; faults: Fault[] }
   const unread = [...(nextIds ? [] : [NEXT_IDS]), ...(removeIds ? [] : [REMOVE_IDS])];
   const wish: PoolWish = {
     name: metadata.name,
-    target: spec.cluster ?? LOCAL,
+    target,
     roles: rolesOf(pool),
     replicas: spec.replicas ?? 0,
     nextIds: nextIds ?? [],
@@ -57,6 +57,7 @@ export function takenIdFaults({ name, nextIds }: PoolWish, nodes: readonly Chart
 export function poolOf(
   kafka: Kafka,
   pool: KafkaNodePool,
+  place: PoolPlace,
   nodes: readonly CharterNode[],
   volumes: readonly Volume[],
 ): Pool {
@@ -65,7 +66,7 @@ export function poolOf(
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
-    target: spec.cluster ?? LOCAL,
+    ...place,
     roles: rolesOf(pool),
     nodes: own.map(({ id, formatted }) => ({
       id,

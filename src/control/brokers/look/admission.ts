@@ -16,15 +16,15 @@ export async function admitted(
   decision: RollDecision,
   { cluster, charter, pods }: WantedNodes,
   live: readonly AnyObject[],
-  client: () => Client,
+  client: (cluster?: string) => Client,
   signal: AbortSignal,
 ): Promise<RollDecision> {
   if (decision.do !== 'restart' || charter.inFlight?.podUid === decision.podUid) return decision;
   const { node, podUid } = decision;
-  const pool = charter.nodes.find(({ id }) => id === node)?.pool ?? '';
+  const { pool = '', target } = charter.nodes.find(({ id }) => id === node) ?? {};
   const pod = pods.get(podName(cluster.name, pool, node));
   const former = live.find(({ metadata }) => metadata.uid === podUid);
-  const refusal = pod && (await refusalOf(pod, former, client(), signal));
+  const refusal = pod && (await refusalOf(pod, former, client(target), signal));
   if (refusal === undefined) return decision;
   const why = `node ${node} is not restarted, because the API server refuses its new pod: ${refusal}`;
   return { do: 'blocked', why, node, lookAgainInMs: LOOK_AGAIN_MS, inFlight: charter.inFlight };

@@ -23,16 +23,22 @@ export interface Identity {
   key: string;
 }
 
-/** The operator's own certificate, and whom it trusts; undefined before there are any. */
+/**
+ * The operator's own certificate, and whom it trusts; undefined before there are any. A new central that has none yet, and no key that
+ * nodes trust, speaks with the certificate of one of them.
+ */
 export function identityOf(
   cluster: string,
   secretOf: (name: string) => AnyObject | undefined,
+  nodes: readonly string[] = [],
 ): Identity | undefined {
-  const own = viewOf(secretOf(operatorCertsName(cluster)));
   const ca = textOf(viewOf(secretOf(trustBundleName(cluster))), CLUSTER_CA_BUNDLE);
-  const cert = textOf(own, `${OPERATOR}.crt`);
-  const key = textOf(own, `${OPERATOR}.key`);
-  return ca === undefined || cert === undefined || key === undefined ? undefined : { ca, cert, key };
+  const pair = (secret: string, name: string) => {
+    const view = viewOf(secretOf(secret));
+    const [cert, key] = [textOf(view, `${name}.crt`), textOf(view, `${name}.key`)];
+    return ca === undefined || cert === undefined || key === undefined ? [] : [{ ca, cert, key }];
+  };
+  return pair(operatorCertsName(cluster), OPERATOR)[0] ?? nodes.flatMap((node) => pair(node, node))[0];
 }
 
 interface Reached {

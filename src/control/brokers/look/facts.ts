@@ -1,17 +1,19 @@
 /** What Kafka says of itself: all that is asked before a node is restarted, and for the status. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
+import type { QuorumReplica } from '../../../kafka/admin/cluster.ts';
 import type { DescribeConfigsResponseDescribeConfigsResourceResult as ConfigEntry } from '../../../kafka/schemas/types.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import { topicWarnings } from '../moves/layout-warnings.ts';
 import type { LayoutWarning } from '../moves/layout-warnings.ts';
-import type { BrokerFacts, PartitionFacts, QuorumFacts } from '../roll/facts.ts';
+import type { MemberFacts } from '../quorum/voters.ts';
+import type { BrokerFacts, PartitionFacts } from '../roll/facts.ts';
 import { partitionsByNode } from '../roll/partitions.ts';
 import type { Partition } from '../roll/partitions.ts';
 
 export interface KafkaFacts {
   /** Before the first request was sent. */
   at: number;
-  quorum: QuorumFacts | undefined;
+  quorum: MemberFacts | undefined;
   brokers: BrokerFacts | undefined;
   partitions: PartitionFacts | undefined;
   health: { underReplicated: number; offline: number } | undefined;
@@ -94,17 +96,24 @@ export async function askControllers(admin: Admin, clock: () => number): Promise
   }
 }
 
-async function askQuorum(admin: Admin, clock: () => number): Promise<QuorumFacts | undefined> {
+async function askQuorum(admin: Admin, clock: () => number): Promise<MemberFacts | undefined> {
   const at = clock();
   const { value } = await admin.quorum();
   return (
     value && {
       at,
       leader: value.leaderId,
-      voters: value.voters.map(({ id, lastCaughtUpAt }) => ({ id, lastCaughtUpMs: lastCaughtUpAt ?? -1 })),
+      voters: value.voters.map(memberOf),
+      observers: value.observers.map(memberOf),
     }
   );
 }
+
+const memberOf = ({ id, directoryId, lastCaughtUpAt }: QuorumReplica) => ({
+  id,
+  directoryId,
+  lastCaughtUpMs: lastCaughtUpAt ?? -1,
+});
 
 async function askRegistered(admin: Admin, clock: () => number): Promise<BrokerFacts | undefined> {
   const at = clock();

@@ -24,7 +24,8 @@ const SEEN = {
     quorum: {
       at: 1,
       leader: 2,
-      voters: [{ id: 0, lastCaughtUpMs: 9_500 }, { id: 1, lastCaughtUpMs: 1 }, { id: 2, lastCaughtUpMs: 10_000 }], // prettier-ignore
+      voters: [9_500, 1, 10_000].map((lastCaughtUpMs, id) => ({ id, directoryId: `d${id}`, lastCaughtUpMs })),
+      observers: [],
     },
   },
   moved: {

@@ -34,7 +34,8 @@ export interface ReloadContext {
   pods: readonly AnyObject[];
   brokers: Admin;
   tls: Identity;
-  client: Client;
+  /** Of a Kubernetes cluster by its name. */
+  client: (cluster?: string) => Client;
   secretOf: (name: string) => AnyObject | undefined;
   clock: () => number;
   /** Tells people of a node that has loaded. */
@@ -48,6 +49,8 @@ export type Reloads = ReadonlyMap<string, Reloading>;
 interface Outdated {
   id: number;
   name: string;
+  /** The Kubernetes cluster that it is in. */
+  target: string;
   uid: string;
   host: string;
   loaded: Readonly<Record<string, string>>;
@@ -94,12 +97,12 @@ function outdatedAmong({ wanted, pods }: Pick<ReloadContext, 'wanted' | 'pods'>)
     const name = podName(cluster.name, pool.name, node.id);
     const pod = live.get(name);
     const annotations = wanted.pods.get(name)?.metadata.annotations;
-    if (!pod || !annotations || !hasRole(pool, 'broker')) return [];
+    if (!pod || !annotations || !hasRole(pool, 'broker') || wanted.unreachable.has(pool.target)) return [];
     const { ready, uid } = podFacts(pod);
     const { podIP: host } = (pod['status'] ?? {}) as { podIP?: string };
     const loaded = pod.metadata.annotations ?? {};
     if (!ready || host === undefined || !loadingOf(loaded, annotations).reload) return [];
-    return [{ id: node.id, name, uid, host, loaded, wanted: annotations }];
+    return [{ id: node.id, name, target: pool.target, uid, host, loaded, wanted: annotations }];
   });
 }
 
@@ -167,14 +170,14 @@ async function ask({ id }: Outdated, { brokers }: ReloadContext): Promise<string
 const POD = { group: '', version: 'v1', kind: 'Pod' };
 
 async function annotate(
-  { name, uid }: Outdated,
+  { name, target, uid }: Outdated,
   annotations: Readonly<Record<string, string>>,
   { client, wanted: { cluster } }: ReloadContext,
   signal: AbortSignal,
 ): Promise<void> {
   const patch = { metadata: { uid, annotations } };
   try {
-    await client.mergePatch(POD, { namespace: cluster.namespace, name }, patch, {
+    await client(target).mergePatch(POD, { namespace: cluster.namespace, name }, patch, {
       fieldManager: FIELD_MANAGER,
       signal,
     });

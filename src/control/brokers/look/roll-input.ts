@@ -1,7 +1,7 @@
 /** From a plan and what Kafka says to what the roller decides by. Pure. */
 import type { AnyObject } from '../../../kube/object.ts';
 import type { Policy } from '../../../pki/authority-state.ts';
-import { loadingOf } from '../../../pki/bundle.ts';
+import { hasReloaded, loadingOf, readNodeAnnotations } from '../../../pki/bundle.ts';
 import { isRestartDue } from '../../../pki/renewal.ts';
 import type { BrokerCluster } from '../model/cluster.ts';
 import { hasRole, nodesOf, tellsAddress } from '../model/cluster.ts';
@@ -16,6 +16,7 @@ import { restartReasons } from '../roll/restart-reasons.ts';
 import type { RestartReason } from '../roll/restart-reasons.ts';
 import type { KafkaFacts } from './facts.ts';
 import type { MoveWish } from './move.ts';
+import { knowsTooFew } from '../quorum/chosen.ts';
 import { asksForNewDisks, isResizePending } from '../requests.ts';
 
 /** What a plan knows of the nodes that it wants. */
@@ -29,6 +30,8 @@ export interface WantedNodes {
   /** How certificates of nodes are renewed, and when nodes may be restarted for that. */
   policy: Policy;
   paused: boolean;
+  /** Kubernetes clusters that cannot be seen now. */
+  unreachable: ReadonlySet<string>;
   /** By uid of a pod: settings that its process refused to change while it runs. */
   refused: ReadonlyMap<string, ReadonlySet<string>>;
   /** The level of `metadata.version` to go to once all nodes are as they should be. */
@@ -42,6 +45,9 @@ export interface WantedNodes {
 
 /** Kafka's own default of `controller.quorum.fetch.timeout.ms`. */
 const FETCH_TIMEOUT_MS = 2000;
+
+export const caughtUpWithinMs = ({ config }: Pick<BrokerCluster, 'config'>): number =>
+  Number(config['controller.quorum.fetch.timeout.ms'] ?? FETCH_TIMEOUT_MS);
 
 export function rollInput(
   wanted: WantedNodes,
@@ -65,24 +71,34 @@ export function rollInput(
         name,
         target: pool.target,
         roles: pool.roles,
+        isToVote: cluster.quorum?.controllers.some(({ id, leaving }) => id === node.id && !leaving) ?? false,
+        votesWithDisk: cluster.quorum !== undefined && hasRole(pool, 'controller'),
         reasons: seen ? reasonsOf(wanted, { name, id: node.id, isBroker }, pod, seen, config, now) : [],
         change: config?.kind === 'dynamic' ? config.change : undefined,
         pod: seen,
         keepsData: !dropsData && pool.volumes.every(({ persistent }) => persistent),
         dropsData,
+        ended: pod && endOf(wanted, pod, now),
       };
     }),
     podsSeenAt,
-    unreachable: new Set(),
+    unreachable: wanted.unreachable,
     rollWhileUnreachable: false,
     quorum: facts?.quorum,
     brokers: facts?.brokers,
     partitions: facts?.partitions,
-    caughtUpWithinMs: Number(cluster.config['controller.quorum.fetch.timeout.ms'] ?? FETCH_TIMEOUT_MS),
+    caughtUpWithinMs: caughtUpWithinMs(cluster),
     neverReady: !hasRun(charter),
     inFlight: charter.inFlight,
     paused: wanted.paused,
   };
+}
+
+/** The end of what a pod was started with; undefined where that is to come, or where a restart would bring nothing that is good for longer. */
+function endOf({ pods }: WantedNodes, { metadata }: AnyObject, now: number): RollNode['ended'] {
+  const [loaded, wanted] = [metadata.annotations ?? {}, pods.get(metadata.name)?.metadata.annotations ?? {}];
+  const [at = Infinity, next = 0] = [loaded, wanted].map((one) => readNodeAnnotations(one).until?.getTime());
+  return at <= now && next > now ? { at, listens: hasReloaded(loaded, wanted) } : undefined;
 }
 
 function changeOf(
@@ -118,13 +134,16 @@ function reasonsOf(
   const compared = COMPARED.flatMap((key) =>
     annotations[key] === undefined ? [] : [[key, annotations[key]] as const],
   );
+  const isLeaving = wanted.charter.nodes.some((node) => node.id === id && node.leaving);
   const { restart } = loadingOf(pod.metadata.annotations ?? {}, annotations);
-  const isDue = restart !== undefined && isRestartDue(restart, wanted.policy, new Date(now));
+  const isDue =
+    restart !== undefined && isRestartDue(restart, wanted.policy, wanted.pods.size, new Date(now));
   return restartReasons(
     {
       annotations: Object.fromEntries(compared),
       config,
       certificates: isDue ? restart.why : undefined,
+      knowsTooFew: !isLeaving && knowsTooFew(wanted.cluster.quorum, pod.metadata.annotations ?? {}),
       tellsAddress: isBroker && tellsAddress(wanted.cluster),
       resizePending: isResizePending(wanted.claims, id, now),
       manualUids: wanted.manualUids,

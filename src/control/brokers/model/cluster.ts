@@ -2,6 +2,7 @@
  * A Kafka cluster that we run, as every part of this folder sees it: checked, complete, and free of how a user spelled it. The front
  * doors (`front/`) make it from resources; configuration, objects, rolls and moves are functions of it.
  */
+import type { InitialVoter } from './charter.ts';
 
 /** The whole cluster, over all Kubernetes clusters that it has nodes in. */
 export interface BrokerCluster {
@@ -17,6 +18,10 @@ export interface BrokerCluster {
   image: string;
   imagePullSecrets: readonly { name: string }[];
   pools: readonly Pool[];
+  /** What joins the Kubernetes clusters that it has nodes in; undefined for one that is in a single cluster. */
+  network: NetworkKind | undefined;
+  /** Undefined: the voters are all controllers, in the configuration of every node, and stay the same. */
+  quorum: ClusterQuorum | undefined;
   listeners: readonly Listener[];
   /** What the user set, less what is not the user's to set. */
   config: Readonly<Record<string, string>>;
@@ -46,7 +51,17 @@ export interface Logging {
   isReread: boolean;
 }
 
+/** Controllers that come and go (KIP-853). */
+export interface ClusterQuorum {
+  /** All controllers by id, also those whose pool is gone: nodes find the others by any of them. */
+  controllers: readonly { id: number; host: string; leaving: boolean }[];
+  initial: readonly InitialVoter[];
+}
+
 export type Role = 'broker' | 'controller';
+
+/** As `strimzi.io/cross-cluster-type` names them. */
+export type NetworkKind = 'submariner' | 'mcs' | 'cilium' | 'isthmus';
 
 /** Nodes that are alike, in one Kubernetes cluster. */
 export interface Pool {
@@ -54,6 +69,8 @@ export interface Pool {
   uid: string;
   /** The Kubernetes cluster by name; `LOCAL` is the one that the operator runs in. */
   target: string;
+  /** What the network calls that cluster; undefined for a Kafka without one. */
+  networkId: string | undefined;
   roles: readonly Role[];
   /** By id. Those that are to go are among them until they are empty. */
   nodes: readonly Node[];

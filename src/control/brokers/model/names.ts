@@ -38,6 +38,8 @@ export const CONFIG_DIGESTS_ANNOTATION = 'isthmus.dev/config-digests';
 /** On claims: whose data is on them. */
 export const CLUSTER_ID_ANNOTATION = 'isthmus.dev/cluster-id';
 export const NODE_ID_ANNOTATION = 'isthmus.dev/node-id';
+/** Whether a claim's volume has had data, `true` or `false`; one that does not say so counts as if it had. */
+export const FORMATTED_ANNOTATION = 'isthmus.dev/formatted';
 /** On pods: the volumes that they were made with. */
 export const VOLUMES_ANNOTATION = 'isthmus.dev/volumes';
 
@@ -91,6 +93,20 @@ export const clusterCaCertName = (cluster: string) => `${cluster}-cluster-ca-cer
 export const clientsCaName = (cluster: string) => `${cluster}-clients-ca`;
 export const clientsCaCertName = (cluster: string) => `${cluster}-clients-ca-cert`;
 export const operatorCertsName = (cluster: string) => `${cluster}-cluster-operator-certs`;
+
+const SECRETS = [
+  trustBundleName,
+  clusterCaName,
+  clusterCaCertName,
+  clientsCaName,
+  clientsCaCertName,
+  operatorCertsName,
+];
+
+/** Whether a cluster has what is in a Secret of this name: of an authority, of the operator, or of a node. */
+export const isSecretOf = (cluster: string, secret: string): boolean =>
+  SECRETS.some((nameOf) => nameOf(cluster) === secret) ||
+  (secret.startsWith(`${cluster}-`) && /-\d{1,10}$/.test(secret));
 
 /** Of a volume within its pod: `data`, or `data-<id>` in a jbod. */
 export const volumeName = ({ id }: Pick<Volume, 'id'>) => (id === undefined ? 'data' : `data-${id}`);

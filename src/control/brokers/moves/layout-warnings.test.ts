@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { nodeWarnings, topicWarnings } from './layout-warnings.ts';
+import { distanceWarnings, nodeWarnings, topicWarnings } from './layout-warnings.ts';
 import type { WantedLayout } from './layout-warnings.ts';
 
 const broker = (id: number, rack?: string) => ({ id, rack });
@@ -11,7 +11,14 @@ const partition = (topic: string, replicas: number[], minIsr: number) => ({
   minIsr,
 });
 
-const sound: WantedLayout = { controllers: 3, forgetful: 0, brokers: 4, minIsr: 2 };
+const sound: WantedLayout = {
+  controllers: 3,
+  forgetful: 0,
+  brokers: 4,
+  minIsr: 2,
+  replicas: 3,
+  places: [],
+};
 const BROKERS = [broker(1, 'a'), broker(2, 'b'), broker(3, 'c'), broker(4, 'a')];
 const reasonsOf = (change: Partial<WantedLayout>) =>
   nodeWarnings({ ...sound, ...change }).map(({ reason }) => reason);
@@ -35,6 +42,25 @@ suite('layout warnings', () => {
     assert.deepEqual(reasonsOf({ brokers: 1 }), ['TooFewBrokers']);
   });
 
+  test('what the loss of any one Kubernetes cluster would stop', () => {
+    const over = (...counts: [controllers: number, brokers: number][]) => {
+      const places = counts.map(([controllers, brokers], at) => ({ name: `c${at}`, controllers, brokers }));
+      const sum = (of: 'controllers' | 'brokers') => places.reduce((total, place) => total + place[of], 0);
+      return { places, controllers: sum('controllers'), brokers: sum('brokers') };
+    };
+    assert.deepEqual(reasonsOf(over([1, 1], [1, 1], [1, 1])), []);
+    assert.deepEqual(reasonsOf(over([2, 2], [2, 2], [1, 2])), []);
+    assert.deepEqual(reasonsOf(over([2, 2], [1, 2])), [
+      'ClusterLossStopsControllers',
+      'ClusterLossStopsWrites',
+    ]);
+    assert.deepEqual(reasonsOf(over([3, 1], [1, 1], [1, 1])), ['ClusterLossStopsControllers']);
+    assert.deepEqual(reasonsOf({ ...over([1, 1], [1, 1], [1, 1]), replicas: 2 }), ['ClusterLossStopsWrites']);
+    assert.deepEqual(reasonsOf({ ...over([1, 2], [1, 0], [1, 0]) }), ['ClusterLossStopsWrites']);
+    const [warning] = nodeWarnings({ ...sound, ...over([2, 2], [1, 2]) });
+    assert.match(warning!.message, /^Without cluster c0 no majority of the 3 controllers is left/);
+  });
+
   test('topics that stop with one broker, or with one rack', () => {
     const partitions = [
       partition('single', [1], 1),
@@ -49,6 +75,14 @@ suite('layout warnings', () => {
     const nameless = [1, 2, 4].map((id) => broker(id));
     assert.deepEqual(topicWarnings([partition('one-rack', [1, 4, 2], 2)], nameless), []);
     assert.deepEqual(topicWarnings([partition('single', [1], 1)], [broker(1, 'a')]), []);
+  });
+
+  test('clusters that are more than 10 ms apart are named, the furthest first, with the buffers that this takes', () => {
+    const between = (from: string, to: string, p99Ms: number) => ({ from, to, p99Ms });
+    assert.deepEqual(distanceWarnings([between('hub', 'east', 9.9)]), []);
+    const [far, ...more] = distanceWarnings([between('hub', 'east', 12), between('west', 'hub', 40), between('hub', 'hub', 1)]); // prettier-ignore
+    assert.deepEqual([far?.reason, more], ['ClustersFarApart', []]);
+    assert.match(far!.message, /: west to hub 40 ms, hub to east 12 ms\. .* to 5046272, /);
   });
 
   test('of many topics some are named, each once', () => {

@@ -9,7 +9,10 @@ export type WarningReason =
   | 'ForgetfulControllers'
   | 'TooFewBrokers'
   | 'NoSpareReplica'
-  | 'RackLossStopsWrites';
+  | 'RackLossStopsWrites'
+  | 'ClusterLossStopsControllers'
+  | 'ClusterLossStopsWrites'
+  | 'ClustersFarApart';
 
 export interface LayoutWarning {
   reason: WarningReason;
@@ -26,6 +29,10 @@ export interface WantedLayout {
   brokers: number;
   /** The brokers' `min.insync.replicas`. */
   minIsr: number;
+  /** Their `default.replication.factor`. */
+  replicas: number;
+  /** By Kubernetes cluster, where there are several: how many of its nodes are there. */
+  places: readonly { name: string; controllers: number; brokers: number }[];
 }
 
 /** A partition, with the `min.insync.replicas` of its topic. */
@@ -36,8 +43,9 @@ export interface WatchedPartition extends Pick<PlacedPartition, 'topic' | 'parti
 const NAMED = 10;
 
 /** What can be told from what is asked for. */
-export function nodeWarnings({ controllers, forgetful, brokers, minIsr }: WantedLayout): LayoutWarning[] {
-  const warnings: LayoutWarning[] = controllerWarnings(controllers);
+export function nodeWarnings(layout: WantedLayout): LayoutWarning[] {
+  const { controllers, forgetful, brokers, minIsr } = layout;
+  const warnings: LayoutWarning[] = [...placeWarnings(layout), ...controllerWarnings(controllers)];
   if (forgetful > 0) {
     const message =
       'Controllers on ephemeral storage forget their vote with their pod: two leaders may be elected, and records lost. ' +
@@ -49,6 +57,34 @@ export function nodeWarnings({ controllers, forgetful, brokers, minIsr }: Wanted
       `min.insync.replicas is ${minIsr}, and there are ${brokers} brokers: producers with acks=all are refused. ` +
       'Add brokers, or lower it.';
     warnings.push({ reason: 'TooFewBrokers', message });
+  }
+  return warnings;
+}
+
+/** What the loss of any one Kubernetes cluster would stop. */
+function placeWarnings({ controllers, brokers, minIsr, replicas, places }: WantedLayout): LayoutWarning[] {
+  if (places.length < 2) return [];
+  const fatal = places.filter((place) => (controllers - place.controllers) * 2 <= controllers);
+  const spread = places.filter((place) => place.controllers > 0).length;
+  const warnings: LayoutWarning[] = [];
+  if (fatal.length > 0) {
+    const message =
+      `Without cluster ${fatal.map(({ name }) => name).join(' or ')} no majority of the ${controllers} controllers is left, and nothing can be changed. ` +
+      `Spread an odd number of controllers over at least three clusters (there are ${spread}), so that none has half of them.`;
+    warnings.push({ reason: 'ClusterLossStopsControllers', message });
+  }
+  // Kafka spreads replicas over racks, and each cluster is one: the fullest has as many as do not find a place of their own.
+  const withBrokers = places.filter((place) => place.brokers > 0);
+  const most = Math.ceil(replicas / Math.max(1, withBrokers.length));
+  const stopping = withBrokers.filter(
+    (place) => brokers - place.brokers < minIsr || replicas - Math.min(most, place.brokers) < minIsr,
+  );
+  if (stopping.length > 0) {
+    const message =
+      `Producers with acks=all may be refused when cluster ${stopping.map(({ name }) => name).join(' or ')} is lost: ` +
+      `default.replication.factor is ${replicas} and min.insync.replicas ${minIsr}, over ${withBrokers.length} clusters with brokers. ` +
+      'Use 3 and 2 over three clusters.';
+    warnings.push({ reason: 'ClusterLossStopsWrites', message });
   }
   return warnings;
 }
@@ -109,4 +145,30 @@ export function topicWarnings(
     warnings.push({ reason: 'RackLossStopsWrites', message });
   }
   return warnings;
+}
+
+/** How long a round trip between two Kubernetes clusters takes. */
+export interface Distance {
+  from: string;
+  to: string;
+  p99Ms: number;
+}
+
+/** From here on Kafka's defaults cost more than they should. */
+const FAR_MS = 10;
+/** What a network of a gigabit has under way in a millisecond. */
+const BYTES_A_MS = 125_000;
+
+/** What follows from clusters that are far from each other. */
+export function distanceWarnings(distances: readonly Distance[]): LayoutWarning[] {
+  const far = distances.filter(({ p99Ms }) => p99Ms > FAR_MS).toSorted((a, b) => b.p99Ms - a.p99Ms);
+  const [worst] = far;
+  if (!worst) return [];
+  const named = far.slice(0, NAMED).map(({ from, to, p99Ms }) => `${from} to ${to} ${Math.round(p99Ms)} ms`);
+  const bytes = Math.ceil((worst.p99Ms * BYTES_A_MS) / 65_536) * 65_536;
+  const message =
+    `Round trips between clusters take more than ${FAR_MS} ms (p99): ${named.join(', ')}. Every acknowledgement with acks=all waits for one of them. ` +
+    `For replication to keep up set socket.send.buffer.bytes, socket.receive.buffer.bytes and replica.socket.receive.buffer.bytes to ${bytes}, and raise num.replica.fetchers; ` +
+    'let consumers read from near (client.rack). Above 100 ms raise controller.quorum.fetch.timeout.ms and controller.quorum.election.timeout.ms, too.';
+  return [{ reason: 'ClustersFarApart', message }];
 }

@@ -255,6 +255,16 @@ suite('moves', () => {
     assert.deepEqual([plan.underWay, plan.toDrain, plan.done], [2, 3, false]);
   });
 
+  test('a reassignment by which a replica is to come and to go is ended: it would never end by itself', () => {
+    const brokers = [broker(0), broker(1), broker(2), broker(3, undefined, 'drain')];
+    const ongoing = [{ topic: 'x', partition: 0, replicas: [1, 0, 2, 3], adding: [3], removing: [3] }];
+    const plan = moves([partition('x', 0, [1, 0, 2, 3])], brokers, ongoing, DRAIN);
+    assert.deepEqual(plan.begin, [{ topic: 'x', partition: 0, replicas: null }]);
+    assert.deepEqual([plan.moving, plan.underWay, plan.toDrain, plan.done], [[], 1, 1, false]);
+    const after = moves([partition('x', 0, [1, 0, 2])], brokers, [], DRAIN);
+    assert.deepEqual([after.begin, after.done], [[], true]);
+  });
+
   test('what cannot end as long as another replica lags comes last', () => {
     const brokers = [broker(0), broker(1), broker(2), broker(3, undefined, 'drain')];
     const partitions = [{ ...partition('a', 0, [3, 0]), isr: [3] }, partition('b', 0, [3, 0])];

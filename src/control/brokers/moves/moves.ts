@@ -61,6 +61,13 @@ function some(partitions: readonly PartitionRef[]): SomePartitions | undefined {
 /** The replicas that a reassignment leads to. */
 const targetOf = ({ replicas, removing }: Reassignment) => replicas.filter((id) => !removing.includes(id));
 
+/**
+ * Whether a reassignment never ends by itself: a replica is to come and to go. Kafka makes one where it replaces another by one that adds
+ * nothing. Ended, it leaves just the replicas that it was to lead to.
+ */
+const isStuck = (reassignment: Reassignment | undefined): boolean =>
+  reassignment?.adding.some((id) => reassignment.removing.includes(id)) ?? false;
+
 /** As Kafka will list them. */
 function movingWith(
   begin: readonly WantedReplicas[],
@@ -68,7 +75,8 @@ function movingWith(
   underWay: ReadonlyMap<string, Reassignment>,
 ): Reassignment[] {
   const moving = new Map(underWay);
-  const wanted = new Map(begin.map((each) => [keyOf(each), each.replicas ?? []]));
+  for (const each of begin) if (!each.replicas) moving.delete(keyOf(each));
+  const wanted = new Map(begin.map((each) => [keyOf(each), each.replicas]));
   for (const { topic, partition, replicas } of partitions) {
     const key = keyOf({ topic, partition });
     const target = wanted.get(key);
@@ -95,13 +103,16 @@ export function moves(
     const reassignment = underWay.get(keyOf(partition));
     return reassignment ? { ...partition, replicas: targetOf(reassignment) } : partition;
   });
-  const leaving = targets.filter(({ replicas }) => isOnGoing(replicas));
+  const leaving = targets.filter((one) => isOnGoing(one.replicas) && !isStuck(underWay.get(keyOf(one))));
   const staying = brokers.length - going.size;
   const noPlace = some(leaving.filter(({ replicas }) => replicas.length > staying));
   const board: Board = { brokers, going, loads: loadsOf(targets, brokers) };
   const free = maxInFlight - underWay.size;
   const isFree = (partition: PartitionRef) => !underWay.has(keyOf(partition));
   const { begin, waiting } = noPlace ? { begin: [], waiting: [] } : drain(leaving, board, free, isFree);
+  begin.push(
+    ...ongoing.filter(isStuck).map(({ topic, partition }) => ({ topic, partition, replicas: null })),
+  );
   if (rebalance && leaving.length === 0) begin.push(...evenOut(targets.filter(isFree), board, free));
   return {
     begin,

@@ -32,7 +32,9 @@ import {
   trustBundleName,
   volumeName,
 } from '../model/names.ts';
-import { propertiesOf } from '../config/properties.ts';
+import { BOOTSTRAP_SERVERS, propertiesOf } from '../config/properties.ts';
+import { controllersAnnotation } from '../quorum/chosen.ts';
+import { peersAnnotation } from '../stretch/peers.ts';
 import { configDigests } from '../roll/config-change.ts';
 import { START_SCRIPT } from '../start-script.ts';
 import { environmentOf } from './environment.ts';
@@ -74,6 +76,7 @@ export function podSet(
         ...metadata.annotations,
         ...(rack?.by === 'topology-label' && { [NODE_LABELS_ANNOTATION]: rack.label }),
         ...preferredAddress(cluster),
+        ...peersAnnotation(cluster, pool),
         [CLUSTER_ID_ANNOTATION]: cluster.clusterId,
         [STORAGE_ANNOTATION]: JSON.stringify(pool.volumes),
         [VERSION_ANNOTATION]: cluster.version,
@@ -102,7 +105,7 @@ const isPod = (pod: unknown): pod is AnyObject =>
  * broker is not among it: the broker itself says what of that it can take while it runs.
  */
 function fixedConfig(cluster: BrokerCluster, pool: Pool, node: Node): unknown {
-  const properties = propertiesOf(cluster, pool, node);
+  const properties = propertiesOf(cluster, pool, node).filter(([key]) => key !== BOOTSTRAP_SERVERS);
   const fixed = hasRole(pool, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
   return { fixed, start: START_SCRIPT, logging: cluster.logging.isReread ? undefined : cluster.logging.text };
 }
@@ -166,6 +169,7 @@ function podOf(
         [CONFIG_DIGESTS_ANNOTATION]: JSON.stringify(
           configDigests(Object.fromEntries(propertiesOf(cluster, pool, node))),
         ),
+        ...controllersAnnotation(cluster.quorum),
         ...(former !== undefined && { [FORMER_NODE_ANNOTATION]: former }),
         ...certificates.get(name),
       },

@@ -30,7 +30,7 @@ function sourcesOf(
     alternativeNames: [],
     exposure,
   } as const;
-  const { spec } = networkPolicy(clusterWith({ listeners: [listener] }), OPERATOR) as unknown as {
+  const { spec } = networkPolicy(clusterWith({ listeners: [listener] }), OPERATOR, []) as unknown as {
     spec: { ingress: { ports: { port: number }[]; from?: object[] }[] };
   };
   return spec.ingress.find(({ ports }) => ports[0]?.port === 9093)?.from;

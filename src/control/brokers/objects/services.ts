@@ -1,8 +1,9 @@
 /** How clients and nodes find each other within a Kubernetes cluster, and who may. */
 import type { AnyObject } from '../../../kube/object.ts';
+import { serviceExport } from '../../../resources/multicluster/service-export.ts';
 import { brokerServiceName, outsideServiceName } from '../expose/names.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster, Listener } from '../model/cluster.ts';
+import type { BrokerCluster, Listener, Role } from '../model/cluster.ts';
 import {
   BROKER_ROLE_LABEL,
   CONTROL_PLANE_PORT,
@@ -18,6 +19,7 @@ import {
   podSelector,
   serviceAccountName,
 } from '../model/names.ts';
+import { exportsServices } from '../stretch/network.ts';
 import { metadataOf, ownedByKafka, wishesOf } from './metadata.ts';
 
 interface ServiceWishes {
@@ -65,6 +67,22 @@ export function bootstrapService(cluster: BrokerCluster): AnyObject {
     selector: { ...podSelector(cluster.name), [BROKER_ROLE_LABEL]: 'true' },
     ports: [port('tcp-replication', REPLICATION_PORT), ...clientPorts(cluster)],
   });
+}
+
+/** Makes both Services known to the other clusters, where the network does it that way: each where there are pods behind it. */
+export function serviceExports(cluster: BrokerCluster): AnyObject[] {
+  if (!exportsServices(cluster)) return [];
+  const behind = (role?: Role) =>
+    cluster.pools.some((pool) => pool.nodes.length > 0 && (!role || hasRole(pool, role)));
+  const names = [
+    ...(behind() ? [headlessServiceName(cluster.name)] : []),
+    ...(behind('broker') ? [bootstrapServiceName(cluster.name)] : []),
+  ];
+  return names.map((name) => ({
+    apiVersion: `${serviceExport.group}/${serviceExport.versions[0]}`,
+    kind: serviceExport.kind,
+    metadata: { ...metadataOf(cluster, name), ownerReferences: ownedByKafka(cluster) },
+  }));
 }
 
 /** A load balancer for each broker, and one to begin at. Traffic goes to the node of the broker, and nowhere in between. */
@@ -134,14 +152,20 @@ export interface OperatorPods {
   labels: Readonly<Record<string, string>>;
 }
 
-export function networkPolicy(cluster: BrokerCluster, operator: OperatorPods | undefined): AnyObject {
+/** `elsewhere` has the networks of nodes in other Kubernetes clusters: no selector matches their pods. */
+export function networkPolicy(
+  cluster: BrokerCluster,
+  operator: OperatorPods | undefined,
+  elsewhere: readonly string[] | undefined,
+): AnyObject {
   const nodes = { podSelector: { matchLabels: podSelector(cluster.name) } };
   const control = operator && {
     namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': operator.namespace } },
     podSelector: { matchLabels: operator.labels },
   };
-  // An operator outside of the cluster has no address that is known here; certificates alone keep others off then.
-  const between = control ? { from: [nodes, control] } : {};
+  const beyond = (elsewhere ?? []).map((cidr) => ({ ipBlock: { cidr } }));
+  // An operator outside of the cluster has no address that is known here, nor have all nodes elsewhere; certificates alone keep others off then.
+  const between = control && elsewhere ? { from: [nodes, control, ...beyond] } : {};
   // The operator looks at the certificates that clients are shown, and takes the way of those outside.
   const lookingAt = ({ tls, exposure }: Pick<Listener, 'tls' | 'exposure'>) =>
     control && (tls || exposure) ? [control] : [];

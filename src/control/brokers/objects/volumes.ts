@@ -4,8 +4,10 @@ import { nodesOf } from '../model/cluster.ts';
 import type { BrokerCluster, Node, Pool, Volume } from '../model/cluster.ts';
 import {
   CLUSTER_ID_ANNOTATION,
+  FORMATTED_ANNOTATION,
   NODE_ID_ANNOTATION,
   claimName,
+  logDir,
   mountPath,
   podName,
   volumeName,
@@ -32,6 +34,8 @@ function claim(cluster: BrokerCluster, pool: Pool, node: Node, volume: Volume): 
         ...metadata.annotations,
         [CLUSTER_ID_ANNOTATION]: cluster.clusterId,
         [NODE_ID_ANNOTATION]: String(node.id),
+        // Where the anchor is lost, nobody else knows.
+        [FORMATTED_ANNOTATION]: String(!node.formatting.includes(logDir(volume, node.id))),
       },
       ...(deleteClaim && { ownerReferences: ownedByKafka(cluster) }),
     },

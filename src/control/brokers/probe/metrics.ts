@@ -20,10 +20,11 @@ interface Record {
 /** Up to what a resolver that keeps records for too long takes. */
 const VISIBLE_BUCKETS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400];
 
-/** Returns what reports a probe of the Kafka of a key; endpoints that it no longer has are no longer reported. */
-export function probeReporter(
-  metrics: Metrics,
-): (key: string, reported: readonly Reported[], now: number) => void {
+/** Reports a probe of the cluster of a key; endpoints that it no longer has are no longer reported. */
+export type ProbeReporter = (key: string, reported: readonly Reported[], now: number) => void;
+
+/** `kind`: what the clusters are, of which two may have the same name. */
+export function probeReporter(metrics: Metrics, kind: 'Kafka' | 'Redpanda'): ProbeReporter {
   const seconds = metrics.histogram(
     'isthmus_kafka_probe_seconds',
     'How long each step of a client from outside takes, as the operator probes it.',
@@ -56,7 +57,7 @@ export function probeReporter(
 
   return (key, reported, now) => {
     const { namespace = '', name: kafka } = nameOfKey(key);
-    const labels = { namespace, kafka };
+    const labels = { namespace, kafka, kind };
     const records = known.get(key) ?? new Map<string, Record>();
     const names = new Set(reported.map(({ verdict }) => verdict.name));
     for (const name of Array.from(records.keys()))

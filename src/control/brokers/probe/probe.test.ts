@@ -12,7 +12,8 @@ import { probeReporter } from './metrics.ts';
 import { probeInMs } from './pace.ts';
 import { planProbe } from './reconcile.ts';
 import type { ProbeObserved } from './reconcile.ts';
-import { outsideConditions, placeOf, verdictOf } from './verdict.ts';
+import { outsideConditions } from './conditions.ts';
+import { placeOf, verdictOf } from './verdict.ts';
 
 const HOST = '1.kafka.example.com';
 const TOLD = { node: 1, host: HOST, port: 30_001, expected: ['192.0.2.1'] };
@@ -37,7 +38,7 @@ const refused: ProbedAddress = {
   failed: { step: 'connect', problem: 'ECONNREFUSED' },
 };
 const conditionsOf = (one: ProbedEndpoint, publisher: 'none' | 'behind' | 'up to date' = 'up to date') =>
-  outsideConditions([LISTENER], [verdictOf(LISTENER, TOLD, one)], publisher).map(
+  outsideConditions({ listeners: [LISTENER], verdicts: [verdictOf(LISTENER, TOLD, one)], publisher }).map(
     ({ type, status, message }) => [type, status, message] as const,
   );
 
@@ -79,7 +80,7 @@ suite('what a probe says of exposed brokers', () => {
     const wrong = of(`${HOST}:30001`, 'old.example.com:30001');
     assert.deepEqual([wrong.isReached, wrong.isPropagated, wrong.failed], [false, true, 'metadata']);
     assert.equal(wrong.problem, 'brokers send clients to old.example.com:30001 instead');
-    assert.match(outsideConditions([LISTENER], [wrong], 'up to date')[1]!.message, /metadata: brokers send clients to/); // prettier-ignore
+    assert.match(outsideConditions({ listeners: [LISTENER], verdicts: [wrong], publisher: 'up to date' })[1]!.message, /metadata: brokers send clients to/); // prettier-ignore
     // What a client ended at comes first; and it is the broker's own place that counts, in any spelling.
     assert.equal(verdictOf(LISTENER, TOLD, probed(refused), said('x:1')).failed, 'connect');
     const six = { node: 1, host: '2001:DB8::1', port: 9094, expected: [] };
@@ -89,14 +90,21 @@ suite('what a probe says of exposed brokers', () => {
 
   test('a few of many, and how many more', () => {
     const many = Array.from({ length: 9 }, () => verdictOf(LISTENER, TOLD, probed(refused)));
-    assert.match(outsideConditions([LISTENER], many, 'up to date')[1]!.message, /; and 6 more$/);
+    assert.match(
+      outsideConditions({ listeners: [LISTENER], verdicts: many, publisher: 'up to date' })[1]!.message,
+      /; and 6 more$/,
+    );
   });
 
   test('nothing of DNS where clients are told addresses, and nothing at all where nobody is exposed', () => {
     const listener = { ...LISTENER, isNamed: false };
-    const types = outsideConditions([listener], [verdictOf(listener, TOLD, probed(refused))], 'none');
+    const types = outsideConditions({
+      listeners: [listener],
+      verdicts: [verdictOf(listener, TOLD, probed(refused))],
+      publisher: 'none',
+    });
     assert.deepEqual(types.map(({ type }) => type), ['Reachable']); // prettier-ignore
-    assert.deepEqual(outsideConditions([], [], 'none'), []);
+    assert.deepEqual(outsideConditions({ listeners: [], verdicts: [], publisher: 'none' }), []);
   });
 });
 
@@ -156,6 +164,15 @@ suite('when exposed brokers are probed', () => {
     const before = anchor({ exposed: [{ name: 'ext-1' }], conditions: [{ type: 'Reachable' }] });
     const { statuses, actions } = planProbe({ ...none, anchor: before });
     assert.deepEqual([actions, statuses[0]!.status], [[], { exposed: [], conditions: [] }]);
+    const probed = { at: OBSERVED.now, mark: 'old', verdicts: VERDICTS, brokenSince: undefined };
+    for (const gone of [none, { ...OBSERVED, listeners: undefined, isExpected: false, anchor: undefined }]) {
+      assert.deepEqual(
+        planProbe({ ...gone, probed }).actions,
+        [{ listeners: [], mark: '' }],
+        'metrics go, too',
+      );
+      assert.deepEqual(planProbe({ ...gone, probed: { ...probed, verdicts: [] } }).actions, []);
+    }
     assert.equal(planProbe({ ...OBSERVED, listeners: undefined }).lookAgainInMs, 2000);
     assert.equal(
       planProbe({ ...OBSERVED, listeners: undefined, isExpected: false }).lookAgainInMs,
@@ -185,7 +202,11 @@ suite('a Kafka with exposed brokers', () => {
       [undefined, 'bootstrap.kafka.example.com', '192.0.2.0', '192.0.2.1', '192.0.2.2'],
       ...[0, 1, 2].map((id) => [id, `${id}.kafka.example.com`, `192.0.2.${id}`]),
     ]); // prettier-ignore
-    const conditions = outsideConditions([LISTENER], [verdictOf(LISTENER, TOLD, probed(refused))], 'behind');
+    const conditions = outsideConditions({
+      listeners: [LISTENER],
+      verdicts: [verdictOf(LISTENER, TOLD, probed(refused))],
+      publisher: 'behind',
+    });
     memory.put({ ...memory.get('KafkaAnchor', 'events')!, status: { conditions } });
     await memory.settle();
     assert.equal(conditionOf(memory, 'Ready')?.status, 'True');
@@ -198,7 +219,7 @@ suite('a Kafka with exposed brokers', () => {
 suite('metrics of probes', () => {
   test('changes of names, how long they took to be seen, and who is reached', async () => {
     const metrics = createMetrics();
-    const report = probeReporter(metrics);
+    const report = probeReporter(metrics, 'Kafka');
     const look = (expected: string, answered: string, now: number) => {
       const one = probed(fine(answered));
       report('kafka/events', [{ probed: one, verdict: verdictOf(LISTENER, { ...TOLD, expected: [expected] }, one) }], now); // prettier-ignore
@@ -209,7 +230,7 @@ suite('metrics of probes', () => {
     look('192.0.2.2', '192.0.2.2', 55_000);
     const text = () => metrics.snapshot().then((one) => metricsText([one]));
     const said = await text();
-    const of = '{namespace="kafka",kafka="events"}';
+    const of = '{namespace="kafka",kafka="events",kind="Kafka"}';
     assert.ok(said.includes(`isthmus_kafka_dns_changes_total${of} 1\n`), said);
     assert.ok(said.includes(`isthmus_kafka_dns_visible_seconds_count${of} 1\n`), said);
     assert.ok(said.includes(`isthmus_kafka_dns_visible_seconds_sum${of} 15\n`), said);

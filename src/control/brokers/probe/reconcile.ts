@@ -1,39 +1,49 @@
 /**
- * How the road keeps an eye on what clients outside meet: it probes what they are told, now and then, and says in the status of the
- * KafkaAnchor how far it came. The Kafka takes its conditions from there; whether it is ready does not depend on them.
+ * How a road keeps an eye on what clients outside meet: it probes what they are told, now and then, and says in the status of the
+ * cluster's anchor how far it came. The cluster takes its conditions from there; whether it is ready does not depend on them.
  */
 import { canonicalJson } from '../../../kube/json.ts';
-import { keyOf, nameOfKey } from '../../../kube/object.ts';
-import type { AnyObject } from '../../../kube/object.ts';
-import type { Metrics } from '../../../ops/metrics.ts';
-import type { Resolve } from '../../../probe/resolve.ts';
-import { kafkaAnchor } from '../../../resources/isthmus/kafka-anchor.ts';
-import type { KafkaAnchor } from '../../../resources/isthmus/kafka-anchor.ts';
+import type { AnyObject, ObjectMeta } from '../../../kube/object.ts';
+import type { SeenFrom } from '../../../resources/isthmus/exposure.ts';
 import type { Plan, PlannedStatus } from '../../kernel/plan.ts';
-import { read } from '../../kernel/read.ts';
 import type { Reconciler } from '../../kernel/reconcile.ts';
-import type { Watched } from '../../kernel/watches.ts';
-import { dnsEndpointName } from '../expose/names.ts';
 import type { ToldListener } from '../expose/told.ts';
-import { isManaged } from '../front/kafka.ts';
-import { anchorName, clientsCaCertName, clientsCaName, trustBundleName } from '../model/names.ts';
-import type { KafkaViews } from '../watches.ts';
-import { createLook } from './look.ts';
-import { probeReporter } from './metrics.ts';
+import type { ProbeReporter, Reported } from './metrics.ts';
 import { probeInMs } from './pace.ts';
 import type { LastProbe } from './pace.ts';
-import { outsideConditions } from './verdict.ts';
-import type { Publisher, Verdict } from './verdict.ts';
+import { outsideConditions } from './conditions.ts';
+import type { Publisher } from './conditions.ts';
+import type { Verdict } from './verdict.ts';
+
+/** Where the status goes. */
+export interface ProbeAnchor {
+  kind: string;
+  metadata: Pick<ObjectMeta, 'name'> & { namespace: string };
+  status?: {
+    exposed?: readonly unknown[];
+    conditions?: readonly unknown[];
+    vantages?: readonly SeenFrom[];
+  };
+}
+
+/** What is different of each sort of clusters. */
+export interface ProbeSource {
+  load?: Reconciler<never, never>['load'];
+  /** Whether there is a cluster of this key that will be planned. */
+  isExpected(key: string): boolean;
+  anchorOf(key: string): ProbeAnchor | undefined;
+  /** The DNSEndpoints of these listeners; undefined where the cluster has none. */
+  dnsEndpointsOf(key: string, listeners: readonly ToldListener[]): readonly AnyObject[] | undefined;
+  look(key: string, listeners: readonly ToldListener[], now: number): Promise<Reported[]>;
+}
 
 export interface ProbeReconcilerOptions {
-  caches: Watched<KafkaViews>;
-  /** By key of a Kafka: what its clients outside are told, as it was last planned. */
+  source: ProbeSource;
+  /** By key of a cluster: what its clients outside are told, as it was last planned. */
   told: ReadonlyMap<string, readonly ToldListener[]>;
-  /** As a client outside would. */
-  resolve: Resolve;
-  /** Networks of special addresses that are probed all the same. */
-  networks?: readonly string[] | undefined;
-  metrics: Metrics;
+  report: ProbeReporter;
+  /** Whether brokers get no NetworkPolicies, which keep out who is not allowed. */
+  withoutPolicies?: boolean;
 }
 
 /** What a probe has brought. */
@@ -44,11 +54,12 @@ export interface Probed extends LastProbe {
 export interface ProbeObserved {
   /** Undefined as long as nobody has planned it. */
   listeners: readonly ToldListener[] | undefined;
-  /** Whether there is a Kafka that will be planned. */
+  /** Whether there is a cluster that will be planned. */
   isExpected: boolean;
-  anchor: KafkaAnchor | undefined;
+  anchor: ProbeAnchor | undefined;
   publisher: Publisher;
   probed: Probed | undefined;
+  withoutPolicies?: boolean;
   now: number;
 }
 
@@ -57,35 +68,23 @@ type ProbePlan = Plan<{ listeners: readonly ToldListener[]; mark: string }>;
 const NOTHING: ProbePlan = { persist: [], targets: [], actions: [], statuses: [], lookAgainInMs: undefined };
 const UNPLANNED_MS = 2000;
 
-export function probeReconciler(
-  options: ProbeReconcilerOptions,
-): Reconciler<ProbeObserved, ProbePlan, never, Probed> {
-  const { caches, told, metrics } = options;
-  const { views } = caches;
-  const look = createLook(options.resolve, options.networks);
-  const report = probeReporter(metrics);
+export function probeReconciler({
+  source,
+  told,
+  report,
+  withoutPolicies = false,
+}: ProbeReconcilerOptions): Reconciler<ProbeObserved, ProbePlan, never, Probed> {
   return {
-    load(key, signal) {
-      const { namespace, name } = nameOfKey(key);
-      const isTls = told.get(key)?.some(({ tls }) => tls) ?? false;
-      const names = [trustBundleName(name), clientsCaName(name), clientsCaCertName(name)];
-      const secrets = isTls ? names.map((secret) => keyOf({ namespace, name: secret })) : [];
-      return caches.load(`kafka-probe ${key}`, { secrets }, signal);
-    },
+    ...(source.load && { load: source.load }),
     observe(key, probed, now) {
-      const { namespace, name } = nameOfKey(key);
       const listeners = told.get(key);
-      const kafka = views.kafkas?.get(key);
-      const anchor = views.anchors?.get(keyOf({ namespace, name: anchorName(name) }));
-      const endpoints = (listeners ?? []).flatMap(
-        (one) => views.dnsEndpoints?.get(keyOf({ namespace, name: dnsEndpointName(name, one.name) })) ?? [],
-      );
       return {
         listeners,
-        isExpected: kafka !== undefined && isManaged(kafka),
-        anchor: anchor && read(kafkaAnchor, anchor).resource,
-        publisher: !views.dnsEndpoints ? 'none' : endpoints.every(isTakenUp) ? 'up to date' : 'behind',
+        isExpected: source.isExpected(key),
+        anchor: source.anchorOf(key),
+        publisher: publisherOf(source.dnsEndpointsOf(key, listeners ?? [])),
         probed,
+        withoutPolicies,
         now,
       };
     },
@@ -93,10 +92,8 @@ export function probeReconciler(
     async act({ key, plan: { actions }, before, now }) {
       const [action] = actions;
       if (!action) return { acted: before };
-      const { namespace = '', name } = nameOfKey(key);
-      const secretOf = (secret: string) => views.secrets.get(keyOf({ namespace, name: secret }));
       const { listeners, mark } = action;
-      const reported = await look({ cluster: { namespace, name }, listeners, secretOf, now });
+      const reported = await source.look(key, listeners, now);
       report(key, reported, now);
       const verdicts = reported.map(({ verdict }) => verdict);
       const isBroken = verdicts.some(({ failed }) => failed !== undefined);
@@ -105,6 +102,9 @@ export function probeReconciler(
     },
   };
 }
+
+const publisherOf = (endpoints: readonly AnyObject[] | undefined): Publisher =>
+  !endpoints ? 'none' : endpoints.every(isTakenUp) ? 'up to date' : 'behind';
 
 /** external-dns writes down which generation it has seen. */
 function isTakenUp({ metadata, status }: AnyObject): boolean {
@@ -115,30 +115,36 @@ function isTakenUp({ metadata, status }: AnyObject): boolean {
 /** Decides whether to probe, and what to say. Pure. */
 export function planProbe(observed: ProbeObserved): ProbePlan {
   const { listeners, isExpected, anchor, probed, now } = observed;
-  if (!anchor) return NOTHING;
-  if (!listeners) return isExpected ? { ...NOTHING, lookAgainInMs: UNPLANNED_MS } : NOTHING;
+  if (!listeners && isExpected) return anchor ? { ...NOTHING, lookAgainInMs: UNPLANNED_MS } : NOTHING;
+  if (!anchor || !listeners) return { ...NOTHING, actions: forgetting(probed) };
   const mark = canonicalJson(listeners);
-  const endpoints = listeners.flatMap((one) => one.endpoints);
-  if (endpoints.length === 0)
-    return { ...NOTHING, statuses: wasExposed(anchor) ? [statusOf(anchor, [], [])] : [] };
+  if (listeners.every(({ endpoints }) => endpoints.length === 0)) {
+    const statuses = wasExposed(anchor) ? [statusOf(anchor, [], [])] : [];
+    return { ...NOTHING, actions: forgetting(probed), statuses };
+  }
   const inMs = probeInMs(probed, mark, now);
   // What was found of something else says nothing about this.
   const verdicts = probed?.mark === mark ? probed.verdicts : undefined;
+  const vantages = anchor.status?.vantages;
   return {
     ...NOTHING,
     actions: inMs === 0 ? [{ listeners, mark }] : [],
     statuses: verdicts
-      ? [statusOf(anchor, verdicts, outsideConditions(listeners, verdicts, observed.publisher))]
+      ? [statusOf(anchor, verdicts, outsideConditions({ ...observed, listeners, verdicts, vantages }))]
       : [],
     lookAgainInMs: inMs,
   };
 }
 
-const wasExposed = ({ status }: KafkaAnchor) =>
+/** A look at nothing: what was reported of endpoints is reported no more. */
+const forgetting = (probed: Probed | undefined): ProbePlan['actions'] =>
+  (probed?.verdicts ?? []).length > 0 ? [{ listeners: [], mark: '' }] : [];
+
+const wasExposed = ({ status }: ProbeAnchor) =>
   (status?.exposed ?? []).length + (status?.conditions ?? []).length > 0;
 
 function statusOf(
-  { metadata: { namespace, name } }: KafkaAnchor,
+  { kind, metadata: { namespace, name } }: ProbeAnchor,
   verdicts: readonly Verdict[],
   conditions: ReturnType<typeof outsideConditions>,
 ): PlannedStatus {
@@ -148,5 +154,5 @@ function statusOf(
     ...(failed !== undefined && { failed }),
     ...(problem !== undefined && { problem }),
   }));
-  return { kind: 'KafkaAnchor', namespace, name, status: { exposed, conditions }, keepsRest: true };
+  return { kind, namespace, name, status: { exposed, conditions }, keepsRest: true };
 }

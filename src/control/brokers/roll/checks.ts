@@ -73,6 +73,10 @@ function lossToVoters(node: RollNode, input: RollInput): string | undefined {
   const { quorum } = input;
   if (quorum === undefined || quorum.leader < 0) return 'the KRaft quorum is unknown, or has no leader';
   const others = quorum.voters.filter(({ id }) => id !== node.id);
+  if (node.votesWithDisk)
+    return others.length === quorum.voters.length
+      ? undefined
+      : 'it votes with the disk that it has, until the other controllers can do without it';
   if (others.length === 0) return 'it is the only controller, so all that the cluster knows would be lost';
   if (quorum.leader === node.id)
     return 'it is the active controller; delete its pod, so that another takes over';
@@ -116,13 +120,17 @@ function isSilentAsBroker(node: RollNode, input: RollInput): boolean {
   return node.keepsData && input.brokers !== undefined && broker?.fenced !== false;
 }
 
+/** Whether Kafka counts a node nowhere: not caught up (nor leader) in the quorum, in no ISR or fenced. What is not known is no proof. */
+export const isSilent = (node: RollNode, input: RollInput): boolean =>
+  isSilentInQuorum(node, input) && isSilentAsBroker(node, input);
+
 /**
  * Whether a node is down already, so that deleting its pod takes nothing away. One of these has to be certain:
  * - Its pod is not ready and Kafka's process does not run: it can neither vote nor hold a place in an ISR, whatever
  *   others still believe. This needs no facts from Kafka, which may be silent just because of this node. On a disk
  *   that goes with the pod it must not be the one that has the data.
- * - Its pod is not ready, its process runs, and Kafka counts it nowhere: not caught up (nor leader) in the quorum, in
- *   no ISR or fenced. Facts that are unknown are no proof of it, since an unready process may well be a voter.
+ * - Its pod is not ready, its process runs, and Kafka counts it nowhere. Facts that are unknown are no proof of it,
+ *   since an unready process may well be a voter.
  * - It is not ready and is the only node: there is nobody to whom it could matter.
  * - The cluster has never been ready: there are no clients and no data yet, only a first configuration to correct.
  */
@@ -133,7 +141,7 @@ export function isDown(node: RollNode, input: RollInput): boolean {
   if (pod.ready) return false;
   if (input.nodes.length === 1) return true;
   if (!pod.running && (node.keepsData || isOutOfSync(node, input))) return true;
-  return isSilentInQuorum(node, input) && isSilentAsBroker(node, input);
+  return isSilent(node, input);
 }
 
 /** What a restarted node still lacks; undefined: it does all that it did before. */
@@ -143,6 +151,7 @@ export function lacksAfterRestart(node: RollNode, input: RollInput): string | un
     const { quorum } = input;
     if (quorum === undefined || quorum.leader < 0) return 'the state of the KRaft quorum is unknown';
     const isVoter = quorum.voters.some(({ id }) => id === node.id);
+    if (!isVoter && node.isToVote) return 'it does not vote yet';
     if (isVoter && !isCaughtUp(quorum, node.id, input.caughtUpWithinMs))
       return 'it has not caught up with the KRaft quorum';
   }

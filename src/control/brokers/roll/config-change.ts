@@ -43,10 +43,11 @@ const CLUSTER_WIDE = 3;
 const STATIC = 4;
 const DEFAULT = 5;
 
-/** Never compared and never touched: known only where the pod runs, or set by whoever moves partitions. */
+/** Never compared and never touched: known only where the pod runs, set by whoever moves partitions, or compared elsewhere (`quorum/chosen`). */
 const NOT_OURS = new Set([
   'broker.id',
   'broker.rack',
+  'controller.quorum.bootstrap.servers',
   'cordoned.log.dirs',
   'follower.replication.throttled.rate',
   'leader.replication.throttled.rate',

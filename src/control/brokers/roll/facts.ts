@@ -14,6 +14,10 @@ export interface RollNode {
   /** The target cluster that its pod runs in. */
   target: string;
   roles: readonly Role[];
+  /** Whether it is a controller that has to be made a voter by hand: one that came back with another disk is none. */
+  isToVote?: boolean;
+  /** Whether it votes with one certain disk, without which its vote is lost for good. */
+  votesWithDisk?: boolean;
   /** Why it has to be restarted, from `restartReasons`; empty: it is as it should be. */
   reasons: readonly RestartReason[];
   /** What can be changed without a restart, from `configChange`. */
@@ -22,6 +26,11 @@ export interface RollNode {
   pod: PodFacts | undefined;
   /** Whether its disks outlive its pod (persistent claims, not emptyDir). */
   keepsData: boolean;
+  /**
+   * Where the certificate that it was started with has ended, and a restart would give it another: when that was, and whether its listeners
+   * have loaded the other one meanwhile.
+   */
+  ended?: { at: number; listens: boolean } | undefined;
   /** Whether somebody wants its disks made anew with its restart: what is on them alone would be lost. */
   dropsData?: boolean | undefined;
 }

@@ -250,6 +250,16 @@ suite('next roll', () => {
       const one = [node(0, { reasons: OLD, dropsData: true, keepsData: false })];
       assert.match(why(input(one, { quorum: quorum(0, [0]) })), /the only controller/);
     });
+
+    test('one that votes with its disk loses that when it does not vote any more, and is back when it does again', () => {
+      const voter = asking(0, { votesWithDisk: true, isToVote: true });
+      assert.match(why(input(voter)), /votes with the disk that it has/);
+      assert.equal(short(input(voter, { quorum: quorum(2, [1, 2]) })), 'restart 0');
+      const back = [0, 1, 2].map((id) => node(id, { isToVote: true, ...(id === 0 && { pod: pod(0, { uid: 'new' }) }) })); // prettier-ignore
+      const begun = { inFlight: flight(0) };
+      assert.match(why(input(back, { ...begun, quorum: quorum(2, [1, 2]) })), /does not vote yet/);
+      assert.equal(short(input(back, begun)), 'done');
+    });
   });
 
   test('a change that needs no restart comes before restarts, one node at a time', () => {

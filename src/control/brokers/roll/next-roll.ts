@@ -5,6 +5,7 @@
 import { costsOfRestart, isDown, lacksAfterRestart, obstacleToLoss, obstacleToRestart } from './checks.ts';
 import { withCurrentFacts } from './facts.ts';
 import type { InFlight, RollDecision, RollInput, RollNode } from './facts.ts';
+import { adviceAtEnd, isPastEnd } from './past-end.ts';
 
 /** How soon something that changes by itself is looked at again, and something that may not. */
 const SOON_MS = 5_000;
@@ -73,33 +74,39 @@ function unreadyObstacle(input: RollInput, except?: RollNode): Obstacle | undefi
   return coming(why, id, pod.readyChangedAt ?? pod.createdAt, input.now);
 }
 
+/** Nobody gains anything by waiting with its restart. */
+const isLost = (node: RollNode, input: RollInput) => isDown(node, input) || isPastEnd(node, input);
+
 /** Why a node must not be restarted now, everything considered. */
 function obstacleTo(node: RollNode, input: RollInput): Obstacle | undefined {
   const unseen = input.rollWhileUnreachable ? undefined : unseenObstacle(input);
   const loss = node.dropsData ? obstacleToLoss(node, input) : undefined;
   if (loss !== undefined) return blocked(`the disks of ${node.name} cannot be made anew: ${loss}`, node.id);
   const first = unseen ?? stuckObstacle(input);
-  if (first !== undefined || isDown(node, input)) return first;
+  if (first !== undefined || isLost(node, input)) return first;
   const unready = unreadyObstacle(input, node);
   if (unready !== undefined) return unready;
   const why = obstacleToRestart(node, input);
-  return why === undefined ? undefined : blocked(`${node.name} cannot be restarted: ${why}`, node.id);
+  if (why === undefined) return undefined;
+  return blocked(`${node.name} cannot be restarted: ${why}${adviceAtEnd(node)}`, node.id);
 }
 
 function restart(node: RollNode, input: RollInput, earlier?: InFlight['earlier']): RollDecision {
   const { id, reasons } = node;
   const podUid = node.pod!.uid;
-  const why = [...reasons.map(({ name, note }) => `${name}: ${note}`), ...costsOfRestart(node, input)].join(
-    '; ',
-  );
+  const why = [
+    ...reasons.map(({ name, note }) => `${name}: ${note}`),
+    ...(isPastEnd(node, input) ? ['its certificate has ended, so nobody can be asked or waited for'] : []),
+    ...costsOfRestart(node, input),
+  ].join('; ');
   const inFlight = { node: id, podUid, since: input.now, why, ...(earlier && { earlier }) };
   return { do: 'restart', node: id, podUid, why, reasons, inFlight };
 }
 
-/** Nodes that may be restarted for their own good although another restart is not over: they are down already. */
+/** Nodes that may be restarted for their own good although another restart is not over: they are down already, or as good as that. */
 function restartOfDown(input: RollInput, earlier?: InFlight['earlier']): RollDecision | undefined {
   const down = inOrder(
-    input.nodes.filter((one) => needsRestart(one, input) && isDown(one, input)),
+    input.nodes.filter((one) => needsRestart(one, input) && isLost(one, input)),
     input,
   );
   const node = down.find((one) => obstacleTo(one, input) === undefined);

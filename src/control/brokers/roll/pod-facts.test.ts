@@ -24,13 +24,15 @@ suite('pod facts', () => {
       'isthmus.dev/node-name': 'n',
       'kubernetes.io/other': 'x',
     };
-    const status = { phase: 'Running', conditions: [READY], ...kafka({ running: {} }) };
+    const startedAt = '2026-01-01T00:00:30Z';
+    const status = { phase: 'Running', conditions: [READY], ...kafka({ running: { startedAt } }) };
     assert.deepEqual(read(status, { annotations }), {
       uid: 'u',
       ready: true,
       readyChangedAt: Date.parse('2026-01-01T00:01:00Z'),
       phase: 'Running',
       running: true,
+      runningSince: Date.parse(startedAt),
       deleting: false,
       stuck: undefined,
       unplaced: undefined,

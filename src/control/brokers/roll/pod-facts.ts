@@ -24,6 +24,8 @@ export interface PodFacts {
   phase: PodPhase;
   /** Whether Kafka's own container runs at this moment. */
   running: boolean;
+  /** Since when it does, by the kubelet's clock. */
+  runningSince: number | undefined;
   deleting: boolean;
   stuck: StuckReason | undefined;
   /** Why the scheduler finds no node for it, in its own words. */
@@ -44,7 +46,7 @@ const MAX_MESSAGE = 1024;
 interface ContainerStatus {
   name?: string;
   restartCount?: number;
-  state?: { waiting?: { reason?: string }; running?: object; terminated?: Terminated };
+  state?: { waiting?: { reason?: string }; running?: { startedAt?: string }; terminated?: Terminated };
   lastState?: { terminated?: Terminated };
 }
 
@@ -113,6 +115,7 @@ export function podFacts(pod: AnyObject, container = KAFKA): PodFacts {
     phase: status.phase ?? 'Unknown',
     // A pod of which nobody can say whether its process runs counts as one that does.
     running: kafka?.state === undefined ? status.phase !== 'Pending' : kafka.state.running !== undefined,
+    runningSince: timeOf(kafka?.state?.running?.startedAt),
     deleting: metadata.deletionTimestamp !== undefined,
     stuck: stuckOf(status),
     unplaced: unplacedOf(status),

@@ -37,6 +37,8 @@ export interface WantedNode {
   certificates: RestartWhy | undefined;
   /** Clients are told the address of its node, as it was when the process began. */
   tellsAddress: boolean;
+  /** Of the controllers that it was told of too few stay. */
+  knowsTooFew?: boolean;
   /** A claim of it waits for a restart to grow its file system. */
   resizePending: boolean;
   /**
@@ -69,7 +71,7 @@ function differences(wanted: WantedNode['annotations'], live: WantedNode['annota
 }
 
 /** None while the node has no address: a broker that runs and tells a former one is better than one that does not start. */
-function addressReasons(live: WantedNode['annotations']): RestartReason[] {
+export function addressReasons(live: WantedNode['annotations']): RestartReason[] {
   const [told, now] = [live[TOLD_ADDRESS_ANNOTATION], live[NODE_ANNOTATIONS.address]];
   if (told === undefined || now === undefined || told === now) return [];
   return [{ name: 'NODE_ADDRESS_CHANGED', note: `its clients are told a former address of its node (${told} → ${now})` }]; // prettier-ignore
@@ -83,6 +85,10 @@ export function restartReasons(wanted: WantedNode, pod: PodFacts): RestartReason
   const reasons = differences(wanted.annotations, pod.annotations);
   if (wanted.config?.kind === 'restart') {
     const note = `Kafka takes these only at its start: ${wanted.config.keys.join(', ')}`;
+    reasons.push({ name: 'CONFIG_CHANGE_REQUIRES_RESTART', note });
+  }
+  if (wanted.knowsTooFew) {
+    const note = 'of the controllers that it knows by its configuration too few stay';
     reasons.push({ name: 'CONFIG_CHANGE_REQUIRES_RESTART', note });
   }
   if (wanted.certificates) reasons.push(CERTIFICATES[wanted.certificates]);

@@ -11,6 +11,8 @@ import { configKeysOf, topicNameOf } from './plan-topic.ts';
 import type { LiveTopic, TopicStep } from './plan-topic.ts';
 import { namesToAsk } from './plan-topics.ts';
 import type { SeenTopics } from './plan-topics.ts';
+import { surplusOf } from './replicas.ts';
+import type { Surpluses } from './replicas.ts';
 
 /** What one request is about at most. */
 const A_REQUEST = 200;
@@ -21,11 +23,19 @@ const LEAST_PARTITIONS = MOST_PARTITIONS / A_REQUEST;
 /** More than Kafka has; from there on it is asked for all. */
 const MOST_KEYS = 200;
 
-/** `leaving`: brokers that are to go, which get nothing new. */
+/** What a look goes by besides Kafka. */
+export interface LookContext {
+  /** Brokers that are to go, which get nothing new. */
+  leaving: ReadonlySet<number>;
+  /** As the look before has left it. */
+  surpluses: Surpluses;
+  now: number;
+}
+
 export async function lookAtTopics(
   admin: Admin,
   topics: readonly KafkaTopic[],
-  leaving: ReadonlySet<number>,
+  { leaving, surpluses, now }: LookContext,
 ): Promise<SeenTopics> {
   const { nodes } = required(await admin.cluster());
   const reassignments = required(await admin.reassignments());
@@ -38,16 +48,38 @@ export async function lookAtTopics(
   const listed = await listTopics(admin, namesToAsk(topics));
   const configs = await configsOf(admin, topics, listed);
   const moving = new Set(reassignments.map(({ topic }) => topic));
+  const after = surplusesAfter(topics, listed, moving, surpluses, now);
   const live = new Map<string, LiveTopic | Fault>();
   for (const [name, topic] of listed)
     if ('message' in topic) live.set(name, topic);
     else {
       const its = configs.get(name) ?? {};
-      live.set(name, isFault(its) ? its : { ...topic, configs: its, moving: moving.has(name) });
+      const surplusForMs = now - (after.get(name)?.since ?? now);
+      live.set(name, isFault(its) ? its : { ...topic, configs: its, moving: moving.has(name), surplusForMs });
     }
   const partitions = [...listed.values()].flatMap((topic) => ('message' in topic ? [] : topic.partitions));
   const board = { brokers, going: new Set(leaving), loads: loadsOf(partitions, brokers) };
-  return { live, board, moving: reassignments.length };
+  return { live, board, moving: reassignments.length, surpluses: after };
+}
+
+/** What is being moved begins anew when it has arrived. */
+function surplusesAfter(
+  topics: readonly KafkaTopic[],
+  listed: ReadonlyMap<string, Listed | Fault>,
+  moving: ReadonlySet<string>,
+  before: Surpluses,
+  now: number,
+): Surpluses {
+  const after = new Map<string, { where: string; since: number }>();
+  for (const topic of topics) {
+    const name = topicNameOf(topic);
+    const found = listed.get(name);
+    if (!found || 'message' in found || moving.has(name)) continue;
+    const where = surplusOf(found.partitions, topic.spec.replicas);
+    const known = before.get(name);
+    if (where !== undefined) after.set(name, known?.where === where ? known : { where, since: now });
+  }
+  return after;
 }
 
 type Listed = Pick<LiveTopic, 'id' | 'internal'> & { partitions: Partition[] };

@@ -28,6 +28,8 @@ export interface LiveTopic {
   configs: Readonly<Record<string, string>>;
   /** Whether replicas of it are on their way. */
   moving: boolean;
+  /** For how long the same partitions have been seen with more replicas than wanted; 0 where none has. */
+  surplusForMs: number;
 }
 
 export type TopicStep =
@@ -170,7 +172,11 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** Lists are the same with spaces and without. */
-const spelled = (value: string) => value.trim().replaceAll(/\s*,\s*/g, ',');
+const spelled = (value: string) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .join(',');
 
 /** What is set goes on being remembered until it is gone: a crash between the two forgets nothing. */
 function keysToRemember(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { cpuMs } from '../../../../test/support/cpu.ts';
 import { createMemoryTopics, liveTopic } from '../../../../test/support/brokers/memory-topics.ts';
 import type { PlannedTopic } from './plan-topics.ts';
 
@@ -33,6 +34,20 @@ describe('a KafkaTopic', () => {
     memory.delete('orders');
     memory.settle();
     assert.equal(memory.live.size + memory.resources.size, 0);
+  });
+
+  test('is soon compared with what there is, however its lists are written', () => {
+    const memory = createMemoryTopics();
+    memory.put('orders', { config: { 'cleanup.policy': 'compact ,  delete' } });
+    memory.settle();
+    memory.live.set('orders', {
+      ...memory.live.get('orders')!,
+      configs: { 'cleanup.policy': 'compact,delete' },
+    });
+    memory.settle();
+    assert.equal(memory.live.get('orders')!.configs['cleanup.policy'], 'compact,delete', 'is not set again');
+    memory.put('wide', { config: { 'retention.ms': `1${' '.repeat(32_000)}2` } });
+    assert.ok(cpuMs(() => memory.settle()) < 1000);
   });
 
   test('leaves configuration alone that it never named', () => {
@@ -160,6 +175,18 @@ describe('a KafkaTopic', () => {
     memory.put('orders', { replicas: 1 });
     memory.step();
     assert.deepEqual(memory.live.get('orders')?.partitions[0]?.replicas, [1]);
+  });
+
+  test('gives up none while brokers are emptied: a move that is over may look like one too many', () => {
+    const memory = createMemoryTopics();
+    memory.live.set('orders', liveTopic(1, [2, 1, 0]));
+    memory.brokers[2] = { ...memory.brokers[2]!, state: 'drain' };
+    memory.put('orders', { replicas: 2 });
+    assert.deepEqual(reasonsOf(memory.settle(), 'orders'), ['Reassigning']);
+    assert.deepEqual(memory.live.get('orders')?.partitions[0]?.replicas, [2, 1, 0]);
+    memory.brokers[2] = { ...memory.brokers[2], state: 'stays' };
+    memory.settle();
+    assert.equal(memory.live.get('orders')?.partitions[0]?.replicas.length, 2);
   });
 
   test('whose topic is not to go with it leaves it', () => {

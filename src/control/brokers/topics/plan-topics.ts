@@ -9,6 +9,7 @@ import { isPaused, usesFinalizer } from '../entities/home.ts';
 import type { Board } from '../moves/layout.ts';
 import { hasHeld, isTopicName, planTopic, release, topicNameOf } from './plan-topic.ts';
 import type { LiveTopic, TopicPlan, TopicStep } from './plan-topic.ts';
+import type { Surpluses } from './replicas.ts';
 
 /** What Kafka has, by name. A topic of which it could not say is a fault. */
 export interface SeenTopics {
@@ -16,6 +17,7 @@ export interface SeenTopics {
   board: Board;
   /** Reassignments under way, of all topics. */
   moving: number;
+  surpluses: Surpluses;
 }
 
 export interface PlannedTopic extends Pick<TopicPlan, 'mark' | 'steps'> {

@@ -22,9 +22,11 @@ import type { Marks } from '../entities/mark.ts';
 import { charterIn, leavingIn, reach, secretsToReach } from '../entities/reach.ts';
 import type { KafkaViews } from '../watches.ts';
 import { lookAtTopics, takeSteps } from './look.ts';
+import type { LookContext } from './look.ts';
 import { topicNameOf } from './plan-topic.ts';
 import { planTopics, releaseTopics } from './plan-topics.ts';
 import type { PlannedTopic } from './plan-topics.ts';
+import type { Surpluses } from './replicas.ts';
 
 export interface TopicReconcilerOptions {
   caches: Watched<KafkaViews>;
@@ -52,6 +54,8 @@ interface TopicsAction {
 export interface TopicsActed {
   /** By uid: what is known, and of which generation. */
   states: ReadonlyMap<string, { generation: number | undefined; state: EntityState }>;
+  /** Topics with more replicas than wanted, as this look has seen them. */
+  surpluses: Surpluses;
   /** Whether something was begun, whose end is to be seen. */
   isBusy: boolean;
   isReached: boolean;
@@ -68,7 +72,7 @@ const IDLE_MS = 120_000;
 export function topicReconciler(
   options: TopicReconcilerOptions,
 ): Reconciler<Observed, TopicsPlan, never, TopicsActed> {
-  const { caches, client, log } = options;
+  const { caches, client } = options;
   const { views } = caches;
   return {
     load(key, signal) {
@@ -91,10 +95,11 @@ export function topicReconciler(
       };
     },
     plan,
-    async act({ plan: { actions } }, signal) {
+    async act({ plan: { actions }, before, now }, signal) {
       const [action] = actions;
       if (!action) return { acted: undefined };
-      return { acted: await act(action, options, log, client, signal) };
+      const seen = { surpluses: before?.surpluses ?? new Map(), now };
+      return { acted: await act(action, options, seen, client, signal) };
     },
   };
 }
@@ -123,28 +128,30 @@ function plan({ home, topics, unreadable, isUnclear, acted }: Observed): TopicsP
 
 async function act(
   { home, topics }: TopicsAction,
-  { caches: { views }, onRequest }: TopicReconcilerOptions,
-  log: Log,
+  { caches: { views }, onRequest, log }: TopicReconcilerOptions,
+  seen: Pick<LookContext, 'surpluses' | 'now'>,
   client: () => Client,
   signal: AbortSignal,
 ): Promise<TopicsActed> {
   if (!home) {
     const { denied } = await mark(releaseTopics(topics), client(), signal);
     for (const refusal of denied.values()) throw refusal;
-    return { states: new Map(), isBusy: false, isReached: true };
+    return { states: new Map(), surpluses: new Map(), isBusy: false, isReached: true };
   }
   const charter = charterIn(views, home);
   const admin = reach(views, home, charter, onRequest);
   if (!admin) return unreached(topics);
   try {
-    const planned = planTopics(home, topics, await lookAtTopics(admin, topics, leavingIn(charter)));
+    const found = await lookAtTopics(admin, topics, { ...seen, leaving: leavingIn(charter) });
+    const planned = planTopics(home, topics, found);
     const { marked, denied } = await mark(planned, client(), signal);
     const steps = planned.filter(({ topic }) => marked.has(topic)).flatMap((one) => one.steps);
     const refused = await takeSteps(admin, steps);
     const isBusy = planned.some(
       (one) => isUnderWay(one) && !refused.has(topicNameOf(one.topic)) && !denied.has(one.topic),
     );
-    return { states: statesOf(planned, refused, denied), isBusy, isReached: true };
+    const { surpluses } = found;
+    return { states: statesOf(planned, refused, denied), surpluses, isBusy, isReached: true };
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ reason: messageOf(error) }, 'topics could not be looked at');
@@ -169,6 +176,7 @@ type States = TopicsActed['states'];
 
 const unreached = (topics: readonly KafkaTopic[]): TopicsActed => ({
   states: new Map(topics.map((topic) => entryOf(topic, { is: 'unknown', fault: UNAVAILABLE }))),
+  surpluses: new Map(),
   isBusy: false,
   isReached: false,
 });

@@ -5,22 +5,46 @@ import type { EntityFault } from '../entities/faults.ts';
 import { chooseBroker } from '../moves/drain.ts';
 import { addLoad, rackCount, racksOf } from '../moves/layout.ts';
 import type { Board } from '../moves/layout.ts';
+import type { LiveTopic } from './plan-topic.ts';
 
 interface Wanted {
   wanted: WantedReplicas[];
   fault?: EntityFault;
 }
 
-/** Nothing is begun while replicas of the topic are on their way, whoever began that. */
+/** Topics with more replicas than wanted, by name: where these are, and since when that has been seen without a change. */
+export type Surpluses = ReadonlyMap<string, { where: string; since: number }>;
+
+/** Longer than a broker that is not fenced is behind the controller. */
+export const SURPLUS_SETTLES_MS = 5000;
+
+/** Whether any partition has more replicas than are wanted, and where all of them are; undefined if none has. */
+export function surplusOf(partitions: readonly Partition[], count: number | undefined): string | undefined {
+  const hasMore = count !== undefined && partitions.some(({ replicas }) => replicas.length > count);
+  return hasMore
+    ? partitions.map(({ index, replicas }) => `${index}:${replicas.join(' ')}`).join()
+    : undefined;
+}
+
+/**
+ * Nothing is begun while replicas of the topic are on their way, whoever began that. Nor is any taken away while brokers are emptied, or
+ * before the same has been seen for a while: brokers hear of the end of a move later than the controller, and until then a partition
+ * seems to have the replicas of before and after.
+ */
 export function wantedReplicas(
   topic: string,
-  { partitions, moving }: { partitions: readonly Partition[]; moving: boolean },
+  { partitions, moving, surplusForMs }: Pick<LiveTopic, 'partitions' | 'moving' | 'surplusForMs'>,
   count: number,
   board: Board,
 ): Wanted {
   const others = partitions.filter(({ replicas }) => replicas.length !== count);
   if (moving) return { wanted: [], fault: { reason: 'Reassigning', path: [], message: MOVING } };
   if (others.length === 0) return { wanted: [] };
+  const hasMore = others.some(({ replicas }) => replicas.length > count);
+  if (board.going.size > 0 && hasMore)
+    return { wanted: [], fault: { reason: 'Reassigning', path: [], message: EMPTYING } };
+  if (hasMore && surplusForMs < SURPLUS_SETTLES_MS)
+    return { wanted: [], fault: { reason: 'Reassigning', path: [], message: SETTLING } };
   const wanted = others.flatMap(({ index, replicas, isr }) => {
     const next = replicas.length > count ? fewer(replicas, isr, count, board) : more(replicas, count, board);
     return next ? [{ topic, partition: index, replicas: next }] : [];
@@ -31,6 +55,8 @@ export function wantedReplicas(
 }
 
 const MOVING = 'replicas of the topic are being moved';
+const EMPTYING = 'replicas are taken away once the brokers that are to go are empty';
+const SETTLING = 'replicas are taken away once it is certain that none is being moved';
 
 /** Those that are there stay, the first of them included, which leads. */
 function more(replicas: readonly number[], count: number, board: Board): number[] | undefined {

@@ -111,8 +111,15 @@ function lookAgain({ users, acted, authority }: ObservedUsers, objects: readonly
   if (objects.some(isUnwritten)) return AT_ONCE_MS;
   if (acted?.isBusy) return SOON_MS;
   if (acted?.isReached === false) return UNREACHED_MS;
-  return users.some(({ secret }) => isOfFormerKey(secret, authority)) ? REPLACING_MS : IDLE_MS;
+  const isReplacing = users.some(({ secret }) => isOfFormerKey(secret, authority));
+  return Math.min(isReplacing ? REPLACING_MS : IDLE_MS, ...untilStep(authority));
 }
+
+/** Certificates that live for minutes cannot wait for the usual look. */
+const untilStep = (authority: ObservedUsers['authority']): number[] =>
+  authority?.step.do === 'nothing' && authority.step.until > authority.now
+    ? [authority.step.until.getTime() - authority.now.getTime()]
+    : [];
 
 const brokenStatus = ({ object, problem }: ObservedUsers['unreadable'][number]): PlannedStatus[] =>
   statusOf(object, { is: 'judged', faults: [{ reason: 'Invalid', path: [], message: problem }], fields: {} });

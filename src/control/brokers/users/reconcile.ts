@@ -41,7 +41,13 @@ export function userReconciler({
   return {
     load(key, signal) {
       const home = homeOf(key, views.kafkas, 'userOperator');
-      const own = views.secrets.find('kafka', key).filter(isOfUser);
+      const users = new Set(
+        (views.kafkaUsers?.find('kafka', key) ?? []).map(({ metadata }) => metadata.name),
+      );
+      // Anybody may label theirs so.
+      const own = views.secrets
+        .find('kafka', key)
+        .filter((secret) => isOfUser(secret) && users.has(secret.metadata.name));
       const secrets = home
         ? [...own.map(({ metadata }) => keyOf(metadata)), ...secretsToReach(home), ...authorityKeys(home)]
         : [];

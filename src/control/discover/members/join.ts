@@ -5,12 +5,12 @@ import type { Cluster } from '../../../kube/cluster.ts';
 import { createClusters } from '../../../kube/clusters.ts';
 import type { Clusters, Secret } from '../../../kube/clusters.ts';
 import { loadConnection } from '../../../kube/http/kubeconfig.ts';
-import type { KubeObject } from '../../../kube/object.ts';
 import type { Log } from '../../../ops/log.ts';
 import { openWatches } from '../../kernel/watches.ts';
-import { JOIN_WATCHES } from '../watches.ts';
+import { clusterOf, roadsOf } from '../../targets/joined-secret.ts';
+import { JOIN_WATCHES } from '../../targets/watches.ts';
 import type { ReachModes } from './cluster-set.ts';
-import { CLUSTER_ID, CLUSTER_LABEL, REACH_ANNOTATION } from '../names.ts';
+import { REACH_ANNOTATION } from '../names.ts';
 import { isReachMode } from './nodes.ts';
 import type { DiscoverSettings } from '../settings.ts';
 
@@ -24,7 +24,7 @@ export interface JoinedClusters {
   /** Resolves when all Secrets have been read. */
   joined: Promise<unknown>;
   /** The Secret of a joined cluster. */
-  objectOf(cluster: string): KubeObject | undefined;
+  objectOf: (cluster: string) => Secret | undefined;
 }
 
 /** Connects to the local cluster and to those that it has been joined with. `clusters.stop()` disconnects. */
@@ -72,8 +72,7 @@ function reachModesOf(settings: DiscoverSettings, secrets?: Cache<Secret>): Reac
   };
 }
 
-/** An id that is no DNS label would make invalid names, so such a Secret is ignored. */
-function idOf({ metadata }: Secret): string | undefined {
-  const id = metadata.labels?.[CLUSTER_LABEL];
-  return id !== undefined && CLUSTER_ID.test(id) ? id : undefined;
+/** A cluster that was joined for something else is none of ours. */
+function idOf(secret: Secret): string | undefined {
+  return roadsOf(secret).includes('discover') ? clusterOf(secret) : undefined;
 }

@@ -146,6 +146,28 @@ suite('host names', () => {
     assert.deepEqual(accepted([elder!, younger!]), new Set([elder]));
   });
 
+  test('of brokers that are reached from outside are theirs, unless a virtual cluster had them before', () => {
+    const wanted: Model = { name: 'a', namespace: 'one', age: 4, ways: WAYS[0], lastNode: 2 };
+    const published = (dnsName: string): AnyObject => ({
+      apiVersion: 'externaldns.k8s.io/v1alpha1',
+      kind: 'DNSEndpoint',
+      metadata: {
+        name: 'events-kafka-ext',
+        namespace: 'two',
+        uid: 'records',
+        labels: { 'app.kubernetes.io/managed-by': 'isthmus', 'strimzi.io/cluster': 'events' },
+      },
+      spec: { endpoints: [{ dnsName, recordType: 'A', targets: ['192.0.2.1'] }] },
+    });
+    const none: Granted = { one: undefined, two: undefined };
+    const late = decide([wanted], none, undefined, [published('a-7.x')]);
+    assert.deepEqual(late.served, new Set());
+    assert.match(late.messages.join(), /a-7\.x.*DNSEndpoint "events-kafka-ext" in namespace "two"/);
+    assert.deepEqual(decide([wanted], none, undefined, [published('b-7.x')]).served, new Set([wanted]));
+    const { granted } = decide([wanted], none);
+    assert.deepEqual(decide([wanted], granted, undefined, [published('a-7.x')]).served, new Set([wanted]));
+  });
+
   /** Four host names. */
   const model = (name: string, namespace: Model['namespace'], age = 1): Model => {
     const ways = { bootstrap: `${NAME}.x`, brokers: `${NAME}-${NODE}.x` };

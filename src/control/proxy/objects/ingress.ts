@@ -82,10 +82,24 @@ export function sharedService(proxy: KafkaProxy, ingress: KafkaProxyIngress, tar
     kind: 'Service',
     metadata: metadataOf(sharedServiceName(name), proxy, all, { [INGRESS_LABEL]: name }),
     spec: {
-      type: loadBalancer ? 'LoadBalancer' : 'ClusterIP',
+      ...(loadBalancer ? balancerOf(loadBalancer) : { type: 'ClusterIP' }),
       selector: podLabels(proxy.metadata.name),
       ports: [{ name: PORT_NAME, protocol: 'TCP', port: loadBalancer?.port ?? BACKEND_PORT, targetPort }],
     },
+  };
+}
+
+/** What a Service says of its load balancer. */
+function balancerOf(ours: NonNullable<KafkaProxyIngress['spec']['loadBalancer']>): object {
+  const { class: loadBalancerClass, sourceRanges, externalTrafficPolicy, ipFamilyPolicy } = ours;
+  const { allocateNodePorts: allocateLoadBalancerNodePorts } = ours;
+  return {
+    type: 'LoadBalancer',
+    ...(loadBalancerClass !== undefined && { loadBalancerClass }),
+    ...(sourceRanges && { loadBalancerSourceRanges: sourceRanges }),
+    ...(externalTrafficPolicy && { externalTrafficPolicy }),
+    ...(ipFamilyPolicy && { ipFamilyPolicy }),
+    ...(allocateLoadBalancerNodePorts !== undefined && { allocateLoadBalancerNodePorts }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
   TOKEN_KEY,
   configSecretName,
   deploymentName,
+  managementHost,
   managementSecretName,
   podLabels,
   serviceAccountName,
@@ -88,6 +89,7 @@ export function deployment(proxy: KafkaProxy, image: string): AnyObject {
     metadata: metadataOf(deploymentName(name), proxy, infrastructure),
     spec: {
       replicas: infrastructure.proxy.replicas,
+      ...(infrastructure.proxy.paused && { paused: true }),
       selector: { matchLabels: selector },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       template: {
@@ -100,6 +102,7 @@ export function deployment(proxy: KafkaProxy, image: string): AnyObject {
 
 function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, string>): object {
   const { name } = proxy.metadata;
+  const { template } = proxy.spec.infrastructure.proxy;
   return {
     serviceAccountName: serviceAccountName(name),
     automountServiceAccountToken: false,
@@ -107,7 +110,8 @@ function podSpec(proxy: KafkaProxy, image: string, selector: Record<string, stri
     terminationGracePeriodSeconds: terminationSeconds(proxy),
     ...CONFINED_POD,
     ...spreadOut(selector),
-    containers: [container(proxy, image)],
+    ...template?.pod,
+    containers: [container(proxy, template?.container?.image ?? image)],
     // A whole volume, not single files of it: only that is refreshed while the pod runs.
     volumes: [
       { name: 'config', secret: { secretName: configSecretName(name) } },
@@ -136,6 +140,33 @@ function container(proxy: KafkaProxy, image: string): object {
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
       { name: 'management', mountPath: MANAGEMENT_DIRECTORY, readOnly: true },
     ],
+  };
+}
+
+/** Has the Prometheus operator collect what the pods tell, with the token and the certificate of their management port. */
+export function podMonitor(proxy: KafkaProxy): AnyObject {
+  const { name, namespace } = proxy.metadata;
+  const secret = managementSecretName(name);
+  return {
+    apiVersion: 'monitoring.coreos.com/v1',
+    kind: 'PodMonitor',
+    metadata: metadataOf(name, proxy, proxy.spec.infrastructure),
+    spec: {
+      selector: { matchLabels: podLabels(name) },
+      podMetricsEndpoints: [
+        {
+          port: 'management',
+          path: '/metrics',
+          scheme: 'https',
+          tlsConfig: {
+            ca: { secret: { name: secret, key: CERTIFICATE_KEY } },
+            serverName: managementHost(name, namespace),
+          },
+          authorization: { type: 'Bearer', credentials: { name: secret, key: METRICS_TOKEN_KEY } },
+          relabelings: [{ action: 'replace', targetLabel: 'proxy', replacement: name }],
+        },
+      ],
+    },
   };
 }
 

@@ -1,13 +1,14 @@
 /** `endpointTemplate`, a Go template: as much of it as names of brokers need. Pure. */
 import { HOST_IP_TOKEN, idToken } from '../host-names.ts';
 
-const ACTION = /\{\{\s*(.*?)\s*\}\}/g;
+const ACTION = /\{\{([^{}]*)\}\}/g;
 const ADD = /^add\s+(?:\.Index\s+(\d{1,5})|(\d{1,5})\s+\.Index)$/;
 
 /** The same with our tokens; or what is wrong with it. */
 export function readTemplate(template: string): { pattern: string } | { problem: string } {
   const unknown: string[] = [];
-  const pattern = template.replaceAll(ACTION, (whole, action: string) => {
+  const pattern = template.replaceAll(ACTION, (whole, inner: string) => {
+    const action = inner.trim();
     const [matched, after, before] = ADD.exec(action) ?? [];
     if (matched !== undefined) return idToken(Number(after ?? before));
     if (action === '.Index') return idToken(0);

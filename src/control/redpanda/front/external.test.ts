@@ -5,13 +5,14 @@ import { parseAs } from '../../../resources/parse.ts';
 import { redpandaCluster } from '../../../resources/redpanda/cluster.ts';
 import { brokerName } from '../host-names.ts';
 import { fromCluster } from './cluster.ts';
+import { cpuMs } from '../../../../test/support/cpu.ts';
 import { readTemplate } from './endpoint-template.ts';
 
-function reading(spec: object, name = 'panda') {
+function reading(spec: object, name = 'panda', annotations: Record<string, string> = {}) {
   const document = {
     apiVersion: 'redpanda.vectorized.io/v1alpha1',
     kind: 'Cluster',
-    metadata: { name, namespace: 'n', uid: 'u' },
+    metadata: { name, namespace: 'n', uid: 'u', annotations },
     spec: { version: 'v25.2.1', ...spec },
   };
   const parsed = parseAs(redpandaCluster, document, { unknownFields: 'ignore' });
@@ -74,20 +75,34 @@ suite('external connectivity of a Redpanda Cluster', () => {
     assert.match(refused('{{.Index}}/x'), /^Invalid .*is not a host name/);
   });
 
+  test('takes no time to read, whatever it is', () => {
+    for (const text of [
+      `{{${' '.repeat(2000)}`,
+      `{{${' '.repeat(2000)}}x`,
+      '{{ '.repeat(2000),
+      '{'.repeat(6000),
+    ])
+      assert.ok(cpuMs(() => assert.ok('problem' in readTemplate(text))) < 1000, text.slice(0, 4));
+  });
+
   test('gives every broker a name of its own, whatever template is understood', () => {
     const part = fc.oneof(
       fc.constantFrom('{{.Index}}', '{{ .HostIP }}', '{{ add .Index 3 }}', '{{now}}', '{{', '}}', '$(id)'),
       fc.stringMatching(/^[a-z0-9-]{0,5}$/),
     );
+    let understood = 0;
     fc.assert(
       fc.property(fc.array(part, { maxLength: 4 }), (parts) => {
         const read = readTemplate(parts.join(''));
         if ('problem' in read) return;
+        understood += 1;
         const names = { broker: read.pattern, bootstrap: '' };
         const hosts = [0, 1, 2].map((id) => brokerName(names, id, `192.0.2.${id}`));
         assert.equal(new Set(hosts).size, 3, JSON.stringify(hosts));
       }),
+      { numRuns: 300 },
     );
+    assert.ok(understood > 10, `${understood} of 300`);
   });
 
   test('takes the port of the nodes that its owner names, and one of the pods that is free', () => {
@@ -98,12 +113,27 @@ suite('external connectivity of a Redpanda Cluster', () => {
     assert.equal(beside.external?.listener.port, 9094);
   });
 
+  test('chooses a port by itself where that is asked for, by an annotation where the CRD has no field for it', () => {
+    assert.equal(withExternal({}).external?.strategy, 'reserve');
+    assert.equal(withExternal({ portStrategy: 'range' }).external?.strategy, 'range');
+    const spec = { externalConnectivity: { enabled: true } };
+    const annotated = (value: string) => reading(spec, 'panda', { 'isthmus.dev/port-strategy': value });
+    assert.equal(annotated('range').external?.strategy, 'range');
+    assert.match(
+      JSON.stringify(annotated('any').faults),
+      /write reserve or range into isthmus\.dev\/port-strategy/,
+    );
+  });
+
   test('is refused by the field where it cannot be', () => {
     const tls = { enabled: true, nodeSecretRef: { name: 's' } };
     assert.match(refusalOf({}, { tls }), /^Invalid kafkaApi\.1\.tls: add a subdomain/);
     assert.deepEqual(withExternal({ subdomain: 'a.test' }, { tls }).external?.listener.tls, { secret: 's', clientCa: undefined }); // prettier-ignore
     assert.match(refusalOf({ subdomain: 'a.test' }, { tls: { enabled: true } }), /kafkaApi\.1\.tls\.nodeSecretRef/); // prettier-ignore
-    assert.match(refusalOf({ portStrategy: 'range' }), /^NotSupported kafkaApi\.1\.external\.portStrategy/);
+    assert.match(
+      refusalOf({ portStrategy: 'range' }, { port: 30_092 }),
+      /^Invalid kafkaApi\.1\.port: remove it/,
+    );
     assert.match(refusalOf({ portTemplate: '30000 + {{.Index}}' }), /^NotSupported .*portTemplate/);
     assert.match(refusalOf({ hostPattern: '$(id).$(subdomain)' }), /external\.hostPattern: .*no subdomain/);
     assert.match(refusalOf({}, {}, [{ name: 'two', external: { enabled: true } }]), /kafkaApi\.2\.external: there can be one/); // prettier-ignore

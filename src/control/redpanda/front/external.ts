@@ -5,7 +5,7 @@ import type { RedpandaCluster } from '../../../resources/redpanda/cluster.ts';
 import type { Fault, Reason } from '../faults.ts';
 import { brokerName } from '../host-names.ts';
 import type { ExternalListener, HostNames } from '../model.ts';
-import { EXTERNAL_LISTENER, externalName } from '../names.ts';
+import { EXTERNAL_LISTENER, STRATEGY_ANNOTATION, externalName } from '../names.ts';
 import { readTemplate } from './endpoint-template.ts';
 import { PATH, faultAt, isInternal, listenerOf, tlsFaults } from './api.ts';
 import type { Api, Configuration, Path } from './api.ts';
@@ -17,6 +17,8 @@ export interface ExternalWish {
   index: number;
   /** What its owner wants for a port of the nodes. */
   wantedPort: number | undefined;
+  /** Where the port of the nodes comes from. */
+  strategy: 'reserve' | 'range';
 }
 
 /** `taken`: ports that the brokers have for something else; the first one is that of Kafka inside. */
@@ -30,6 +32,7 @@ export function externalOf(
   if (!first) return { wish: undefined, faults: others };
   const { api, index } = first;
   const at = ['kafkaApi', index] as const;
+  const { strategy, faults: strategyFaults } = strategyOf(metadata.annotations, api, at);
   const { names, faults: nameFaults } = namesOf(metadata.name, api, [...at, 'external']);
   const wish: ExternalWish = {
     listener: {
@@ -40,12 +43,14 @@ export function externalOf(
     },
     index,
     wantedPort: api.port || undefined,
+    strategy,
   };
   const faults = [
     ...others,
     ...(second ? [faultAt('NotSupported', ['kafkaApi', second.index, 'external'], 'there can be one external listener; remove the others')] : []), // prettier-ignore
     ...lengthFaults(metadata.name),
     ...portFaults(api, at),
+    ...strategyFaults,
     ...nameFaults,
     ...tlsFaults(api, at),
     ...(api.tls?.enabled && !names ? [faultAt('Invalid', [...at, 'tls'], 'add a subdomain: the certificate has to fit what clients are told')] : []), // prettier-ignore
@@ -71,6 +76,23 @@ function portFaults({ port = 0 }: Api, at: Path): Fault[] {
   if (port === 0 || (port >= NODE_PORTS.first && port <= NODE_PORTS.last)) return [];
   const message = `this is the port of the nodes: leave it out, or name one from ${NODE_PORTS.first} to ${NODE_PORTS.last}`;
   return [faultAt('Invalid', [...at, 'port'], message)];
+}
+
+/** Redpanda's own CRD drops `portStrategy`, so an annotation may say it, too. */
+function strategyOf(
+  annotations: Readonly<Record<string, string>>,
+  { external, port = 0 }: Api,
+  at: Path,
+): { strategy: 'reserve' | 'range'; faults: Fault[] } {
+  const written = external?.portStrategy ?? annotations[STRATEGY_ANNOTATION] ?? 'reserve';
+  if (written !== 'range' && written !== 'reserve')
+    return {
+      strategy: 'reserve',
+      faults: [faultAt('Invalid', [...at, 'external', 'portStrategy'], `write reserve or range into ${STRATEGY_ANNOTATION}`)], // prettier-ignore
+    };
+  const isBoth = written === 'range' && port !== 0;
+  const both = 'remove it: with portStrategy range the operator chooses the port';
+  return { strategy: written, faults: isBoth ? [faultAt('Invalid', [...at, 'port'], both)] : [] };
 }
 
 const MAX_SERVICE_NAME = 63;
@@ -122,7 +144,6 @@ const namesBy = (pattern: string): HostNames => ({
 function unsupported({ external }: Api, at: Path): Fault[] {
   const has = (field: string) => external?.[field] !== undefined && external[field] !== false;
   return [
-    ...(external?.portStrategy === 'range' ? [faultAt('NotSupported', [...at, 'portStrategy'], 'range is not supported here; remove it')] : []), // prettier-ignore
     ...(has('portTemplate') ? [faultAt('NotSupported', [...at, 'portTemplate'], 'all brokers have the same port, each on its node; remove it')] : []), // prettier-ignore
     ...(['excludeFromService', 'bootstrapLoadBalancer'].flatMap((field) => has(field) ? [faultAt('FieldIgnored', [...at, field], 'has no effect')] : [])), // prettier-ignore
   ];

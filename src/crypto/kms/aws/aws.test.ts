@@ -77,6 +77,7 @@ async function make(way: string, { timeoutMs }: KmsConditions = {}): Promise<Aws
     unknownKekId: 'id-of-nobody',
     server: aws,
     rotate: (alias) => aws.keys.rotate(`id-of-${alias}`),
+    versionIn: (edek) => edek[2 + edek.readUInt16BE(0)]?.toString(),
     async replaceCredentials() {
       clock.ms += 10_000; // no credential is asked for anew right after it was given
       if (replace) await replace();

@@ -62,6 +62,7 @@ async function make(way: string, { timeoutMs }: KmsConditions = {}): Promise<Azu
     unknownKekId: `${AZURE_VAULT}/nobody`,
     server: azure,
     rotate: (alias) => azure.keys.rotate(alias),
+    versionIn: (edek) => readAzureEdek(edek).keyVersion,
     replaceCredentials() {
       clock.ms += 10_000; // no credential is asked for anew right after it was given
       azure.token = 'another token';

@@ -46,6 +46,7 @@ async function make(way: string, { timeoutMs }: KmsConditions = {}): Promise<Kms
     unknownKekId: `${GCP_KEY_RING}/cryptoKeys/nobody`,
     server: gcp,
     rotate: (alias) => gcp.keys.rotate(alias),
+    versionIn: (edek) => edek[2 + edek.readUInt16BE(0)]?.toString(),
     async replaceCredentials() {
       clock.ms += 10_000; // no credential is asked for anew right after it was given
       gcp.token = 'another token';

@@ -88,6 +88,7 @@ async function make(
     unknownKekId: 'KEK-nobody',
     server: vault,
     rotate: (alias) => vault.keys.rotate(alias),
+    versionIn: (edek) => /vault:(v\d+):/.exec(edek.toString('latin1'))?.[1],
     ...(replace && {
       async replaceCredentials() {
         clock.ms += 10_000; // no credential is asked for anew right after it was given

@@ -12,7 +12,7 @@ async function logged(api: ApiName, request: object): Promise<{ message: unknown
   const filter = await protocolLogger.create(protocolLogger.config.parse({}), {} as FilterSetting);
   const connection = filter.connect({ log, clientAddress: '192.0.2.1' } as ConnectionContext);
   const handler = connection.onRequest![api] as (request: object, context: MessageContext) => unknown;
-  handler(request, { api, apiVersion: 1, correlationId: 2, clientId: 'test' });
+  handler(request, { api, apiVersion: 1, correlationId: 2, clientId: 'test', bytes: 0 });
   return JSON.parse(lines[0]!) as { message: unknown };
 }
 
@@ -22,6 +22,13 @@ test('messages are logged without the bytes in them', async () => {
     producerId: '7',
     topics: [{ name: 't', records: '(3 bytes)', missing: null }],
   });
+});
+
+test('what a client sends a million of makes a short line', async () => {
+  const topics = Array.from({ length: 1_000_000 }, () => ({ name: 'x'.repeat(32_000) }));
+  const line = JSON.stringify(await logged('Metadata', { topics }));
+  assert.ok(line.length < 100_000, `${line.length} characters`);
+  assert.match(line, /\(32000 characters\).*"\(999900 more\)"\]/);
 });
 
 test('what can hold a secret is not logged at all', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ALL_APIS } from '../../../kafka/apis.ts';
 import type { ApiName } from '../../../kafka/apis.ts';
+import { shortened } from '../../../ops/shortened.ts';
 import type { ConnectionContext, FilterType, MessageContext } from '../../filter.ts';
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -37,11 +38,18 @@ function printable(api: ApiName, message: object): unknown {
   return plain(message);
 }
 
+/** Of a list; a client may send one of a million, again and again. */
+const MOST_ITEMS = 100;
+
 /** By hand, because JSON would make a list of every byte of a buffer first. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'string') return shortened(value);
   if (Buffer.isBuffer(value)) return `(${value.length} bytes)`;
-  if (Array.isArray(value)) return value.map(plain);
+  if (Array.isArray(value)) {
+    const items = value.slice(0, MOST_ITEMS).map(plain);
+    return value.length > MOST_ITEMS ? [...items, `(${value.length - MOST_ITEMS} more)`] : items;
+  }
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
 }
@@ -60,7 +68,7 @@ export const protocolLogger: FilterType<z.output<typeof schema>> = {
         api,
         apiVersion,
         correlationId,
-        clientId,
+        clientId: clientId === null ? null : shortened(clientId),
       };
       context.log[logLevel]({ ...fields, message: printable(api, message) }, what);
       return undefined;

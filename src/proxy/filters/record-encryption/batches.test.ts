@@ -13,7 +13,9 @@ import type { KafkaRecord } from '../../../kafka/records/batch.ts';
 import { checksumOf } from '../../../kafka/records/checksum.ts';
 import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
-import { openBatches, sealBatches, TooOldToSeal } from './batches.ts';
+import { openBatches, sealBatches } from './batches.ts';
+import type { Opener } from './open.ts';
+import { TooOldToSeal } from './sound-batch.ts';
 import { createTimeSlice } from './time-slice.ts';
 import type { YieldTurn } from './time-slice.ts';
 
@@ -37,7 +39,16 @@ function record(offsetDelta: number, value: string | null, more: Partial<KafkaRe
 
 /** As a topic would be opened that any key of the ring may have sealed. */
 const openWith = (field: Buffer, ring: KeyRing, ...yieldTurn: [YieldTurn?]) =>
-  openBatches(field, { openingKey: (edek) => ring.openingKey(edek), owner: ring }, ...yieldTurn);
+  openAll(field, { openingKey: (edek) => ring.openingKey(edek), owner: ring, place }, ...yieldTurn);
+
+const place = { topic: 'secret', partition: 0 };
+
+/** What is opened of a field of which all must be. */
+async function openAll(field: Buffer, opener: Opener, ...yieldTurn: [YieldTurn?]) {
+  const { bytes, failed } = await openBatches(field, opener, ...yieldTurn);
+  if (failed) throw failed.error;
+  return bytes;
+}
 
 const recordsOf = (field: Buffer) => readBatches(field).batches.flatMap((batch) => [...batch.records()]);
 const headsOf = (field: Buffer) =>

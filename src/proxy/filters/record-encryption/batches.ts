@@ -1,57 +1,28 @@
 import type { KeyRing } from '../../../crypto/key-ring.ts';
-import { MalformedMessage } from '../../../kafka/malformed.ts';
-import { cutBatches, HEADER_LENGTH, MAX_DECOMPRESSED, readBatch } from '../../../kafka/records/batch.ts';
+import { cutBatches, HEADER_LENGTH } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
-import { checksumInTurns } from '../../../kafka/records/checksum.ts';
-import { compressAside, decompressAside } from '../../../kafka/records/compression.ts';
+import { compressAside } from '../../../kafka/records/compression.ts';
 import { openRecords, Unsealed } from './open.ts';
 import type { Opener } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
+import {
+  completeHead,
+  emptied,
+  isSealable,
+  plainBatches,
+  plainRecords,
+  readSound,
+  roomForMessage,
+} from './sound-batch.ts';
+import type { Sealed } from './sound-batch.ts';
 import { createTimeSlice } from './time-slice.ts';
 import type { YieldTurn } from './time-slice.ts';
+import { findEnvelope, findStoredEnvelope } from './visible-records.ts';
+import type { FoundEnvelope } from './visible-records.ts';
+import { openWholeBatch } from './whole-batch.ts';
 
-/** Messages of a format without headers: there is nowhere to put the mark. */
-export class TooOldToSeal extends Error {
-  constructor(magic: number) {
-    super(`records of format ${magic} have no headers and cannot be sealed`);
-    this.name = 'TooOldToSeal';
-  }
-}
-
-/** A `records` field, sealed, and how many records that were. */
-export interface Sealed {
-  bytes: Buffer;
-  count: number;
-}
-
-const CHECKSUM_AT = 17;
-/** A record of nothing: seven lengths and deltas of one byte. */
-const SMALLEST_RECORD = 7;
-/** Brokers take one batch a partition; to read countless tiny ones would cost more than it costs to send them. */
-const MOST_BATCHES = 1000;
-/** About what a record grows by. */
-const SEALING_ADDS = 128;
-
-/** So much may come of any batch, and beyond that so many times what was sent: records that repeat themselves more are none. */
-const FREE_EXPANSION = 4 * 1024 * 1024;
-const MOST_EXPANSION = 128;
-
-/** The memory that one message may still take beyond its own size, whatever its batches unpack and grow to. */
-export interface Room {
-  left: number;
-}
-
-/** For a million records, or for 128 MiB when decompressed. */
-export const roomForMessage = (): Room => ({ left: 2 * MAX_DECOMPRESSED });
-
-/** A batch with its records in the clear; undefined if there are none to seal. */
-interface PlainBatch {
-  batch: RecordBatch;
-  records: Buffer | undefined;
-}
-
-/** Seals the batches of a `records` field with a data key of this key-encryption key. */
+/** Seals the values of the batches of a `records` field with a data key of this key-encryption key. */
 export async function sealBatches(
   field: Buffer,
   kekId: string,
@@ -84,80 +55,121 @@ export async function sealBatches(
   }
 }
 
-async function plainBatches(
-  field: Buffer,
-  owner: object,
-  room: Room,
-  yieldTurn: YieldTurn,
-): Promise<PlainBatch[]> {
-  const { unread, rest } = cutBatches(field, MOST_BATCHES);
-  if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
-  const old = unread.find(({ magic }) => magic < 2);
-  if (old) throw new TooOldToSeal(old.magic);
-  const plain: PlainBatch[] = [];
-  for (const { bytes } of unread) {
-    const turn = yieldTurn();
-    if (turn) await turn;
-    const batch = await readSound(bytes, yieldTurn);
-    const most = Math.max(FREE_EXPANSION, bytes.length * MOST_EXPANSION);
-    plain.push({
-      batch,
-      records: isSealable(batch) ? await plainRecords(batch, owner, room, most) : undefined,
-    });
-  }
-  return plain;
+/** What came of a fetched `records` field. */
+export interface Opened {
+  /** The field in the clear; undefined if nothing in it was sealed, and the field then is as it was. */
+  bytes: Buffer | undefined;
+  /** Batches that could not be opened and were left out. */
+  skipped: Unopened[];
+  /** The batch that could not be opened and at which the field ends now. */
+  failed: Unopened | undefined;
+}
+
+/** A batch that cannot be opened. */
+export interface Unopened {
+  offset: bigint;
+  error: unknown;
 }
 
 /**
- * Opens the batches of a fetched `records` field, over which the result is written; undefined if nothing in it was
- * sealed, and the field then is as it was. A batch that is cut off at the end stays as it is: clients ignore it and ask again.
+ * Opens the batches of a fetched `records` field, over which the result is written. A batch that is cut off at the end
+ * stays as it is: clients ignore it and ask again. One that cannot be opened ends the field, so that clients get what
+ * precedes it; if `maySkip` says so, it is left empty instead, and clients go on behind it.
  */
 export async function openBatches(
   field: Buffer,
   opener: Opener,
   yieldTurn = createTimeSlice(),
-): Promise<Buffer | undefined> {
+  maySkip: (error: unknown) => boolean = () => false,
+): Promise<Opened> {
   const { unread } = cutBatches(field);
-  const output = new Output(field);
-  let copied = 0; // everything before this offset of the field is in the output
+  const work = new FieldOutput(field);
+  const skipped: Unopened[] = [];
   let start = 0;
   for (const { magic, bytes } of unread) {
     const turn = yieldTurn();
     if (turn) await turn;
     const end = start + bytes.length;
-    const copyUpTo = (offset: number) => {
-      output.release(offset);
-      output.append(field, copied, offset);
-    };
-    if (magic < 2) {
-      if (opener.mustBeSealed) throw new Unsealed();
-    } else {
-      const batch = await readSound(bytes, yieldTurn);
-      const open = () => openBatch(batch, start, opener, output, copyUpTo, yieldTurn);
-      if (isSealable(batch) && (await open())) copied = end;
+    const offset = bytes.readBigInt64BE(0);
+    const head = Buffer.from(bytes.subarray(0, HEADER_LENGTH)); // opening writes over it
+    work.startBatch(start);
+    try {
+      if (magic >= 2) {
+        const batch = await readSound(bytes, yieldTurn);
+        if (isSealable(batch) && (await openBatch(batch, start, opener, work, yieldTurn))) work.copied = end;
+      } else if (opener.mustBeSealed) throw new Unsealed();
+    } catch (error) {
+      work.undoBatch();
+      if (magic < 2 || !maySkip(error))
+        return { bytes: work.endAt(start), skipped, failed: { offset, error } };
+      skipped.push({ offset, error });
+      work.copyUpTo(start);
+      work.output.release(end);
+      work.output.append(await emptied(head, yieldTurn));
+      work.copied = end;
     }
     start = end;
   }
-  if (copied === 0) return undefined;
-  output.release(field.length);
-  output.append(field, copied);
-  return output.done();
+  return { bytes: work.copied === 0 ? undefined : work.endAt(field.length), skipped, failed: undefined };
 }
 
-/** Writes the batch with its records opened; false if none was sealed. `copyUpTo` writes what precedes it. */
+/** A field in the making: what is not opened is copied as it is, in as few pieces as possible. */
+class FieldOutput {
+  readonly output: Output;
+  /** Everything before this offset of the field is in the output. */
+  copied = 0;
+  readonly #field: Buffer;
+  #before = { at: 0, copied: 0, start: 0 };
+
+  constructor(field: Buffer) {
+    this.#field = field;
+    this.output = new Output(field);
+  }
+
+  copyUpTo(offset: number): void {
+    this.output.release(offset);
+    this.output.append(this.#field, this.copied, offset);
+    this.copied = offset;
+  }
+
+  startBatch(start: number): void {
+    this.#before = { at: this.output.at, copied: this.copied, start };
+  }
+
+  /** Takes back what was written of the batch; what precedes it stays. */
+  undoBatch(): void {
+    const { at, copied, start } = this.#before;
+    if (this.copied === copied) return;
+    this.output.at = at + start - copied;
+    this.copied = start;
+  }
+
+  /** The result, which ends with this offset of the field. */
+  endAt(offset: number): Buffer {
+    this.copyUpTo(offset);
+    return this.output.done();
+  }
+}
+
+/** Writes the batch with its records opened, and what precedes it; false if none was sealed. */
 async function openBatch(
   batch: RecordBatch,
   start: number,
   opener: Opener,
-  output: Output,
-  copyUpTo: (offset: number) => void,
+  work: FieldOutput,
   yieldTurn: YieldTurn,
 ): Promise<boolean> {
+  const { output } = work;
+  const stored =
+    batch.compression === 'gzip' ? findStoredEnvelope(batch.bytes.subarray(HEADER_LENGTH)) : undefined;
+  if (stored) return openWhole(batch, stored, start, opener, work, yieldTurn);
   const records = await plainRecords(batch, opener.owner, { left: Infinity }); // of the broker's, and freed batch by batch
+  const found = findEnvelope(records);
+  if (found) return openWhole(batch, found, start, opener, work, yieldTurn);
   const recordsAt = start + HEADER_LENGTH;
   let batchAt = 0;
   const begin = () => {
-    copyUpTo(recordsAt);
+    work.copyUpTo(recordsAt);
     batchAt = output.at - HEADER_LENGTH;
   };
   if (batch.compression === 'none') {
@@ -175,34 +187,25 @@ async function openBatch(
   return true;
 }
 
-/** A batch whose checksum fits: written anew, a broken one would come out looking whole. */
-async function readSound(bytes: Buffer, yieldTurn: YieldTurn): Promise<RecordBatch> {
-  const batch = readBatch(bytes, false);
-  if (bytes.readUInt32BE(CHECKSUM_AT) !== (await checksumInTurns(bytes, yieldTurn)))
-    throw new MalformedMessage('record batch', 'the checksum does not match', CHECKSUM_AT);
-  return batch;
-}
-
-/** Control batches carry the ends of transactions, in a format of the broker's; compaction can leave a batch empty. */
-function isSealable({ control, count }: RecordBatch): boolean {
-  return !control && count > 0;
-}
-
-/** The records as they are without compression; what that takes is taken from the room. */
-async function plainRecords(
-  { compression, bytes, count }: RecordBatch,
-  owner: object,
-  room: Room,
-  most = MAX_DECOMPRESSED,
-): Promise<Buffer> {
-  const limit = Math.min(most, MAX_DECOMPRESSED, room.left);
-  const unpacked = decompressAside(compression, bytes.subarray(HEADER_LENGTH), limit, owner);
-  const records = unpacked instanceof Promise ? await unpacked : unpacked;
-  if (count * SMALLEST_RECORD > records.length)
-    throw new MalformedMessage('record batch', `${count} records in ${records.length} bytes`, HEADER_LENGTH);
-  room.left -= count * SEALING_ADDS + (compression === 'none' ? 0 : records.length);
-  if (room.left < 0) throw new MalformedMessage('records', 'more than one message may hold', HEADER_LENGTH);
-  return records;
+/** Writes a batch that was sealed as a whole. */
+async function openWhole(
+  batch: RecordBatch,
+  found: FoundEnvelope,
+  start: number,
+  opener: Opener,
+  work: FieldOutput,
+  yieldTurn: YieldTurn,
+): Promise<true> {
+  const { content, restore } = await openWholeBatch(batch, found, opener);
+  work.copyUpTo(start + HEADER_LENGTH);
+  const { output } = work;
+  const batchAt = output.at - HEADER_LENGTH;
+  output.release(start + batch.bytes.length);
+  output.append(content);
+  const opened = output.done().subarray(batchAt);
+  restore(opened);
+  await completeHead(opened, yieldTurn);
+  return true;
 }
 
 /** The batch with other records, which stand behind room for its head. All that it says of them still holds. */
@@ -222,12 +225,6 @@ async function withRecords(
   bytes.copy(batch, 0, 0, HEADER_LENGTH);
   await completeHead(batch, yieldTurn);
   return batch;
-}
-
-/** Sets what depends on the records: length and checksum. */
-async function completeHead(batch: Buffer, yieldTurn: YieldTurn): Promise<void> {
-  batch.writeInt32BE(batch.length - 12, 8);
-  batch.writeUInt32BE(await checksumInTurns(batch, yieldTurn), CHECKSUM_AT);
 }
 
 function joined(parts: readonly Buffer[]): Buffer {

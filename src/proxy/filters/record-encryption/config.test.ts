@@ -16,15 +16,25 @@ const good = {
   selectorConfig: { template: 'KEK-$(topicName)' },
 };
 
+const rules = [{ topic: 'orders', action: 'seal', key: 'KEK-a', format: 'isthmus/1' }];
+const byRules = { kms: good.kms, kmsConfig: good.kmsConfig, rules, unopenable: 'skip' };
+
 const check = (document: unknown) => checkConfig(recordEncryptionSchema, document, 'filter');
 
 test('the original’s configuration is taken, with its defaults but for one: nothing passes in the clear', () => {
   const config = check(good);
-  assert.equal(config.aliasOf('orders'), 'KEK-orders');
-  assert.equal(config.aliasOf('$&$1'), 'KEK-$&$1');
-  assert.equal(config.unresolvedKeyPolicy, 'REJECT');
-  const policy = 'PASSTHROUGH_UNENCRYPTED';
-  assert.equal(check({ ...good, unresolvedKeyPolicy: policy }).unresolvedKeyPolicy, policy);
+  const sealed = { action: 'seal', format: 'kroxylicious/2' };
+  const strict = { ...sealed, withoutKey: 'refuse', acceptPlain: false };
+  assert.deepEqual(config.policyOf('orders'), { ...strict, alias: 'KEK-orders' });
+  assert.deepEqual(config.policyOf('$&$1'), { ...strict, alias: 'KEK-$&$1' });
+  const lenient = check({ ...good, unresolvedKeyPolicy: 'PASSTHROUGH_UNENCRYPTED' });
+  assert.deepEqual(lenient.policyOf('a'), {
+    ...sealed,
+    alias: 'KEK-a',
+    withoutKey: 'plain',
+    acceptPlain: true,
+  });
+  assert.equal(config.unopenable, 'error');
   assert.deepEqual(check({ ...good, formerKeys: { 'KEK-a': ['x'] } }).formerKeys.get('KEK-a'), ['x']);
   assert.equal(config.limits.maxEncryptionsPerDek, 5_000_000);
   assert.equal(config.limits.notFoundAliasExpireAfterWriteSeconds, 30);
@@ -33,6 +43,13 @@ test('the original’s configuration is taken, with its defaults but for one: no
 test('limits can be set, also as text, and the original’s buffer sizes are taken', () => {
   const experimental = { maxEncryptionsPerDek: '7', encryptionBufferMaximumSizeBytes: 1024 };
   assert.equal(check({ ...good, experimental }).limits.maxEncryptionsPerDek, 7);
+});
+
+test('rules stand in place of the original’s selector', () => {
+  const config = check(byRules);
+  assert.equal(config.policyOf('orders').action, 'seal');
+  assert.deepEqual(config.policyOf('other'), { action: 'refuse' });
+  assert.equal(config.unopenable, 'skip');
 });
 
 test('a mistake is named by its key', () => {
@@ -54,6 +71,14 @@ test('a mistake is named by its key', () => {
     [{ ...good, experimental: { decryptedDekCacheSize: 0 } }, /experimental\.decryptedDekCacheSize: /],
     [{ ...good, experimental: { unheardOf: 1 } }, /unheardOf/],
     [{ ...good, unheardOf: 1 }, /unheardOf/],
+    [{ ...good, unopenable: 'ignore' }, /unopenable: /],
+    [{ ...good, rules }, /selector: says nothing where there are rules/],
+    [{ ...byRules, rules: [{ topic: 'a', action: 'seal' }] }, /rules\.0\.key: is needed to seal/],
+    [
+      { ...byRules, rules: [{ action: 'plain' }] },
+      /rules\.0: needs exactly one of topic, prefix and pattern/,
+    ],
+    [{ ...byRules, rules: undefined }, /selector: /],
   ];
   for (const [document, expected] of cases) assert.throws(() => check(document), expected);
 });

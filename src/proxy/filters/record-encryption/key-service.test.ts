@@ -13,6 +13,7 @@ import { createMetrics, metricsText } from '../../../ops/metrics.ts';
 import type { ConnectionContext, MessageContext } from '../../filter.ts';
 import { recordEncryptionSchema } from './config.ts';
 import { recordEncryption } from './record-encryption.ts';
+import { ALONE } from '../../../../test/support/alone.ts';
 
 const message = {} as MessageContext;
 const NAMES = ['one', 'two', 'three'];
@@ -33,7 +34,7 @@ async function setUp() {
     selectorConfig: { template: 'KEK-$(topicName)' },
   });
   const [metrics, log] = [createMetrics(), createLog('silent')];
-  const setting = { virtualCluster: 'vc', name: 'f', log, metrics, outbound: LOOPBACK };
+  const setting = { virtualCluster: 'vc', name: 'f', log, metrics, outbound: LOOPBACK, peers: ALONE };
   const filter = await recordEncryption.create(config, setting);
   starting.defer(() => filter.close!());
   const connection = filter.connect({ log } as ConnectionContext);

@@ -1,4 +1,5 @@
 import { aesGcm } from '../../../crypto/aes-gcm.ts';
+import type { BatchPlace } from '../../../crypto/batch-envelope.ts';
 import type { Pinned } from '../../../crypto/cipher.ts';
 import { IV_BYTES, TAG_BYTES } from '../../../crypto/cipher.ts';
 import type { DataKey } from '../../../crypto/data-key.ts';
@@ -29,6 +30,8 @@ export interface Opener {
   openingKey(edek: Buffer): DataKey | Promise<DataKey>;
   /** Whether a value in the clear is refused. */
   readonly mustBeSealed?: boolean;
+  /** Where the records are: what was sealed for another place is not opened. */
+  readonly place: BatchPlace;
   /** With whom all that is opened for one virtual cluster waits in line. */
   readonly owner: object;
 }

@@ -13,7 +13,9 @@ import { createMetrics } from '../../../ops/metrics.ts';
 import type { ConnectionContext, MessageContext } from '../../filter.ts';
 import { LOOPBACK } from '../../../../test/support/kms/stand-in.ts';
 import type { RecordEncryptionConfig } from './config.ts';
+import type { SealedFormat, TopicPolicy } from './policy.ts';
 import { recordEncryption } from './record-encryption.ts';
+import { ALONE } from '../../../../test/support/alone.ts';
 
 const kek = '11111111-2222-3333-4444-555555555555';
 const otherKek = '22222222-2222-3333-4444-555555555555';
@@ -27,10 +29,25 @@ const existingKeks = [
 
 interface Change {
   kms?: Partial<Kms>;
-  policy?: RecordEncryptionConfig['unresolvedKeyPolicy'];
+  policy?: 'REJECT' | 'PASSTHROUGH_UNENCRYPTED';
+  format?: SealedFormat;
+  policyOf?: RecordEncryptionConfig['policyOf'];
+  unopenable?: 'skip';
   formerKeys?: [string, string[]][];
   limits?: typeof DEFAULT_LIMITS;
-  aliasOf?: RecordEncryptionConfig['aliasOf'];
+  aliasOf?: (topic: string) => string;
+}
+
+/** Every topic is sealed, with a key by its name. */
+function sealPolicy(topic: string, { aliasOf, format, policy }: Change): TopicPolicy {
+  const isLenient = policy !== 'REJECT';
+  return {
+    action: 'seal',
+    alias: aliasOf?.(topic) ?? `KEK-${topic}`,
+    format: format ?? 'kroxylicious/2',
+    withoutKey: isLenient ? 'plain' : 'refuse',
+    acceptPlain: isLenient,
+  };
 }
 
 /** The filter on one connection, with a key for the topic `secret` and another one for the topic `other`. */
@@ -39,14 +56,14 @@ async function setUp(change: Change = {}) {
   const config: RecordEncryptionConfig = {
     provider: { types: [], schema: inMemorySchema, secretFields: [], create: () => kms },
     kmsConfig: {},
-    aliasOf: change.aliasOf ?? ((topic) => `KEK-${topic}`),
-    unresolvedKeyPolicy: change.policy ?? 'PASSTHROUGH_UNENCRYPTED',
+    policyOf: change.policyOf ?? ((topic) => sealPolicy(topic, change)),
+    unopenable: change.unopenable ?? 'error',
     formerKeys: new Map(change.formerKeys),
     limits: change.limits ?? DEFAULT_LIMITS,
   };
   const metrics = createMetrics();
   const log = createLog('silent');
-  const setting = { virtualCluster: 'vc', name: 'f', log, metrics, outbound: LOOPBACK };
+  const setting = { virtualCluster: 'vc', name: 'f', log, metrics, outbound: LOOPBACK, peers: ALONE };
   const filter = await recordEncryption.create(config, setting);
   const context = {
     log,
@@ -261,4 +278,63 @@ test('topics that requests make up do not get a counter each', async () => {
   assert.equal(report.match(/"topic":"made-up-/g)!.length, 1000);
   assert.match(report, /"topic":"\(others\)"},"value":500/);
   await filter.close();
+});
+
+test('with our format produce seals and fetch opens, in that topic and partition alone', async () => {
+  const filter = await setUp({ policy: 'REJECT', format: 'isthmus/1', aliasOf: () => 'KEK-secret' });
+  const bytes = await sealed(filter);
+  assert.equal(bytes.includes('hello'), false);
+  assert.deepEqual(await fetched(filter, 'secret', bytes), ['hello']);
+  assert.deepEqual(await fetched(filter, 'secret', bytes, bytes), ['hello', 'CORRUPT_MESSAGE']);
+  assert.deepEqual(await fetched(filter, 'other', bytes), ['CORRUPT_MESSAGE']);
+  const shared = await filter.shareFetch(fetchedFrom({}, bytes) as unknown as Responses['ShareFetch']);
+  assert.ok(shared && 'forward' in shared);
+  assert.equal(valueOf(shared.forward.responses[0]!.partitions[0]!.records), 'hello');
+  await filter.close();
+});
+
+test('both formats are read, whichever is written', async () => {
+  const aliasOf = () => 'KEK-secret';
+  const old = await setUp({ policy: 'REJECT', aliasOf });
+  const ours = await setUp({ policy: 'REJECT', format: 'isthmus/1', aliasOf });
+  assert.deepEqual(await fetched(old, 'secret', await sealed(ours)), ['hello']);
+  assert.deepEqual(await fetched(ours, 'secret', await sealed(old)), ['hello']);
+  await old.close();
+  await ours.close();
+});
+
+test('what rules leave in the clear passes untouched, and what they refuse is neither written nor read', async () => {
+  const filter = await setUp({
+    policyOf: (topic) => ({ action: topic === 'open' ? 'plain' : 'refuse' }),
+  });
+  assert.equal(await filter.produce(produceRequest({ name: 'open' })), undefined);
+  assert.equal(await filter.fetch(fetchedFrom({ topic: 'open' }, records())), undefined);
+  const verdict = await filter.produce(produceRequest({ name: 'closed' }));
+  assert.deepEqual(verdict, {
+    answer: 'TOPIC_AUTHORIZATION_FAILED',
+    message: 'no rule lets the topic closed be written',
+  });
+  assert.deepEqual(await fetched(filter, 'closed', records()), ['TOPIC_AUTHORIZATION_FAILED']);
+  await filter.close();
+});
+
+test('batches that cannot be opened are left out and counted where that is wanted, but not for want of a key service', async () => {
+  const down = { decryptEdek: () => Promise.reject(new Error('down')) };
+  for (const format of ['kroxylicious/2', 'isthmus/1'] as const) {
+    const filter = await setUp({ policy: 'REJECT', unopenable: 'skip', format });
+    const bytes = await sealed(filter);
+    const response = fetchResponse(Buffer.concat([records('clear'), bytes]));
+    await filter.fetch(response);
+    const { batches } = readBatches(response.responses[0]!.partitions[0]!.records!);
+    assert.deepEqual(
+      batches.map(({ count }) => count),
+      [0, 1],
+    );
+    const report = JSON.stringify(await filter.metrics.snapshot());
+    assert.match(report, /unopened_batches_total.*"outcome":"skipped".*"value":1/);
+    const away = await setUp({ policy: 'REJECT', unopenable: 'skip', format, kms: down });
+    assert.deepEqual(await fetched(away, 'secret', bytes), ['NOT_LEADER_OR_FOLLOWER']);
+    await filter.close();
+    await away.close();
+  }
 });

@@ -1,0 +1,31 @@
+/** Where partitions are to be, by what is written down of nodes and what the Kafka's owner says. Pure. */
+import type { Kafka } from '../../resources/strimzi/kafka.ts';
+import type { MoveWish } from './look/move.ts';
+import type { Charter } from './model/charter.ts';
+import { cordons } from './roll/versions.ts';
+
+const REBALANCE_ANNOTATION = 'isthmus.dev/rebalance';
+const THROTTLE_ANNOTATION = 'isthmus.dev/move-bytes-per-second';
+/** A tenth of what a small machine's network has. */
+const MOVE_BYTES_PER_SECOND = 50_000_000;
+const MOVES_AT_ONCE = 20;
+
+export function moveWishOf(
+  { metadata: { annotations } }: Kafka,
+  { nodes }: Charter,
+  metadataVersion: string,
+): MoveWish {
+  // One that was found by its disk, and that no pool has, may have been anything.
+  const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
+    goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
+  );
+  const rebalance = annotations[REBALANCE_ANNOTATION] === 'on-scale';
+  const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
+  return {
+    leaving,
+    cordons: cordons(metadataVersion),
+    rebalance,
+    bytesPerSecond: Number.isFinite(rate) && rate > 0 ? rate : undefined,
+    maxInFlight: MOVES_AT_ONCE,
+  };
+}
