@@ -120,7 +120,10 @@ suite('isthmus up', () => {
 
   test('Ctrl-C waits for requests under way, for as long as drainTimeout says, and leaves nothing running', async () => {
     const bootstrap = await bootstrapOf('plain');
-    const client = await askKafka(Number(bootstrap.split(':')[1]), { requestTimeoutMs: HOUR_MS });
+    // The one connection that may be there was given up a moment ago, and the proxy may not know it yet.
+    const client = await waitFor('the only connection', () =>
+      askKafka(Number(bootstrap.split(':')[1]), { requestTimeoutMs: HOUR_MS }).catch(() => undefined),
+    );
     const { topics } = await client.metadata(['meanwhile']);
     // Nobody writes there but us, and nothing yet: the answer comes when somebody does.
     const partitions = [{ partition: 0, fetchOffset: 1n, partitionMaxBytes: 1000 }];
