@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { turnsDuring } from '../../../test/support/turns.ts';
 import { createLog } from '../../ops/log.ts';
 import { records, serveText } from '../../../test/support/dns/testing.ts';
 import { parseName } from '../wire/name.ts';
@@ -19,17 +20,6 @@ const LIVE = `
 `;
 
 const ZONE = parseName('example.test')!;
-
-/** Counts how often others have their turn. */
-function countTurns() {
-  const turns = { count: 0, isOver: false, stop: () => void (turns.isOver = true) };
-  const next = () => {
-    turns.count += 1;
-    if (!turns.isOver) setImmediate(next);
-  };
-  setImmediate(next);
-  return turns;
-}
 
 /** A server and its snapshot, as startDns joins them. */
 function open(
@@ -119,19 +109,16 @@ test('twenty thousand names come and go without keeping others from their turn',
     store.upsert(`Service a/s${part}`, records(lines.join('\n')));
   }
   snapshot.replace();
-  const turns = countTurns();
-  await snapshot.close();
-  const afterWriting = turns.count;
+  const writing = await turnsDuring(() => snapshot.close());
   const again = open(t, file);
-  assert.equal(await again.snapshot.restore(), true);
-  const afterReading = turns.count - afterWriting;
-  again.snapshot.replace();
-  await again.snapshot.settled();
-  const afterRemoving = turns.count - afterWriting - afterReading;
-  turns.stop();
-  // Each of these takes a multiple of a slice of 5 ms on any machine that there is.
-  for (const [what, count] of Object.entries({ afterWriting, afterReading, afterRemoving }))
-    assert.ok(count > 5, `${what}: ${count}`);
+  const reading = await turnsDuring(() => again.snapshot.restore());
+  assert.equal(reading.result, true);
+  const removing = await turnsDuring(() => {
+    again.snapshot.replace();
+    return again.snapshot.settled();
+  });
+  for (const [what, { turns }] of Object.entries({ writing, reading, removing }))
+    assert.ok(turns >= 8, `${what}: ${turns}`);
 });
 
 test('nothing is written before the records are complete', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { KINDS, messagesOf } from '../../../../test/support/kafka/messages.ts';
+import { turnsDuring } from '../../../../test/support/turns.ts';
 import { ALL_APIS } from '../../../kafka/apis.ts';
 import type { ApiName } from '../../../kafka/apis.ts';
 import { changeNames, topicIdsIn } from '../../../kafka/names.ts';
@@ -272,11 +273,9 @@ test('others have their turns while thousands of names meet thousands of rules',
     async () => (await setUp(rules)).response('Metadata', { topics: topics() }),
   ];
   for (const ask of ways) {
-    let turns = 0;
-    const counting = setInterval(() => (turns += 1), 1).unref();
-    const { forward } = (await ask()) as { forward: { topics: { name: string }[] } };
-    clearInterval(counting);
-    assert.ok(turns > 5, `${turns} turns`);
+    const { result, turns } = await turnsDuring(ask);
+    assert.ok(turns > 20, `${turns} turns`);
+    const { forward } = result as { forward: { topics: { name: string }[] } };
     const left = names.filter((name) => name.startsWith('a'));
     assert.equal(forward.topics.map(({ name }) => name).join(' '), left.join(' '));
   }
