@@ -14,7 +14,12 @@ suite('what isthmus up prints', () => {
   const listings = [listing('plain', 9082), listing('encrypted', 9090, ['encryption'])];
 
   test('lines to try for every virtual cluster, and what the broker has of the encrypted one', () => {
-    const text = describe({ listings, problems: [], kafka: { bootstrap: '127.0.0.1:1', libs: '/libs' } });
+    const text = describe({
+      listings,
+      problems: [],
+      held: [],
+      kafka: { bootstrap: '127.0.0.1:1', libs: '/libs' },
+    });
     const lines = text.slice(text.indexOf('To try it')).split('\n');
     const tool = (name: string, at: string, topic: string) =>
       `java -cp '/libs/*' org.apache.kafka.tools.${name} --bootstrap-server 127.0.0.1:${at} --topic ${topic}`;
@@ -34,8 +39,24 @@ suite('what isthmus up prints', () => {
   });
 
   test('kcat, where the Kafka is somebody’s own', () => {
-    const text = describe({ listings, problems: [], kafka: { bootstrap: 'kafka.example:9092' } });
+    const text = describe({ listings, problems: [], held: [], kafka: { bootstrap: 'kafka.example:9092' } });
     assert.match(text, /^ {2}echo hello \| kcat -b 127\.0\.0\.1:9082 -t hello-plain -P$/m);
     assert.match(text, /^ {2}kcat -b kafka\.example:9092 -t hello-encrypted -C -o beginning -e$/m);
+  });
+
+  test('what goes on as it was last good, since when, and that the rest is the newest', () => {
+    const one = { namespace: 'default', sinceMs: Date.UTC(2026, 4, 3, 2, 1, 0) };
+    const held = [
+      { kind: 'VirtualKafkaCluster', name: 'encrypted', ...one },
+      { kind: 'Secret', name: 'keys', ...one },
+    ];
+    const lines = describe({ listings, problems: [], held, kafka: undefined }).split('\n').slice(1, 6);
+    assert.deepEqual(lines, [
+      'VirtualKafkaCluster "encrypted" is served as it was last good, since 2026-05-03 02:01:00 UTC',
+      'Secret "keys" is used as it was last good, since 2026-05-03 02:01:00 UTC',
+      'VIRTUAL CLUSTER   BOOTSTRAP        PROTOCOL   FILTERS      STATE',
+      'plain             127.0.0.1:9082   TCP        -            newest',
+      'encrypted         127.0.0.1:9090   TCP        encryption   last good',
+    ]);
   });
 });

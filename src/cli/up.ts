@@ -117,12 +117,27 @@ const COLUMNS = {
 };
 
 /** What is served, what is wrong, and lines to paste. */
-export function describe({ listings, problems, kafka }: UpState): string {
+export function describe({ listings, problems, held, kafka }: UpState): string {
   const wrong = problems.map(({ file, line, message }) => `✖ ${file}:${line}: ${message}\n`).join('');
   if (listings.length === 0) return `\n${wrong}Nothing is served: no VirtualKafkaCluster is usable.\n`;
+  const before = held.map((one) => `${heldText(one)}\n`).join('');
+  const columns = held.length > 0 ? { ...COLUMNS, state: stateOf(held) } : COLUMNS;
   const embedded = kafka ? `Apache Kafka itself listens on ${kafka.bootstrap}\n` : '';
-  return `\n${wrong}${render(listings, COLUMNS, 'table')}${embedded}${paste(listings, kafka)}`;
+  return `\n${wrong}${before}${render(listings, columns, 'table')}${embedded}${paste(listings, kafka)}`;
 }
+
+function heldText({ kind, name, sinceMs }: UpState['held'][number]): string {
+  const since = new Date(sinceMs).toISOString().replace('T', ' ').replace(/\..*/, ' UTC');
+  const used = kind === 'VirtualKafkaCluster' ? 'served' : 'used';
+  return `${kind} "${name}" is ${used} as it was last good, since ${since}`;
+}
+
+const stateOf =
+  (held: UpState['held']) =>
+  ({ virtualCluster }: Listing) =>
+    held.some(({ kind, name }) => kind === 'VirtualKafkaCluster' && name === virtualCluster)
+      ? 'last good'
+      : 'newest';
 
 /** Lines that work as they are: with the tools of the Kafka that was started, else with kcat. */
 function paste(listings: readonly Listing[], kafka: UpState['kafka']): string {

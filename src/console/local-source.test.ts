@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { NOTHING_ALLOCATED } from '../control/proxy/ports/ports.ts';
-import { readText } from '../store/folder.ts';
-import type { FolderContents } from '../store/folder.ts';
+import { emptyContents, readText } from '../store/folder.ts';
 import { planLocally } from '../store/local-plan.ts';
 import { resourcesOf } from '../store/resources.ts';
 import type { Up } from '../store/up.ts';
@@ -52,10 +51,11 @@ type Status = NonNullable<ReturnType<Up['proxy']['status']>>;
 
 /** What `isthmus up` would say of these files; whether the Kafka answers is for the test to decide. */
 function upOf(isReachable: () => boolean, files = FILES): Up {
-  const contents: FolderContents = { documents: [], problems: [] };
+  const contents = emptyContents();
   readText('all.yaml', files, contents);
   const resources = resourcesOf(contents);
-  const served = { resources, plan: planLocally(resources.snapshot, NOTHING_ALLOCATED, 0) };
+  const plan = planLocally(resources.snapshot, 0, { allocation: NOTHING_ALLOCATED });
+  const served = { resources, plan, held: [] };
   const status = (): Status => ({
     hash: '',
     loadedAt: '',

@@ -1,7 +1,7 @@
 /** What `isthmus up` serves from a folder, as the console shows it: with conditions as the operator would write them. */
 import { evaluateClientCertificate } from '../control/proxy/evaluate/certificates.ts';
 import { eventsOf } from '../control/kernel/events.ts';
-import { conditionsOf, PROXY_EVENTS } from '../control/proxy/faults.ts';
+import { conditionsOf, degraded, PROXY_EVENTS } from '../control/proxy/faults.ts';
 import type { Fault } from '../control/proxy/faults.ts';
 import { mergeConditions } from '../kube/write/conditions.ts';
 import type { Condition, PlannedCondition } from '../kube/write/conditions.ts';
@@ -54,7 +54,11 @@ export function localSource(up: Up, folder: string, now: () => number = Date.now
       const objects = (await objectsOf(served)).map((object) => {
         if (object.kind === 'VirtualKafkaCluster') {
           const own = faults.get(placeOf(object.metadata)) ?? [];
-          return withConditions(object, conditionsOf(own, ['Accepted', 'ResolvedRefs', 'Ready'], undefined));
+          const isServed = served.plan.clusters.some(({ name }) => name === object.metadata.name);
+          return withConditions(object, [
+            ...conditionsOf(own, ['Accepted', 'ResolvedRefs', 'Ready'], undefined),
+            ...degraded(isServed, own, undefined),
+          ]);
         }
         return object.kind === 'KafkaProxy' ? withConditions(object, [proxyCondition(status)]) : object;
       });
@@ -111,7 +115,7 @@ const placeOf = ({ namespace = '', name }: { namespace?: string; name: string })
 
 /** What resources say, what the proxy has met, and what its certificates are about to do. */
 function faultsByCluster(
-  { plan }: Served,
+  { plan, resources }: Served,
   status: ProxyStatus | undefined,
   now: number,
 ): Map<string, Fault[]> {
@@ -134,10 +138,19 @@ function faultsByCluster(
       ...(own ? runtimeFaults(own) : []),
     ]);
   }
+  for (const { object, document } of resources.kept)
+    if (object.kind === 'VirtualKafkaCluster') add(placeOf(object.metadata), [keptFault(document.file)]);
   for (const { kind, name, namespace, ...fault } of plan.faults)
     if (kind === 'VirtualKafkaCluster' && namespace !== undefined) add(placeOf({ namespace, name }), [fault]);
   return faults;
 }
+
+const keptFault = (file: string): Fault => ({
+  reason: 'Invalid',
+  path: [],
+  message: `what ${file} says of it now cannot be read, or is not valid`,
+  held: true,
+});
 
 const runtimeFaults = ({ targetReachable, loaded, problems }: ClusterStatus): Fault[] =>
   problems.map((message) => {

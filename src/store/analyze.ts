@@ -5,8 +5,8 @@ import type { Code } from '../ops/codes/codes.ts';
 import { IsthmusError, messageOf } from '../ops/errors.ts';
 import { moduleOf } from '../ops/filter-module.ts';
 import { checkFilter } from '../proxy/filters/registry.ts';
-import { readText } from './folder.ts';
-import type { FolderContents, Problem } from './folder.ts';
+import { emptyContents, readText } from './folder.ts';
+import type { Problem } from './folder.ts';
 import { planLocally } from './local-plan.ts';
 import type { LocalPlan } from './local-plan.ts';
 import { readResources, resourcesOf } from './resources.ts';
@@ -21,7 +21,7 @@ export interface Analysis {
 export async function analyzeFolder(folder: string): Promise<Analysis> {
   const resources = folder === '-' ? readStandardInput() : readResources(existing(folder));
   // Whether a way in can be had on this machine says nothing about the cluster that the resources are meant for.
-  const plan = planLocally(resources.snapshot, NOTHING_ALLOCATED, 0);
+  const plan = planLocally(resources.snapshot, 0, { allocation: NOTHING_ALLOCATED });
   const faults = plan.faults.filter(({ reason }) => reason !== 'NotSupported');
   const problems = [
     ...resources.problems,
@@ -60,7 +60,7 @@ function existing(folder: string): string {
 }
 
 function readStandardInput(): FolderResources {
-  const contents: FolderContents = { documents: [], problems: [] };
+  const contents = emptyContents();
   readText('standard input', readFileSync(0, 'utf8'), contents);
   return resourcesOf(contents);
 }

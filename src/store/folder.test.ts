@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, suite, test } from 'node:test';
-import { readFolder } from './folder.ts';
+import { emptyContents, readFolder } from './folder.ts';
 
 suite('a folder of YAML', () => {
   let folder: string;
@@ -41,7 +41,7 @@ suite('a folder of YAML', () => {
     writeFileSync(join(folder, '.isthmus/state.yaml'), 'kind: A\n');
     writeFileSync(join(folder, 'README.md'), 'kind: A\n');
     writeFileSync(join(folder, 'empty.yaml'), '---\n---\n');
-    assert.deepEqual(readFolder(folder), { documents: [], problems: [] });
+    assert.deepEqual(readFolder(folder), emptyContents());
   });
 
   test('a file by itself, with whatever the editors of this snapshot put into it', () => {

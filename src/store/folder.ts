@@ -26,7 +26,11 @@ export interface Problem {
 export interface FolderContents {
   documents: LocatedDocument[];
   problems: Problem[];
+  /** Files of which not all could be read: nobody can say what else is in them. */
+  unreadable: Set<string>;
 }
+
+export const emptyContents = (): FolderContents => ({ documents: [], problems: [], unreadable: new Set() });
 
 /** A file that is larger is no hand-written resource. */
 const MAX_FILE_BYTES = 1 << 20;
@@ -37,7 +41,7 @@ const MAX_FILES = 1000;
  * are read all the same.
  */
 export function readFolder(folder: string): FolderContents {
-  const contents: FolderContents = { documents: [], problems: [] };
+  const contents = emptyContents();
   const files = statSync(folder).isDirectory() ? yamlFiles(folder) : [folder];
   if (files.length > MAX_FILES) {
     contents.problems.push({
@@ -51,6 +55,7 @@ export function readFolder(folder: string): FolderContents {
       readFile(file, contents);
     } catch (error) {
       contents.problems.push({ file, line: 1, message: messageOf(error) });
+      contents.unreadable.add(file);
     }
   }
   return contents;
@@ -83,13 +88,14 @@ function valueOf(
   document: Document,
   file: string,
   lines: LineCounter,
-  { problems }: FolderContents,
+  { problems, unreadable }: FolderContents,
 ): unknown {
   try {
     return document.toJS();
   } catch {
     const message = 'there is an alias (*…) without an anchor, or there are too many; put a text in quotes';
     problems.push({ file, line: lineOfPath(document, lines, []), message });
+    unreadable.add(file);
     return null;
   }
 }
@@ -99,6 +105,7 @@ export function readText(file: string, text: string, contents: FolderContents): 
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines, merge: true });
   for (const document of Array.isArray(parsed) ? parsed : []) {
+    if (document.errors.length > 0) contents.unreadable.add(file);
     for (const { code, message, pos } of document.errors) {
       // The first line says what is wrong, and then once more where.
       const what = message.split('\n')[0]!.replace(/ at line \d+, column \d+:$/, '');

@@ -79,7 +79,7 @@ suite('the local plan', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     const { snapshot, problems } = readResources(folder);
     assert.deepEqual(problems, []);
-    return planLocally(snapshot, known, 0);
+    return planLocally(snapshot, 0, { allocation: known });
   }
 
   test('the filters that a proxy demands are around those of a virtual cluster, whatever it names', () => {
@@ -168,7 +168,7 @@ spec: { type: protocol-logger }`,
   test('a broken reference is a fault at its line, and the others keep serving at their ports', async () => {
     const before = plan({ 'p.yaml': PROXY, 'a.yaml': cluster('a'), 'b.yaml': cluster('b') });
     writeFileSync(join(folder, 'a.yaml'), cluster('a', '  filterRefs: [{ name: nowhere }]\n'));
-    const after = planLocally(readResources(folder).snapshot, before.allocation, 0);
+    const after = planLocally(readResources(folder).snapshot, 0, before);
     assert.deepEqual(
       after.listings.map(({ virtualCluster, bootstrap }) => [virtualCluster, bootstrap]),
       [['b', '127.0.0.1:9090']],
@@ -227,7 +227,9 @@ spec: { type: protocol-logger }`,
       all('two').replace('[{ name: tcp, namespace: two }]', '[{ name: tcp }]'),
     );
     assert.deepEqual((await analyzeFolder(folder)).problems, []);
-    const { listings, faults } = planLocally(readResources(folder).snapshot, NOTHING_ALLOCATED, 0);
+    const { listings, faults } = planLocally(readResources(folder).snapshot, 0, {
+      allocation: NOTHING_ALLOCATED,
+    });
     assert.equal(listings.length, 1);
     assert.match(faults[0]!.message, /one of this name, of namespace "one", comes first/);
     assert.equal(locateFaults(faults, readResources(folder))[0]!.file, join(folder, '2.yaml'));

@@ -37,17 +37,24 @@ export interface LocalPlan {
   evaluated: EvaluatedCluster[];
   config: PlannedConfig;
   listings: Listing[];
-  /** What keeps something from being served. */
+  /** What keeps something from being served, or from being served as it should be now. */
   faults: LocalFault[];
   allocation: Allocation;
+}
+
+/** What was found out before a plan. */
+export interface LocalKnown {
+  allocation: Allocation;
+  /** What is served now, which goes on in place of what cannot be had. */
+  parts?: PlannedConfig['parts'] | undefined;
+  checked?: ConfigRejections | undefined;
 }
 
 /** Decides which virtual clusters are served and where. Pure: a broken one is a fault of its own and moves no other. */
 export function planLocally(
   snapshot: ProxySnapshot,
-  known: Allocation,
   now: number,
-  checked?: ConfigRejections,
+  { allocation: known, parts = new Map(), checked }: LocalKnown,
 ): LocalPlan {
   const { distinct, faults } = distinctNames(snapshot.virtualClusters);
   const none = {
@@ -57,7 +64,7 @@ export function planLocally(
     namespaceLabels: {},
     grantsBeside: [],
   };
-  const live = { ...none, tlsRoutes: [], configParts: new Map() };
+  const live = { ...none, tlsRoutes: [], configParts: parts };
   const input = { proxy: undefined, snapshot: { ...snapshot, virtualClusters: distinct }, live, now };
   const [proxy] = snapshot.proxies;
   const evaluation = evaluate(input, machinePlatform(known, proxy), { ...NOTHING_LEARNED, checked });
@@ -116,7 +123,9 @@ function faultsOf({ cluster, faults, filters, ingresses }: EvaluatedCluster): Lo
   const whose = { kind: 'VirtualKafkaCluster', name: cluster.metadata.name } as const;
   const { namespace } = cluster.metadata;
   const all = [...faults, ...[...ingresses, ...filters].flatMap((part) => part.faults)];
-  return all.filter(preventsService).map((fault) => ({ ...fault, ...whose, namespace }));
+  return all
+    .filter((fault) => fault.held || preventsService(fault))
+    .map((fault) => ({ ...fault, ...whose, namespace }));
 }
 
 function listingsOf({ name: virtualCluster, ingresses, filters }: ServedCluster): Listing[] {

@@ -13,6 +13,8 @@ export interface FolderResources {
   problems: Problem[];
   /** Every resource as it is written, and where. */
   written: WrittenObject[];
+  /** Those among them that are as they were read before: what the file says now cannot be read, or is not valid. */
+  kept: ReadonlySet<WrittenObject>;
   /** How many documents are resources of ours, and how many are of kinds that are other programs' business. */
   counts: { ours: number; foreign: number };
   /** The document a resource was read from; the first of that name if no namespace is given. */
@@ -27,13 +29,19 @@ export interface WrittenObject {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] };
 
-/** Reads a folder. What is wrong is a problem with file, line and advice; the rest is there all the same. */
-export function readResources(folder: string): FolderResources {
-  return resourcesOf(readFolder(folder));
+/**
+ * Reads a folder. What is wrong is a problem with file, line and advice; the rest is there all the same. What was read before is
+ * taken away by whoever deletes it, and not by a mistake.
+ */
+export function readResources(folder: string, before?: FolderResources): FolderResources {
+  return resourcesOf(readFolder(folder), before);
 }
 
 /** The same of documents that have been read already. */
-export function resourcesOf({ documents, problems }: FolderContents): FolderResources {
+export function resourcesOf(
+  { documents, problems, unreadable }: FolderContents,
+  before?: Pick<FolderResources, 'written'>,
+): FolderResources {
   const snapshot: Mutable<ProxySnapshot> = {
     proxies: [],
     ingresses: [],
@@ -45,6 +53,7 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
   };
   const places = new Map<string, LocatedDocument>();
   const written: WrittenObject[] = [];
+  const invalid = new Set<string>();
   const ours = documents.filter(({ value }) => !isForeignKind(value));
 
   for (const document of ours) {
@@ -53,8 +62,11 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
       problems.push({ file: document.file, line: document.lineOf(path), message: `${where}${message}` });
     };
     const resource = resourceOf(document, problem);
-    if (!resource) continue;
-    const key = `${resource.kind}/${resource.metadata.name}/${resource.metadata.namespace}`;
+    if (!resource) {
+      invalid.add(keyOf(document.value));
+      continue;
+    }
+    const key = keyOf(resource);
     const first = places.get(key);
     if (first) problem(['metadata', 'name'], `is there twice; the first is in ${first.file}:${first.line}`);
     else {
@@ -63,16 +75,38 @@ export function resourcesOf({ documents, problems }: FolderContents): FolderReso
       place(snapshot, resource);
     }
   }
+  const isLost = (key: string, file: string) =>
+    !places.has(key) && (invalid.has(key) || unreadable.has(file));
+  const kept = (before?.written ?? []).filter(({ object, document: { file } }) =>
+    isLost(keyOf(object), file),
+  );
+  for (const one of kept) {
+    const resource = resourceOf(one.document, () => {});
+    places.set(keyOf(one.object), one.document);
+    written.push(one);
+    if (resource) place(snapshot, resource);
+  }
   return {
     snapshot,
     problems,
     written,
+    kept: new Set(kept),
     counts: { ours: ours.length, foreign: documents.length - ours.length },
     documentOf(kind, name, namespace) {
       if (namespace !== undefined) return places.get(`${kind}/${name}/${namespace}`);
       return [...places].find(([key]) => key.startsWith(`${kind}/${name}/`))?.[1];
     },
   };
+}
+
+/** By what a resource is known, also one that is not valid. */
+function keyOf(value: unknown): string {
+  const { kind, metadata } = (value ?? {}) as {
+    kind?: unknown;
+    metadata?: { name?: unknown; namespace?: unknown };
+  };
+  const { name, namespace } = metadata ?? {};
+  return [kind, name, namespace ?? 'default'].map((part) => (typeof part === 'string' ? part : '')).join('/');
 }
 
 function writtenObject(document: LocatedDocument, namespace: string | undefined): WrittenObject {

@@ -18,6 +18,8 @@ import { isFree } from './embedded/ports.ts';
 import { startEmbeddedKafka } from './embedded-kafka.ts';
 import type { EmbeddedKafka } from './embedded-kafka.ts';
 import type { Problem } from './folder.ts';
+import { heldIn } from './held.ts';
+import type { Held } from './held.ts';
 import { createLocalNames, localNames } from './local-names.ts';
 import type { LocalNames } from './local-names.ts';
 import { planLocally } from './local-plan.ts';
@@ -45,6 +47,8 @@ export interface UpOptions {
 export interface UpState {
   listings: Listing[];
   problems: Problem[];
+  /** What goes on as it was last good, because of these problems. */
+  held: Held[];
   /** The Kafka that was started or named, if any resource asked for one; one that was named has no tools here. */
   kafka: { bootstrap: string; libs?: string } | undefined;
 }
@@ -53,6 +57,7 @@ export interface UpState {
 export interface Served {
   resources: FolderResources;
   plan: LocalPlan;
+  held: readonly Held[];
   /** Undefined while the folder can be read. */
   unreadable?: string | undefined;
 }
@@ -67,7 +72,10 @@ export interface Up {
 /** Beside the ports of the examples, which begin at 9082. */
 export const DNS_PORT = 9053;
 
-/** Serves a folder until it is stopped. Mistakes in files are reported, and the rest is served all the same. */
+/**
+ * Serves a folder until it is stopped. Mistakes in files are reported; the rest is served all the same, and what was served before goes
+ * on as it was.
+ */
 export async function startUp(options: UpOptions): Promise<Up> {
   const { folder, log, onChange, onProgress } = options;
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -85,9 +93,10 @@ export async function startUp(options: UpOptions): Promise<Up> {
 
   /** Plans until the proxy's own checks find nothing more; who asks for an embedded Kafka gets the address of one. */
   async function plan(snapshot: ProxySnapshot): Promise<LocalPlan> {
+    const parts = served?.plan.config.parts;
     let checked: ConfigRejections | undefined;
     for (;;) {
-      const next = planLocally(withEmbedded(snapshot, kafka), allocation, Date.now(), checked);
+      const next = planLocally(withEmbedded(snapshot, kafka), Date.now(), { allocation, parts, checked });
       const isMissing = next.clusters.some(({ target }) => target.bootstrapServers === EMBEDDED);
       if (isMissing) kafka = await startEmbeddedKafka({ directory: join(state, 'kafka'), onProgress });
       const rejected = isMissing ? checked : await checker.config(next.config, checked);
@@ -97,10 +106,10 @@ export async function startUp(options: UpOptions): Promise<Up> {
   }
 
   async function follow(): Promise<void> {
-    const resources = readResources(folder);
+    const resources = readResources(folder, served?.resources);
     const snapshot = withPort(resources.snapshot, options.port);
     // Before anything is started that takes long: later on, the proxy says by itself what it cannot listen on.
-    if (!hasListened) await refuseTakenPorts(planLocally(snapshot, allocation, Date.now()).allocation);
+    if (!hasListened) await refuseTakenPorts(planLocally(snapshot, Date.now(), { allocation }).allocation);
     hasListened = true;
     const planned = await plan(snapshot);
     // Persisted before anything listens, so that the ports are the same after the next start.
@@ -111,7 +120,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
     await proxy.apply({ ...loaded, hash: '' });
     drainMs = loaded.config.shutdownTimeoutMs;
     await names.set(namesIn(resources, planned));
-    served = { resources, plan: planned };
+    const held = heldIn(resources, planned.evaluated, served?.held ?? [], Date.now());
+    served = { resources, plan: planned, held };
     const unbound = (proxy.status()?.virtualClusters ?? []).flatMap(({ name, problems }) =>
       problems.map((message) => ({
         reason: 'NotSupported' as const,
@@ -124,6 +134,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     onChange({
       listings: planned.listings,
       problems: [...resources.problems, ...locateFaults([...planned.faults, ...unbound], resources)],
+      held,
       kafka,
     });
   }

@@ -10,10 +10,10 @@ export function convertCommand(terminal: Terminal): Command {
     .description('print manifests of Kroxylicious’ operator in the form that is served here')
     .requiredOption('-f, --filename <path>', 'a folder with YAML files, a file, or - for standard input')
     .action(async ({ filename }: { filename: string }) => {
-      const { readFolder, readText } = await import('../../store/folder.ts');
+      const { emptyContents, readFolder, readText } = await import('../../store/folder.ts');
       const { convert } = await import('./convert.ts');
       const { yamlOf } = await import('../../control/install/objects.ts');
-      const contents = { documents: [], problems: [] } as ReturnType<typeof readFolder>;
+      const contents = emptyContents();
       if (filename === '-') readText('standard input', readFileSync(0, 'utf8'), contents);
       else if (existsSync(filename)) Object.assign(contents, readFolder(filename));
       else throw new IsthmusError('CONFIG_INVALID', `there is no ${filename}`);

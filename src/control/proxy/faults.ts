@@ -1,9 +1,10 @@
 /** What can be wrong with a virtual cluster or an ingress, and which condition says so. */
 import type { EventRules } from '../kernel/events.ts';
-import { faultRules } from '../kernel/faults.ts';
+import type { PlannedCondition } from '../../kube/write/conditions.ts';
+import { MAX_MESSAGE, faultRules } from '../kernel/faults.ts';
 import type { Fault as AnyFault } from '../kernel/faults.ts';
 
-export { MAX_MESSAGE } from '../kernel/faults.ts';
+export { MAX_MESSAGE };
 
 /** The reasons of the original where it has one; each belongs to the condition that it makes False. */
 const CONDITION_OF = {
@@ -82,6 +83,26 @@ export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = fau
     'NamePolicyUnreadable',
   ]),
 });
+
+/** Says that something goes on as it was last good, and why. Since when is the time of the condition. */
+export function degraded(
+  isServed: boolean,
+  faults: readonly Fault[],
+  generation: number | undefined,
+): PlannedCondition[] {
+  const why = new Set(faults.flatMap(({ held, message }) => (held ? [message] : [])));
+  if (!isServed || why.size === 0) return [];
+  const message = `clients are served what was last good, until this is put right: ${[...why].join('; ')}`;
+  return [
+    {
+      type: 'Degraded',
+      status: 'True',
+      reason: 'ServedAsLastGood',
+      message: message.slice(0, MAX_MESSAGE),
+      ...(generation !== undefined && { observedGeneration: generation }),
+    },
+  ];
+}
 
 /** Which changes of conditions a person should hear of. */
 export const PROXY_EVENTS: EventRules = {

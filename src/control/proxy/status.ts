@@ -2,7 +2,7 @@
 import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import { selectorOf } from '../../kube/object.ts';
 import type { PortBlock } from './ports/blocks.ts';
-import { MAX_MESSAGE, conditionsOf, isRefusal, preventsService } from './faults.ts';
+import { MAX_MESSAGE, conditionsOf, degraded, isRefusal, preventsService } from './faults.ts';
 import type { ConditionType, Fault } from './faults.ts';
 import { servedCluster } from './evaluate/cluster.ts';
 import type { ClusterIngress, EvaluatedCluster } from './evaluate/cluster.ts';
@@ -87,26 +87,6 @@ function clusterStatus(evaluated: EvaluatedCluster, known: Known, isNewest: bool
     }),
   };
   return { kind: 'VirtualKafkaCluster', namespace: cluster.metadata.namespace, name, status };
-}
-
-/** Says that something goes on as it was last good, and why. Since when is the time of the condition. */
-function degraded(
-  isServed: boolean,
-  faults: readonly Fault[],
-  generation: number | undefined,
-): PlannedCondition[] {
-  const why = new Set(faults.flatMap(({ held, message }) => (held ? [message] : [])));
-  if (!isServed || why.size === 0) return [];
-  const message = `clients are served what was last good, until this is put right: ${[...why].join('; ')}`;
-  return [
-    {
-      type: 'Degraded',
-      status: 'True',
-      reason: 'ServedAsLastGood',
-      message: message.slice(0, MAX_MESSAGE),
-      ...observedGeneration(generation),
-    },
-  ];
 }
 
 /**

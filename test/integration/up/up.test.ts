@@ -11,6 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { consume, produce } from '../../support/clients.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
+import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { askKafka, reserveBlock } from '../proxy/proxy-process.ts';
 import type { PortBlock } from '../proxy/proxy-process.ts';
 
@@ -74,23 +75,67 @@ suite('isthmus up', () => {
     assert.ok(values(raw).every((value) => !values(records).includes(value ?? '')));
   });
 
-  test('a mistake is reported with file, line and reason; the rest keeps serving', async () => {
+  suite('a mistake', () => {
     const file = join(folder, 'clusters.yaml');
-    const good = readFileSync(file, 'utf8');
-    const lines = good.split('\n');
-    const line = lines.findIndex((text) => text.includes('- name: encryption')) + 1;
-    writeFileSync(file, good.replace('- name: encryption', '- name: encription'));
-    await says(
-      new RegExp(
-        `✖ .*clusters\\.yaml:${line}: VirtualKafkaCluster "encrypted": no KafkaProtocolFilter is named "encription"`,
-      ),
-    );
-    const at = { bootstrap: await bootstrapOf('plain'), topic: 'meanwhile' };
-    await produce('kafkajs', { ...at, records: [{ key: null, value: 'still here' }] });
-    said = '';
-    writeFileSync(file, good);
-    const again = { bootstrap: await bootstrapOf('encrypted'), topic: 'through-encrypted' };
-    assert.deepEqual(values(await consume('kafkajs', { ...again, count: 3 })), values(RECORDS));
+    let good: string;
+    let client: KafkaClient;
+    let bootstrap: string;
+    before(async () => {
+      good = readFileSync(file, 'utf8');
+      bootstrap = await bootstrapOf('encrypted');
+      client = await askKafka(Number(bootstrap.split(':')[1]), { requestTimeoutMs: HOUR_MS });
+    });
+    after(() => client?.close());
+
+    /** Both the connection that was open before, and new ones, get what they got. */
+    async function goesOn() {
+      assert.equal(await bootstrapOf('encrypted'), bootstrap);
+      await client.metadata(['through-encrypted']);
+      const at = { bootstrap, topic: 'through-encrypted' };
+      assert.deepEqual(values(await consume('kafkajs', { ...at, count: 3 })), values(RECORDS));
+    }
+
+    test('is reported with file, line and reason, and takes nothing away', async () => {
+      const line = good.split('\n').findIndex((text) => text.includes('- name: encryption')) + 1;
+      said = '';
+      writeFileSync(file, good.replace('- name: encryption', '- name: encription'));
+      await says(
+        new RegExp(
+          `✖ .*clusters\\.yaml:${line}: VirtualKafkaCluster "encrypted": no KafkaProtocolFilter is named "encription"`,
+        ),
+      );
+      await says(
+        /VirtualKafkaCluster "encrypted" is served as it was last good, since \d{4}-\d\d-\d\d \d\d:/,
+      );
+      await says(/^encrypted +\S+:\d+ +TCP +encryption +last good$/m);
+      await says(/^plain +\S+:\d+ +TCP +- +newest$/m);
+      await goesOn();
+    });
+
+    test('in the YAML itself takes away nothing of what was in the file', async () => {
+      said = '';
+      writeFileSync(file, good.replace('kind: VirtualKafkaCluster', 'kind: [VirtualKafkaCluster'));
+      await says(/✖ .*clusters\.yaml:\d+: /);
+      await says(/VirtualKafkaCluster "plain" is served as it was last good/);
+      await goesOn();
+      const plain = { bootstrap: await bootstrapOf('plain'), topic: 'meanwhile' };
+      await produce('kafkajs', { ...plain, records: [{ key: null, value: 'still here' }] });
+    });
+
+    test('that is mended lets the newest state take effect, and cuts nobody whose state is as before', async () => {
+      said = '';
+      writeFileSync(file, good);
+      await says(/^encrypted +\S+:\d+ +TCP +encryption$/m);
+      assert.doesNotMatch(said, /✖|last good/);
+      await goesOn();
+      said = '';
+      writeFileSync(join(folder, 'log.yaml'), LOG_FETCHES);
+      writeFileSync(file, good.replace('- name: encryption', '- name: log\n    - name: encryption'));
+      await says(/^encrypted +\S+:\d+ +TCP +log, encryption$/m);
+      said = '';
+      writeFileSync(file, good);
+      await says(/^encrypted +\S+:\d+ +TCP +encryption$/m);
+    });
   });
 
   test('limits of the KafkaProxy hold, from the moment in which they are written', async () => {
