@@ -15,6 +15,8 @@ export interface MemoryNodes {
   kafka: KafkaState;
   /** Nodes whose pods the operator has deleted, until they are back. */
   down: ReadonlySet<number>;
+  /** Nodes whose pods never become ready. */
+  keepsDown: Set<number>;
   /** The operator deletes a pod: fails where that must not be. */
   taken(pod: AnyObject): void;
   /** Time passes: sets get their pods, pods start, replicas catch up, partitions arrive. */
@@ -39,6 +41,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   /** By uid of a claim: the id of the cluster that it was formatted for, and whether somebody has lost it. */
   const disks = new Map<string, { cluster: string; lost: boolean }>();
   const down = new Set<number>();
+  const keepsDown = new Set<number>();
 
   const podOf = (id: number) => memory.list('Pod').find((pod) => idOf(pod) === id);
   const isUp = (id: number) => {
@@ -102,6 +105,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   function startPods(): void {
     for (const pod of memory.list('Pod').filter((one) => !isPodReady(one))) {
       const { name } = pod.metadata;
+      if (keepsDown.has(idOf(pod))) continue;
       const files = memory.get('ConfigMap', name)?.['data'] as Record<string, string> | undefined;
       if (!files || !memory.get('Secret', name) || !hasDisks(pod, files)) continue;
       const wasRunning = (pod['status'] as { phase: string }).phase === 'Running';
@@ -112,12 +116,16 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     }
   }
 
-  /** A broker that comes for the first time is given a partition that others have, too. */
+  const isCordoned = (id: number) => kafka.dynamic.get(`broker ${id}`)?.['cordoned.log.dirs'] === '*';
+
+  /** A broker that comes for the first time is given a partition that others have, too: of those that take any. */
   function register(id: number): void {
     const isNew = !kafka.registered.has(id);
     kafka.registered.add(id);
-    const others = [...kafka.registered].filter((one) => one !== id && isUp(one)).slice(-2);
-    if (!isNew || others.length < 2) return;
+    const others = [...kafka.registered]
+      .filter((one) => one !== id && isUp(one) && !isCordoned(one))
+      .slice(-2);
+    if (!isNew || isCordoned(id) || others.length < 2) return;
     const replicas = [id, ...others];
     kafka.partitions.push({ topic: 't', partition: kafka.partitions.length, replicas, isr: replicas, minIsr: MIN_ISR }); // prettier-ignore
   }
@@ -138,6 +146,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   return {
     kafka,
     down,
+    keepsDown,
     isBack,
     tick() {
       keepPods();
