@@ -22,8 +22,8 @@ export interface MemoryNodes {
   /** Time passes: sets get their pods, pods start, replicas catch up, partitions arrive. */
   tick(): void;
   /** Somebody loses the disk of a node that runs; says whether there was one that may not be formatted any more. */
-  loseDisk(node: number): boolean;
-  /** Lost disks are found again. */
+  loseDisk(node: number, forGood?: 'for good'): boolean;
+  /** Lost disks are found again, but those that are lost for good. */
   findDisks(): void;
   /** Whether the node is ready, and in every ISR that it belongs to. */
   isBack(node: number): boolean;
@@ -39,7 +39,7 @@ const MIN_ISR = 2;
 export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 30 }; // prettier-ignore
   /** By uid of a claim: the id of the cluster that it was formatted for, and whether somebody has lost it. */
-  const disks = new Map<string, { cluster: string; lost: boolean }>();
+  const disks = new Map<string, { cluster: string; lost: boolean | 'for good' }>();
   const down = new Set<number>();
   const keepsDown = new Set<number>();
 
@@ -153,18 +153,21 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
       movePartitions();
       startPods();
     },
-    loseDisk(id) {
+    loseDisk(id, how) {
       const pod = podOf(id);
       const files = memory.get('ConfigMap', pod?.metadata.name ?? '')?.['data'] as
         | { format: string }
         | undefined;
       if (!pod || !isUp(id) || files?.format !== '') return false;
       for (const { metadata } of memory.list('PersistentVolumeClaim'))
-        if (metadata.annotations?.[NODE_ID_ANNOTATION] === String(id)) disks.get(metadata.uid!)!.lost = true;
+        if (metadata.annotations?.[NODE_ID_ANNOTATION] === String(id))
+          disks.get(metadata.uid!)!.lost = how ?? true;
       memory.put({ ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } });
       return true;
     },
-    findDisks: () => disks.forEach((disk) => void (disk.lost = false)),
+    findDisks() {
+      for (const disk of disks.values()) if (disk.lost !== 'for good') disk.lost = false;
+    },
     remember() {
       const kept = structuredClone({ kafka, disks, down });
       return () => {
