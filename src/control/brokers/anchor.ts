@@ -189,7 +189,8 @@ function traceOfClaim(claim: AnyObject): Trace[] {
   return trace ? [{ ...trace, roles: [], volume: isNew ? undefined : volume }] : [];
 }
 
-function tracesOfSet(set: AnyObject): Trace[] {
+/** The nodes that a set lists, as far as it is one of ours. */
+export function tracesOfSet(set: AnyObject): Trace[] {
   return podsIn(set).flatMap(({ metadata: { name, labels = {} } }) => {
     const trace = traceOf(set, /-(\d+)$/.exec(name)?.[1]);
     const roles = ROLE_LABELS.flatMap(([label, role]) => (labels[label] === 'true' ? [role] : []));

@@ -4,8 +4,9 @@ import type { AnyObject } from '../../kube/object.ts';
 import { adopt, charterOf } from './anchor.ts';
 import type { Adoption } from './anchor.ts';
 import { LOCAL } from '../kernel/plan.ts';
-import { dynamicQuorumOf, withUsed } from './model/charter.ts';
-import type { Charter, CharterNode } from './model/charter.ts';
+import { withListed, withoutDrained } from './departures.ts';
+import { withUsed } from './model/charter.ts';
+import type { Charter } from './model/charter.ts';
 import { CLUSTER_ID_ANNOTATION, VOLUMES_ANNOTATION, podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
 import { asksForNewDisks } from './requests.ts';
@@ -18,7 +19,8 @@ export function charterBefore(observed: Observed, centralId?: string): Adoption 
     ? afterRemake(observed, charterOf(observed.anchor))
     : firstCharter(observed, centralId);
   if (!begun.charter) return begun;
-  const drained = withoutDrained(withFormatted(begun.charter, observed), observed);
+  const seen = withFormatted(withListed(begun.charter, observed), observed);
+  const drained = withoutDrained(seen, observed);
   return { charter: withUsedDisks(withoutLeft(drained, observed)) };
 }
 
@@ -80,22 +82,6 @@ function withFormatted(charter: Charter, { name, pods }: Observed): Charter {
 function withUsedDisks(charter: Charter): Charter {
   const isUsed = (id: number) => charter.nodes.every((node) => node.id !== id || node.formatted.length > 0);
   return { ...charter, quorum: withUsed(charter.quorum, isUsed) };
-}
-
-/** An empty broker may be given partitions again: what was seen longer ago does not count. */
-const DRAINED_FOR_MS = 60_000;
-
-/** Nodes that are to go, are empty and do not vote, are gone from now on: their pods go, and their ids are free. */
-function withoutDrained(charter: Charter, { acted, now }: Observed): Charter {
-  const isRecent = (at: number) => now - at < DRAINED_FOR_MS;
-  const drained = new Set(acted?.moved && isRecent(acted.moved.at) ? acted.moved.drained : []);
-  const nonVoters = new Set(acted?.voters && isRecent(acted.voters.at) ? acted.voters.outside : []);
-  const isDynamic = dynamicQuorumOf(charter) !== undefined;
-  const isFree = ({ id, roles }: CharterNode) => {
-    if (!isDynamic || !roles.includes('controller')) return drained.has(id);
-    return nonVoters.has(id) && (!roles.includes('broker') || drained.has(id));
-  };
-  return { ...charter, nodes: charter.nodes.filter((node) => !node.leaving || !isFree(node)) };
 }
 
 /** Clusters that have nodes no more, and are seen to have nothing else either, are none of the Kafka's any more. */

@@ -147,7 +147,7 @@ const CHANGES = {
   },
   'give up a lost disk'({ memory, nodes }) {
     const { metadata, ...pod } = memory.get('Pod', GIVEN_UP) ?? kafkaObject();
-    if (!nodes.loseDisk(1)) return;
+    if (!nodes.loseDisk(1, 'for good')) return;
     const annotations = { ...metadata.annotations, 'strimzi.io/delete-pod-and-pvc': 'true' };
     const { status } = memory.get('Pod', GIVEN_UP)!;
     memory.put({ ...pod, metadata: { ...metadata, annotations }, status });

@@ -15,6 +15,7 @@ export function moveWishOf(
   { nodes }: Charter,
   metadataVersion: string,
 ): MoveWish {
+  const staying = nodes.flatMap(({ id, leaving: goes }) => (goes ? [] : [id]));
   // One that was found by its disk, and that no pool has, may have been anything.
   const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
     goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
@@ -23,6 +24,7 @@ export function moveWishOf(
   const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
   return {
     leaving,
+    staying,
     cordons: cordons(metadataVersion),
     rebalance,
     bytesPerSecond: Number.isFinite(rate) && rate > 0 ? rate : undefined,

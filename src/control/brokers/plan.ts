@@ -33,6 +33,7 @@ import { podsIn } from './objects/pod-sets.ts';
 import type { OperatorPods } from './objects/services.ts';
 import { readingOf } from './reading.ts';
 import { NO_EXPORTS, foreignFaults, holderFaults, unreadableFaults } from './refusals.ts';
+import { hasRemains } from './departures.ts';
 import { abandonedClaims, manualPatches, manualUids } from './requests.ts';
 import { isPaused, statusesOf } from './status.ts';
 import { centralTarget, podSetsOf } from './target.ts';
@@ -203,7 +204,7 @@ function clusterPlan(
       ...targetStatuses(observed, charter),
     ],
     places: targetsOf(observed, charter),
-    lookAgainInMs: paused || isSettled(observed) ? idleMs(certificates, observed) : SOON_MS,
+    lookAgainInMs: paused || isSettled(observed, charter) ? idleMs(certificates, observed) : SOON_MS,
     certificateEnds: certificates.ends,
     told: toldListeners(observed, cluster),
   };
@@ -291,9 +292,11 @@ const mintsOf = ({ name }: BrokerCluster, { requests }: Certificates): Action[] 
 const idleMs = ({ nextAt }: Certificates, { now }: Observed): number =>
   nextAt ? Math.min(IDLE_MS, nextAt.getTime() - now) : IDLE_MS;
 
-function isSettled({ acted, pods }: Observed): boolean {
+function isSettled(observed: Observed, charter: Charter): boolean {
+  const { acted, pods } = observed;
   const isMoving = acted?.moved !== undefined && !acted.moved.done;
   const isReloading = (acted?.reloads.size ?? 0) > 0;
   const isVoting = acted?.voters?.under !== undefined;
-  return acted?.decision?.do === 'done' && pods.length > 0 && !isMoving && !isReloading && !isVoting;
+  const isBusy = isMoving || isReloading || isVoting || hasRemains(observed, charter);
+  return acted?.decision?.do === 'done' && pods.length > 0 && !isBusy;
 }

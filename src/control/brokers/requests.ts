@@ -82,13 +82,16 @@ export function isResizePending(claims: readonly AnyObject[], node: number, now:
 
 /**
  * The claims of nodes that are gone, and whose owner said that data goes with them (`deleteClaim`): those are owned by the Kafka, and no
- * others are. A claim that some pod still has stays until that is gone.
+ * others are. A claim that some pod still has stays until that is gone, and that of a broker until Kafka has forgotten it: as long as it is
+ * to have a replica of anything, this may be the last one.
  */
 export function abandonedClaims(
-  { claims, pods, kafka, name }: Pick<Observed, 'claims' | 'pods' | 'kafka' | 'name'>,
+  { claims, pods, kafka, name, acted }: Pick<Observed, 'claims' | 'pods' | 'kafka' | 'name' | 'acted'>,
   { nodes, clusterId }: Charter,
 ): AnyObject[] {
-  const known = new Set(nodes.map(({ id }) => String(id)));
+  const { registered } = acted?.facts?.brokers ?? {};
+  if (!registered) return [];
+  const known = new Set([...nodes.map(({ id }) => id), ...registered.keys()].map(String));
   return claims.filter((claim) => {
     const { metadata } = claim;
     const node = nodeOf(claim);

@@ -5,6 +5,7 @@
  */
 import { act } from '../../../src/control/brokers/act.ts';
 import type { Acted, ActContext } from '../../../src/control/brokers/act.ts';
+import { NO_FACTS } from '../../../src/control/brokers/look/facts.ts';
 import { observeKafka } from '../../../src/control/brokers/observe.ts';
 import { planKafka } from '../../../src/control/brokers/plan.ts';
 import type { KafkaPlan, KafkaSettings } from '../../../src/control/brokers/plan.ts';
@@ -255,6 +256,7 @@ export function createMemoryKafka(
     plan(learned = {}) {
       const moved = {
         drained: memory.drained,
+        down: [],
         open: [],
         at: memory.now - memory.drainedForMs,
         toDrain: 0,
@@ -264,6 +266,8 @@ export function createMemoryKafka(
         done: true,
       };
       const voters = { under: undefined, outside: memory.outside, at: moved.at };
+      // Brokers that are gone are forgotten.
+      const facts = { ...NO_FACTS, at: moved.at, brokers: { at: moved.at, registered: new Map() } };
       const known = acted ?? {
         minted: [],
         facts: undefined,
@@ -272,7 +276,7 @@ export function createMemoryKafka(
         reloads: new Map(),
       };
       const ids = {
-        acted: memory.connect ? acted : { ...known, moved, voters },
+        acted: memory.connect ? acted : { ...known, facts, moved, voters },
         externalLogging: memory.externalLogging,
         targetFaults: elsewhere.faults,
         newClusterId: memory.newClusterId(),

@@ -15,13 +15,15 @@ export interface MemoryNodes {
   kafka: KafkaState;
   /** Nodes whose pods the operator has deleted, until they are back. */
   down: ReadonlySet<number>;
+  /** Nodes whose pods never become ready. */
+  keepsDown: Set<number>;
   /** The operator deletes a pod: fails where that must not be. */
   taken(pod: AnyObject): void;
   /** Time passes: sets get their pods, pods start, replicas catch up, partitions arrive. */
   tick(): void;
   /** Somebody loses the disk of a node that runs; says whether there was one that may not be formatted any more. */
-  loseDisk(node: number): boolean;
-  /** Lost disks are found again. */
+  loseDisk(node: number, forGood?: 'for good'): boolean;
+  /** Lost disks are found again, but those that are lost for good. */
   findDisks(): void;
   /** Whether the node is ready, and in every ISR that it belongs to. */
   isBack(node: number): boolean;
@@ -37,8 +39,9 @@ const MIN_ISR = 2;
 export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 30 }; // prettier-ignore
   /** By uid of a claim: the id of the cluster that it was formatted for, and whether somebody has lost it. */
-  const disks = new Map<string, { cluster: string; lost: boolean }>();
+  const disks = new Map<string, { cluster: string; lost: boolean | 'for good' }>();
   const down = new Set<number>();
+  const keepsDown = new Set<number>();
 
   const podOf = (id: number) => memory.list('Pod').find((pod) => idOf(pod) === id);
   const isUp = (id: number) => {
@@ -102,6 +105,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   function startPods(): void {
     for (const pod of memory.list('Pod').filter((one) => !isPodReady(one))) {
       const { name } = pod.metadata;
+      if (keepsDown.has(idOf(pod))) continue;
       const files = memory.get('ConfigMap', name)?.['data'] as Record<string, string> | undefined;
       if (!files || !memory.get('Secret', name) || !hasDisks(pod, files)) continue;
       const wasRunning = (pod['status'] as { phase: string }).phase === 'Running';
@@ -112,12 +116,16 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     }
   }
 
-  /** A broker that comes for the first time is given a partition that others have, too. */
+  const isCordoned = (id: number) => kafka.dynamic.get(`broker ${id}`)?.['cordoned.log.dirs'] === '*';
+
+  /** A broker that comes for the first time is given a partition that others have, too: of those that take any. */
   function register(id: number): void {
     const isNew = !kafka.registered.has(id);
     kafka.registered.add(id);
-    const others = [...kafka.registered].filter((one) => one !== id && isUp(one)).slice(-2);
-    if (!isNew || others.length < 2) return;
+    const others = [...kafka.registered]
+      .filter((one) => one !== id && isUp(one) && !isCordoned(one))
+      .slice(-2);
+    if (!isNew || isCordoned(id) || others.length < 2) return;
     const replicas = [id, ...others];
     kafka.partitions.push({ topic: 't', partition: kafka.partitions.length, replicas, isr: replicas, minIsr: MIN_ISR }); // prettier-ignore
   }
@@ -138,24 +146,28 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   return {
     kafka,
     down,
+    keepsDown,
     isBack,
     tick() {
       keepPods();
       movePartitions();
       startPods();
     },
-    loseDisk(id) {
+    loseDisk(id, how) {
       const pod = podOf(id);
       const files = memory.get('ConfigMap', pod?.metadata.name ?? '')?.['data'] as
         | { format: string }
         | undefined;
       if (!pod || !isUp(id) || files?.format !== '') return false;
       for (const { metadata } of memory.list('PersistentVolumeClaim'))
-        if (metadata.annotations?.[NODE_ID_ANNOTATION] === String(id)) disks.get(metadata.uid!)!.lost = true;
+        if (metadata.annotations?.[NODE_ID_ANNOTATION] === String(id))
+          disks.get(metadata.uid!)!.lost = how ?? true;
       memory.put({ ...pod, status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] } });
       return true;
     },
-    findDisks: () => disks.forEach((disk) => void (disk.lost = false)),
+    findDisks() {
+      for (const disk of disks.values()) if (disk.lost !== 'for good') disk.lost = false;
+    },
     remember() {
       const kept = structuredClone({ kafka, disks, down });
       return () => {

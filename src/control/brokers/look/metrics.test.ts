@@ -30,6 +30,7 @@ const SEEN = {
   },
   moved: {
     drained: [],
+    down: [],
     open: [],
     toDrain: 7,
     underWay: 4,

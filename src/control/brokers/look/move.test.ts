@@ -56,6 +56,7 @@ test('a broker is drained, and all is done, only when nothing of the throttle is
   const { admin, configs } = movedCluster();
   const wish = {
     leaving: [1],
+    staying: [0],
     cordons: false,
     rebalance: false,
     bytesPerSecond: 50_000_000,
@@ -100,7 +101,14 @@ function growingCluster({ refuses = false } = {}) {
   return { admin: admin as unknown as Admin, empty: () => void (topics.length = 1) };
 }
 
-const DRAIN = { leaving: [1], cordons: true, rebalance: false, bytesPerSecond: undefined, maxInFlight: 20 };
+const DRAIN = {
+  leaving: [1],
+  staying: [0],
+  cordons: true,
+  rebalance: false,
+  bytesPerSecond: undefined,
+  maxInFlight: 20,
+};
 
 test('a broker is drained only if it was closed to new replicas before its partitions were read', async () => {
   const { admin, empty } = growingCluster();
@@ -127,8 +135,52 @@ test('a broker that cannot be closed is not drained, and says why; where Kafka c
   assert.deepEqual([older.drained, older.open], [[1], []]);
 });
 
+test('brokers that did not run are told apart, and what the controller is about to give to one counts', async () => {
+  const at = { adding: [1], removing: [], replicas: [1, 0] };
+  const ongoing: object[] = [];
+  const admin = {
+    ...growingCluster().admin,
+    cluster: async () => ({ value: { nodes: [0, 1].map((id) => ({ id, rack: null, fenced: id === 1 })) } }),
+    async *topics() {
+      yield { value: [{ name: 'old', partitions: [{ index: 0, replicas: [0], isr: [0] }] }] };
+    },
+    reassignments: async () => ({ value: ongoing }),
+  } as unknown as Admin;
+  const asleep = await moveOn(admin, { ...DRAIN, leaving: [1, 2] });
+  assert.deepEqual(
+    [asleep.drained, asleep.down],
+    [
+      [1, 2],
+      [1, 2],
+    ],
+  );
+  ongoing.push({ topic: 'old', partition: 0, ...at });
+  assert.deepEqual((await moveOn(admin, DRAIN)).drained, []);
+});
+
+test('nothing is moved to a broker that runs and is not of the cluster any more', async () => {
+  const begun: number[][] = [];
+  const admin = {
+    cluster: async () => ({
+      value: { nodes: [0, 1, 2, 3].map((id) => ({ id, rack: null, fenced: false })) },
+    }),
+    async *topics() {
+      yield { value: [{ name: 't', partitions: [{ index: 0, replicas: [0, 1], isr: [0, 1] }] }] };
+    },
+    reassignments: async () => ({ value: [] }),
+    configs: async () => [],
+    alterConfigs: async () => [],
+    reassign: async (all: { replicas: number[] }[]) => (
+      begun.push(...all.map(({ replicas }) => replicas)),
+      []
+    ),
+  } as unknown as Admin;
+  await moveOn(admin, { ...DRAIN, cordons: false, staying: [0, 3] });
+  assert.deepEqual(begun, [[0, 3]]);
+});
+
 test('a throttle of ours is found also when nothing is to be moved any more, and nobody else’s is', () => {
-  const idle = { leaving: [], cordons: true, rebalance: false, bytesPerSecond: undefined, maxInFlight: 20 };
+  const idle = { ...DRAIN, leaving: [] };
   assert.equal(wantsMoves(idle), false);
   const throttledBy = (name: string, value: string) =>
     isThrottled(new Map([[1, [{ name, value }]]]) as unknown as KafkaFacts['configs']);

@@ -12,6 +12,8 @@ import type { ObservedThrottles, Throttle } from '../moves/throttle.ts';
 export interface MoveWish {
   /** Brokers that have to be empty. */
   leaving: readonly number[];
+  /** Brokers that may be given replicas: nobody moves any to one that is not of the cluster any more, although it still runs. */
+  staying: readonly number[];
   /** Whether Kafka knows how to keep new replicas off brokers that go. */
   cordons: boolean;
   /** Whether replicas are kept even over those that stay. */
@@ -25,6 +27,8 @@ export interface MoveWish {
 export interface MoveProgress extends Pick<Moves, 'toDrain' | 'underWay' | 'noPlace' | 'waiting' | 'done'> {
   /** Brokers that have to be empty, and are. */
   drained: readonly number[];
+  /** Those of them that did not run: they were not kept from being given replicas as soon as they do. */
+  down: readonly number[];
   /** Brokers that cannot be kept from being given replicas, and why. */
   open: readonly { id: number; problem: string }[];
 }
@@ -38,8 +42,10 @@ export const isThrottled = (configs: KafkaFacts['configs']): boolean =>
 
 export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress> {
   const leaving = new Set(wish.leaving);
+  const staying = new Set(wish.staying);
   const { nodes } = required(await admin.cluster());
-  const toClose = nodes.filter(({ id, fenced }) => leaving.has(id) && !fenced).map(({ id }) => id);
+  const live = nodes.flatMap(({ id, fenced }) => (fenced ? [] : [id]));
+  const toClose = live.filter((id) => leaving.has(id));
   const closing = wish.cordons ? await cordon(admin, toClose) : [];
   // Only now: what was there before a broker was closed says nothing of what it was given until then.
   const partitions = await placedPartitions(admin);
@@ -47,24 +53,26 @@ export async function moveOn(admin: Admin, wish: MoveWish): Promise<MoveProgress
     id,
     rack,
     state: leaving.has(id) ? 'drain' : 'stays',
-    available: !fenced,
+    available: !fenced && staying.has(id),
   }));
   const ongoing = required(await admin.reassignments());
   const next = moves(partitions, brokers, ongoing, wish);
-  const throttles = await observedThrottles(admin, brokers, partitions);
+  const throttles = await observedThrottles(admin, live, partitions);
   const changes = throttleChanges(next.moving, throttles, wish.bytesPerSecond);
   if (changes.set.length > 0) requireAll(await admin.alterConfigs(changes.set));
   if (next.begin.length > 0) requireAll(await admin.reassign(next.begin));
   if (changes.clear.length > 0) requireAll(await admin.alterConfigs(changes.clear));
-  const busy = new Set(partitions.flatMap(({ replicas }) => replicas));
+  // Brokers hear later than the controller where replicas are to come.
+  const busy = new Set([...partitions, ...ongoing].flatMap(({ replicas }) => replicas));
   const { toDrain, underWay, noPlace, waiting } = next;
   // A broker that goes must not leave entries behind of which nobody knows whose they were.
   const isTidy = changes.clear.length === 0;
   const isClosed = (id: number) => !closing.some((one) => one.id === id);
   const drained = wish.leaving.filter((id) => isTidy && isClosed(id) && !busy.has(id));
+  const down = drained.filter((id) => !toClose.includes(id));
   const open = closing.flatMap(({ id, problem }) => (problem === undefined ? [] : [{ id, problem }]));
   const done = next.done && isTidy && closing.length === 0;
-  return { drained, open, toDrain, underWay, noPlace, waiting, done };
+  return { drained, down, open, toDrain, underWay, noPlace, waiting, done };
 }
 
 function requireAll(results: readonly { error?: { message: string } | undefined }[]): void {
@@ -135,7 +143,7 @@ const SIDES = ['leader', 'follower'] as const;
 
 async function observedThrottles(
   admin: Admin,
-  brokers: readonly BrokerPlace[],
+  live: readonly number[],
   partitions: readonly PlacedPartition[],
 ): Promise<ObservedThrottles> {
   const valuesOf = async (type: 'broker' | 'topic', names: readonly string[], what: 'rate' | 'replicas') => {
@@ -153,8 +161,7 @@ async function observedThrottles(
       return [resource.name, throttle] as const;
     });
   };
-  const live = brokers.filter(({ available }) => available).map(({ id }) => String(id));
-  const rates = await valuesOf('broker', live, 'rate');
+  const rates = await valuesOf('broker', live.map(String), 'rate');
   const topics = await valuesOf('topic', [...new Set(partitions.map(({ topic }) => topic))], 'replicas');
   return {
     rates: new Map(rates.map(([id, values]) => [Number(id), values])),
