@@ -316,7 +316,7 @@ suite('plans of the proxy road', () => {
       metadata: { name: 'p-1', namespace: 'default', labels: { 'kroxylicious.io/proxy': 'p' } },
       status: { conditions: [{ type: 'Ready', status }] },
     });
-    const problems = new Map([['a', { isLoad: false, isTarget: true, message: 'gone' }]]);
+    const problems = new Map([['a', { isLoad: false, isOut: false, isTarget: true, message: 'gone' }]]);
     const lookAgain = (unchangedMs: number, answer: object = {}) => {
       const answers = new Map([['p-1', answer]]);
       const observed = { ...memory.observe(PROXY, NOW, answers), podsSince: NOW - unchangedMs };

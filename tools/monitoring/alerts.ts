@@ -94,7 +94,7 @@ const PROXY: Alert[] = [
     'min by (namespace, virtual_cluster) (isthmus_proxy_virtual_cluster_loaded) == 0',
     {
       summary:
-        'A proxy serves {{ $labels.virtual_cluster }} with a former configuration: the newest cannot be loaded.',
+        'A proxy serves {{ $labels.virtual_cluster }} with a former configuration or not at all: the newest cannot be loaded, or a filter of it has stopped the proxy.',
       cure: 'Its condition and the log of the proxy say what is wrong with it.',
     },
     ['isthmus_proxy_virtual_cluster_loaded{namespace="n",virtual_cluster="v"}', '1', '0'],

@@ -54,6 +54,7 @@ const CONDITION_OF = {
   RecordsNotPublished: 'Ready',
   /** As the pods find out. */
   ConfigRefused: 'Ready',
+  OutOfService: 'Ready',
   TargetUnreachable: 'Ready',
   PodProblem: 'Ready',
   /** A broker has an id that nobody declared, and so neither a port nor a record or route. */

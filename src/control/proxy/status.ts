@@ -126,10 +126,11 @@ function whyUnreachable({ observed }: Pick<Known, 'observed'>): string | undefin
 function podFaults(name: string, { observed, evaluation: { config } }: Known): Fault[] {
   const current = observed.live.pods.filter(({ configVersion }) => configVersion === config.hash);
   const found = current.flatMap(({ problems }) => problems?.get(name) ?? []);
-  const weight = ({ isLoad, isTarget }: PodProblem) => (isLoad ? 2 : isTarget ? 1 : 0);
+  const weight = ({ isOut, isLoad, isTarget }: PodProblem) => (isOut ? 3 : isLoad ? 2 : isTarget ? 1 : 0);
   const [first] = found.toSorted((a, b) => weight(b) - weight(a));
   if (!first) return [];
   const which = current.length > 1 ? `${found.length} of ${current.length} pods: ` : '';
+  if (first.isOut) return [{ reason: 'OutOfService', path: ['spec'], message: `${which}${first.message}` }];
   if (first.isLoad) {
     const message = `${which}its newest configuration cannot be loaded; the one before goes on, if there was one: ${first.message}`;
     return [{ reason: 'ConfigRefused', path: ['spec'], message }];

@@ -129,6 +129,11 @@ export const PROXY_REASONS = {
     why: 'Something is wrong that only the proxy can find out, or its image is older than the operator.',
     cure: 'Do as the message says; compare the versions of the operator and of the proxy’s image.',
   },
+  OutOfService: {
+    means: 'A proxy pod does not serve this virtual cluster, so that it can go on with all others.',
+    why: 'A filter of a package of yours computed without an end, or ended a process of the pod twice.',
+    cure: 'Put the filter right and change the virtual cluster or the filter’s configuration, at which it is served again; or wait until the time in the message.',
+  },
   TargetUnreachable: {
     means: 'The proxy reaches no broker of the target Kafka.',
     why: 'The address, the network, TLS, or a NetworkPolicy stands in between, or Kafka is down.',

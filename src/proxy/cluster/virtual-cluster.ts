@@ -3,13 +3,16 @@ import { messageOf } from '../../ops/errors.ts';
 import { createLogThrottle } from '../../ops/log-throttle.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
+import { moduleOf } from '../../ops/filter-module.ts';
 import { targetKey } from '../config/canonical.ts';
-import type { Address, VirtualClusterConfig } from '../config/model.ts';
-import type { Filter } from '../filter.ts';
+import type { Address, FilterSpec, VirtualClusterConfig } from '../config/model.ts';
+import { serviceKey } from '../config/own-filters.ts';
+import type { Filter, FilterSetting } from '../filter.ts';
 import { createFilter } from '../filters/registry.ts';
 import type { ProcessBudget } from '../net/byte-budget.ts';
 import { createOutbound } from '../net/target-policy.ts';
 import type { Cluster, ClusterSession } from './cluster.ts';
+import { createOwned } from './filter-owner.ts';
 import type { ClusterStats, ProxyStats } from './stats.ts';
 import type { PeerBus } from './peers.ts';
 import type { Tap } from './tap.ts';
@@ -82,17 +85,18 @@ export async function createCluster(config: VirtualClusterConfig, deps: ClusterD
 }
 
 async function createFilters(
-  { name: virtualCluster, filters: specs, target }: VirtualClusterConfig,
+  config: VirtualClusterConfig,
   log: Log,
   { metrics, peers: bus }: ClusterDeps,
 ): Promise<Filter[]> {
+  const { name: virtualCluster, filters: specs, target } = config;
   const filters: Filter[] = [];
   const outbound = createOutbound(target.policy);
   for (const spec of specs) {
     const { name } = spec;
     const peers = bus.open(virtualCluster, name);
     try {
-      const filter = await createFilter(spec, { virtualCluster, name, log, metrics, outbound, peers });
+      const filter = await makeFilter(config, spec, { virtualCluster, name, log, metrics, outbound, peers });
       filters.push(closing(filter, () => peers.close()));
     } catch (error) {
       peers.close();
@@ -101,6 +105,13 @@ async function createFilters(
     }
   }
   return filters;
+}
+
+/** One of the user's own runs as its own, so that it can be told who does not come to an end; ours costs nothing more. */
+function makeFilter(config: VirtualClusterConfig, spec: FilterSpec, setting: FilterSetting): Promise<Filter> {
+  if (moduleOf(spec.type) === undefined) return createFilter(spec, setting);
+  const owner = { service: serviceKey(config), filter: spec.name };
+  return createOwned(owner, setting, (owned) => createFilter(spec, owned));
 }
 
 /** The filter, with something else to be done when it is closed. */

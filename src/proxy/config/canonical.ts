@@ -10,10 +10,17 @@ export function canonical(value: unknown): string {
   );
 }
 
+/** A name, and which version of something it is of. */
+export const namedHash = (name: string, version: unknown): string =>
+  `${name} ${createHash('sha256').update(canonical(version)).digest('hex')}`;
+
+/** The name in it. */
+export const nameInKey = (key: string): string => key.split(' ', 1)[0]!;
+
 /**
  * Under what the brokers of a virtual cluster are remembered. A target of before has another key: what is still learned
  * of it while its last connections drain must not lead anyone there.
  */
 export function targetKey({ name, target }: Pick<VirtualClusterConfig, 'name' | 'target'>): string {
-  return `${name} ${createHash('sha256').update(canonical(target)).digest('hex')}`;
+  return namedHash(name, target);
 }

@@ -13,7 +13,7 @@ export interface Difference {
 }
 
 /** A virtual cluster without what may change under open connections; that there is TLS at all may not. */
-const withoutCertificates = (cluster: VirtualClusterConfig) => ({
+export const withoutCertificates = (cluster: VirtualClusterConfig) => ({
   ...cluster,
   gateways: cluster.gateways.map((gateway) => ({ ...gateway, tls: gateway.tls !== undefined })),
 });

@@ -16,8 +16,11 @@ export interface Address {
 export interface Problem {
   cluster: string;
   problem: string;
-  /** `load`: the newest version cannot be used; one that ran before goes on. `listen`: a port cannot be bound. */
-  stage: 'load' | 'listen';
+  /**
+   * `load`: the newest version cannot be used; one that ran before goes on. `listen`: a port cannot be bound. `serve`: it is out of
+   * service, because a filter of its own has stopped a worker.
+   */
+  stage: 'load' | 'listen' | 'serve';
 }
 
 export interface ProxyConfig {

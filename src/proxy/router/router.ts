@@ -2,7 +2,7 @@ import { messageOf } from '../../ops/errors.ts';
 import type { Cluster, ClusterSession } from '../cluster/cluster.ts';
 import { closeFilters, createCluster } from '../cluster/virtual-cluster.ts';
 import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
-import { canonical, targetKey } from '../config/canonical.ts';
+import { canonical, nameInKey, targetKey } from '../config/canonical.ts';
 import { diffConfigs } from '../config/diff.ts';
 import type { Difference } from '../config/diff.ts';
 import type { Address, Problem, ProxyConfig, VirtualClusterConfig } from '../config/model.ts';
@@ -96,7 +96,7 @@ export function createRouter(deps: ClusterDeps, firstTicketKeys: Buffer): Router
       return found && route && { cluster: found.cluster, gateway: route };
     },
     learn(key, nodes) {
-      const found = running.get(key.split(' ', 1)[0]!);
+      const found = running.get(nameInKey(key));
       if (found?.key === key) found.cluster.topology.learn(nodes);
     },
     setTicketKeys(keys) {

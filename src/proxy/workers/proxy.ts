@@ -36,6 +36,8 @@ export interface VirtualClusterStatus {
   filters: { name: string; type: string }[];
   /** Whether this is the newest version of it; if not, what it says here is of the version before, if there is one. */
   loaded: boolean;
+  /** Set where it is not served, because a filter of its own has stopped a worker. */
+  outOfService?: true;
   /** Undefined until it has been checked. */
   targetReachable?: boolean;
   /** Ids of the brokers behind it, as far as they are known. */
@@ -70,15 +72,18 @@ const REPORT_INTERVAL_MS = 2000;
 export interface ProxyOptions {
   log: Log;
   metrics: Metrics;
-  /** Processes that carry connections; 1 is this one. */
+  /** Processes that carry connections; 1 is this one, unless it is to be supervised. */
   workers: number;
+  /** Whether there has to be somebody who outlives a filter that does not end. */
+  supervised?: boolean;
 }
 
-export function createProxy({ log, metrics, workers }: ProxyOptions): Proxy {
+export function createProxy({ log, metrics, workers, supervised = workers > 1 }: ProxyOptions): Proxy {
   const onlookers = new Set<(batch: TapBatch) => void>();
   const onTapped = (batch: TapBatch) => onlookers.forEach((show) => show(batch));
-  const pool =
-    workers > 1 ? createWorkerPool(workers, log, metrics, onTapped) : createLocalPool(log, metrics, onTapped);
+  const pool = supervised
+    ? createWorkerPool(workers, log, metrics, onTapped)
+    : createLocalPool(log, metrics, onTapped);
   const targets = createTargetWatch(log, (cluster, nodes) => pool.learn(cluster, nodes));
   const gauges = createGauges(metrics);
   let current: (GoodConfig & { loadedAt: Date }) | undefined;
@@ -192,7 +197,8 @@ function statusOf(
   const own = ofThis.map(({ problem }) => problem);
   return {
     name,
-    loaded: !ofThis.some(({ stage }) => stage === 'load'),
+    loaded: !ofThis.some(isUnserved),
+    ...(ofThis.some(({ stage }) => stage === 'serve') && { outOfService: true }),
     gateways: gateways.map((gateway) => ({
       name: gateway.name,
       bootstrap: addressText(gateway.routing.bootstrap),
@@ -204,6 +210,9 @@ function statusOf(
     problems: unreachable === undefined ? own : [...own, `the target cannot be reached: ${unreachable}`],
   };
 }
+
+/** Whether the newest version is not what clients meet. */
+const isUnserved = ({ stage }: Problem) => stage !== 'listen';
 
 /**
  * Ready is: every port bound, and a target that can be reached. What goes wrong for one virtual cluster later does not
@@ -236,7 +245,7 @@ function createGauges(metrics: Metrics) {
   const reachable = metrics.gauge(`${prefix}target_reachable`, 'Whether the target cluster can be reached');
   const loaded = metrics.gauge(
     `${prefix}virtual_cluster_loaded`,
-    'Whether the newest configuration of a virtual cluster is in use; if not, the one before is',
+    'Whether the newest configuration of a virtual cluster is in use; if not, the one before is, or none',
   );
   const labelsOf = ({ virtualCluster, usedBy, subject }: CertificateFact) => ({
     virtual_cluster: virtualCluster,
@@ -255,7 +264,7 @@ function createGauges(metrics: Metrics) {
       }
     },
     loaded(current: GoodConfig, problems: readonly Problem[]) {
-      const not = new Set(problems.flatMap(({ cluster, stage }) => (stage === 'load' ? cluster : [])));
+      const not = new Set(problems.filter(isUnserved).map(({ cluster }) => cluster));
       for (const { name } of clustersOf(current))
         loaded.of({ virtual_cluster: name }).value = not.has(name) ? 0 : 1;
     },

@@ -8,6 +8,7 @@ import { createMetrics } from '../../ops/metrics.ts';
 import { canonical } from '../config/canonical.ts';
 import { loadProxyConfig } from '../config/load.ts';
 import type { ProxyConfig } from '../config/model.ts';
+import { hasOwnFilters } from '../config/own-filters.ts';
 import { watchFiles } from '../config/watch-files.ts';
 import { createProxy } from './proxy.ts';
 import type { GoodConfig, Proxy, ProxyStatus } from './proxy.ts';
@@ -23,6 +24,10 @@ export interface RunningProxy {
   close(): Promise<void>;
 }
 
+/** Fixed at the start, as the number of workers is. */
+const isSupervised = ({ workers, virtualClusters }: ProxyConfig) =>
+  workers > 1 || virtualClusters.some(hasOwnFilters);
+
 type Good = GoodConfig & { warnings: string[] };
 
 /** Runs the proxy from a configuration file, and follows its changes. Throws if the file is not good at the start. */
@@ -37,7 +42,8 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
   try {
     const good = await load();
     const metrics = createMetrics();
-    const proxy = createProxy({ log, metrics, workers: good.config.workers });
+    const { workers } = good.config;
+    const proxy = createProxy({ log, metrics, workers, supervised: isSupervised(good.config) });
     const management = await manage(good.config, proxy);
     report(undefined, good, log);
     await proxy.apply(good);
@@ -121,4 +127,6 @@ function report(before: ProxyConfig | undefined, { config, rejected, warnings }:
   for (const key of ['workers', 'management'] as const)
     if (before && canonical(before[key] ?? null) !== canonical(config[key] ?? null))
       log.warn({ key }, 'configuration change takes effect after a restart');
+  if (before && !isSupervised(before) && config.virtualClusters.some(hasOwnFilters))
+    log.warn('a filter of your own that does not end is noticed only after a restart of the proxy');
 }

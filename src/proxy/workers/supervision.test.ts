@@ -19,6 +19,8 @@ function after(events: readonly WorkerEvent[], from = newWorker()): { state: Wor
 const ticks = (count: number, isStopped = false): WorkerEvent[] =>
   Array.from({ length: count }, () => ({ type: 'tick', isStopped }));
 const SERVE: WorkerEvent[] = [{ type: 'applying' }, { type: 'applied', inEffect: true }];
+const OWNER = { service: 'bad 1', filter: 'guard' };
+const stalled = (forMs: number): WorkerEvent => ({ type: 'stalled', note: { owner: OWNER, forMs } });
 const CRASH: WorkerEvent = { type: 'exited', why: 'exit code 1' };
 
 const anyEvent = fc.oneof(
@@ -26,6 +28,7 @@ const anyEvent = fc.oneof(
   fc.constant<WorkerEvent>({ type: 'tick', isStopped: true }),
   fc.constant<WorkerEvent>({ type: 'heard' }),
   fc.constant<WorkerEvent>({ type: 'applying' }),
+  fc.nat({ max: 20_000 }).map(stalled),
   fc.boolean().map((inEffect): WorkerEvent => ({ type: 'applied', inEffect })),
 );
 
@@ -58,6 +61,36 @@ suite('supervision', () => {
   test('one that changes its configuration has more time', () => {
     assert.deepEqual(after([...SERVE, { type: 'applying' }, ...ticks(59)]).orders, []);
     assert.equal(after([...SERVE, { type: 'applying' }, ...ticks(60)]).orders.length, 1);
+  });
+
+  test('one in which a filter computes all the time is killed for that, also while it starts or changes, and the filter is blamed', () => {
+    const why = 'filter "guard" of virtual cluster "bad" does not end';
+    const kill = { do: 'kill', why, blame: { owner: OWNER, how: 'hung' } };
+    for (const before of [SERVE, [], [...SERVE, { type: 'applying' } as const]]) {
+      assert.deepEqual(after([...before, stalled(7000), ...ticks(1)]).orders, []);
+      const { state, orders } = after([...before, stalled(8000), ...ticks(1)]);
+      assert.deepEqual(orders, [kill]);
+      const [restart] = after([{ type: 'exited', why: 'SIGKILL' }], state).orders;
+      assert.ok(restart?.do === 'restart' && restart.blame === undefined);
+    }
+    const silent = after([...SERVE, ...ticks(9), stalled(5000), ...ticks(1)]).orders;
+    assert.deepEqual(silent, [{ do: 'kill', why: 'silent for 10 s', blame: kill.blame }]);
+  });
+
+  test('no filter is blamed that has just begun, that has come to its end, or for a worker that somebody stopped', () => {
+    const begun = [...SERVE, ...ticks(9), stalled(4000), ...ticks(1)];
+    assert.deepEqual(after(begun).orders, [{ do: 'kill', why: 'silent for 10 s' }]);
+    const ended: WorkerEvent[] = [...SERVE, stalled(7000), { type: 'stalled', note: { forMs: 0 } }];
+    assert.deepEqual(after([...ended, ...ticks(10)]).orders, [{ do: 'kill', why: 'silent for 10 s' }]);
+    const stopped = after([...SERVE, stalled(8000), ...ticks(2, true)]).orders;
+    assert.deepEqual(stopped, [{ do: 'kill', why: 'stopped by a signal' }]);
+  });
+
+  test('the filter is blamed in whose code a worker has ended by itself, and not for the next one', () => {
+    const { state, orders } = after([...SERVE, stalled(0), CRASH]);
+    assert.deepEqual(orders, [{ do: 'restart', inMs: 200, blame: { owner: OWNER, how: 'ended' } }]);
+    const next = after([{ type: 'started' }, ...SERVE, CRASH], state).orders;
+    assert.deepEqual(next, [{ do: 'restart', inMs: 400 }]);
   });
 
   test('crash loops back off up to half a minute, and a worker that lasts ends that', () => {

@@ -1,3 +1,8 @@
+import type { FilterOwner } from '../cluster/filter-owner.ts';
+import { nameInKey } from '../config/canonical.ts';
+import type { Blame } from './out-of-service.ts';
+import type { StallNote } from './stall-note.ts';
+
 /**
  * What becomes of a worker, decided without processes and timers. Time is counted in the supervisor's own ticks and not read from
  * a clock: a supervisor that was itself stopped for a while has missed its workers' messages, and must not blame them.
@@ -12,6 +17,10 @@ const KILL_AFTER_MS = 10_000;
 const KILL_STOPPED_AFTER_MS = 2000;
 /** Starting and changing the configuration may keep a worker busy, on a machine that has little time for it. */
 const KILL_BUSY_AFTER_MS = 60_000;
+/** Where it is known that one filter computes all the time, there is nothing else to wait for. It was watched a while before that counts. */
+const KILL_STALLED_AFTER_MS = 8000;
+/** Who has computed so long when a worker is killed for its silence was the reason. */
+const BLAME_AFTER_MS = 5000;
 /** A worker that served so long and then ended was not broken from the start. */
 const STABLE_AFTER_MS = 10_000;
 const MIN_RESTART_MS = 100;
@@ -30,6 +39,8 @@ export interface WorkerState {
   silentMs: number;
   /** Configurations that were sent to it and are not in effect yet. */
   applying: number;
+  /** The filter of a user's own that computes, and for how long. */
+  stall: Required<StallNote> | undefined;
   /** How often in a row it has not lasted. */
   failures: number;
   /** What ended the last one. */
@@ -41,14 +52,18 @@ export type WorkerEvent =
   /** Another process has taken the place. */
   | { type: 'started' }
   | { type: 'heard' }
+  | { type: 'stalled'; note: StallNote }
   | { type: 'applying' }
   /** Whether the worker said so, or did not respond in time. */
   | { type: 'applied'; inEffect: boolean }
   | { type: 'exited'; why: string };
 
-export type Order = { do: 'kill'; why: string } | { do: 'restart'; inMs: number };
+/** `blame` is whose filter made it necessary. */
+export type Order =
+  | { do: 'kill'; why: string; blame?: Blame }
+  | { do: 'restart'; inMs: number; blame?: Blame };
 
-const STARTED = { phase: 'starting', forMs: 0, silentMs: 0, applying: 0 } as const;
+const STARTED = { phase: 'starting', forMs: 0, silentMs: 0, applying: 0, stall: undefined } as const;
 
 export const newWorker = (): WorkerState => ({ ...STARTED, failures: 0 });
 
@@ -59,6 +74,8 @@ export function step(state: WorkerState, event: WorkerEvent): { state: WorkerSta
       return { state: { ...state, ...STARTED } };
     case 'heard':
       return { state: { ...state, silentMs: 0 } };
+    case 'stalled':
+      return { state: { ...state, stall: stallOf(event.note) } };
     case 'applying':
       return { state: { ...state, applying: state.applying + 1 } };
     case 'applied':
@@ -79,17 +96,24 @@ function applied(state: WorkerState, inEffect: boolean): WorkerState {
   return state.phase === 'starting' && inEffect ? { ...next, phase: 'serving', forMs: 0 } : next;
 }
 
+const stallOf = ({ owner, forMs }: StallNote) => owner && { owner, forMs };
+
 function tick(state: WorkerState, isStopped: boolean): { state: WorkerState; order?: Order } {
   const why = whyKill(state, isStopped);
   if (why === undefined) return { state };
   const killed = { ...state, phase: 'killed', forMs: 0, failures: failuresOf(state), why } as const;
-  return { state: killed, order: { do: 'kill', why } };
+  const { stall } = state;
+  const isTheirs = !isStopped && stall !== undefined && stall.forMs >= BLAME_AFTER_MS;
+  const blame: Blame | undefined = isTheirs ? { owner: stall.owner, how: 'hung' } : undefined;
+  return { state: killed, order: { do: 'kill', why, ...(blame && { blame }) } };
 }
 
 function whyKill(state: WorkerState, isStopped: boolean): string | undefined {
-  const { phase, forMs, silentMs, applying } = state;
+  const { phase, forMs, silentMs, applying, stall } = state;
   if (phase !== 'starting' && phase !== 'serving') return undefined;
   if (isStopped && silentMs >= KILL_STOPPED_AFTER_MS) return 'stopped by a signal';
+  if (!isStopped && stall && stall.forMs >= KILL_STALLED_AFTER_MS)
+    return `${filterText(stall.owner)} does not end`;
   if (phase === 'starting' && forMs >= KILL_BUSY_AFTER_MS)
     return `not serving ${seconds(forMs)} after its start`;
   const limit = applying > 0 ? KILL_BUSY_AFTER_MS : KILL_AFTER_MS;
@@ -106,10 +130,10 @@ function exited(state: WorkerState, why: string): { state: WorkerState; order: O
     failures,
     why: wasKilled ? (state.why ?? why) : why,
   } as const;
-  return {
-    state: next,
-    order: { do: 'restart', inMs: Math.min(MIN_RESTART_MS * 2 ** failures, MAX_RESTART_MS) },
-  };
+  const inMs = Math.min(MIN_RESTART_MS * 2 ** failures, MAX_RESTART_MS);
+  const blame: Blame | undefined =
+    state.stall && !wasKilled ? { owner: state.stall.owner, how: 'ended' } : undefined;
+  return { state: next, order: { do: 'restart', inMs, ...(blame && { blame }) } };
 }
 
 const failuresOf = ({ phase, forMs, failures }: WorkerState) =>
@@ -156,5 +180,8 @@ function describe({ phase, forMs, silentMs, failures, why }: WorkerState): strin
       return before ? `waits to be started again${before}` : `has ended (${why}) and is started again`;
   }
 }
+
+const filterText = ({ service, filter }: FilterOwner) =>
+  `filter "${filter}" of virtual cluster "${nameInKey(service)}"`;
 
 const seconds = (ms: number) => `${ms / 1000} s`;

@@ -2,10 +2,13 @@ import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { TapBatch } from '../cluster/tap.ts';
+import { nameInKey } from '../config/canonical.ts';
 import type { Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
 import type { FromWorker } from './messages.ts';
+import { blamed, retained, serviceable } from './out-of-service.ts';
+import type { Blame, OutOfService } from './out-of-service.ts';
 import { poolHealth, TICK_MS } from './supervision.ts';
 import { createTicketKeys, rotateTicketKeys } from './ticket-keys.ts';
 import type { WorkerPool } from './worker-pool.ts';
@@ -29,6 +32,7 @@ export function createWorkerPool(
   const brokers = createKnownBrokers();
   let ticketKeys = createTicketKeys().toString('base64');
   let config: ProxyConfig | undefined;
+  let outOfService: OutOfService = new Map();
   let isTapped = false;
   let lastProblems: Problem[] = [];
   const exits = metrics.counter(
@@ -75,7 +79,7 @@ export function createWorkerPool(
     slot.worker.send({ type: 'tap', on: isTapped });
     if (!config) return;
     const { worker } = slot;
-    await applyTo(slot, config);
+    await applyTo(slot, serviceable(config, outOfService, Date.now()).config);
     for (const [cluster, nodes] of brokers.all()) worker.send({ type: 'nodes', cluster, nodes });
   }
 
@@ -87,6 +91,27 @@ export function createWorkerPool(
     return response;
   }
 
+  /** Goes over to what is to be served now. */
+  async function applyServiceable(all: ProxyConfig): Promise<void> {
+    const { config: next } = serviceable(all, outOfService, Date.now());
+    noteProblems(await Promise.all(slots.map((slot) => applyTo(slot, next))));
+  }
+
+  function takeOut(blame: Blame): void {
+    if (!config) return;
+    const { service, filter } = blame.owner;
+    const before = outOfService.get(service);
+    const now = Date.now();
+    outOfService = retained(blamed(outOfService, blame, now), config);
+    const out = outOfService.get(service);
+    if (!out || out === before || out.until <= now) return;
+    const about = { virtualCluster: nameInKey(service), filter, why: blame.how };
+    log.error({ ...about, until: new Date(out.until) }, 'virtual cluster is out of service');
+    const applyAgain = () => void applyServiceable(config!);
+    applyAgain();
+    setTimeout(applyAgain, out.until - now + TICK_MS).unref(); // not a moment too early
+  }
+
   async function reportOf(slot: WorkerSlot): Promise<Response | undefined> {
     const response = await slot.worker.request({ type: 'report' }, REPORT_TIMEOUT_MS);
     if (response?.type !== 'report') return undefined;
@@ -96,6 +121,7 @@ export function createWorkerPool(
 
   const events = {
     onMessage,
+    onBlame: takeOut,
     onExit(lastSnapshot: Snapshot, reason: ExitReason) {
       exits.of({ reason }).value += 1;
       keepCounters(lastSnapshot);
@@ -115,13 +141,15 @@ export function createWorkerPool(
     async apply(next) {
       brokers.retain(next);
       config = next;
-      noteProblems(await Promise.all(slots.map((slot) => applyTo(slot, next))));
+      outOfService = retained(outOfService, next);
+      await applyServiceable(next);
     },
     async report() {
       noteProblems(await Promise.all(slots.map(reportOf)));
       // Of a worker that is too busy to answer, what it said last: its counters must not vanish for a scrape.
       const snapshots = [...slots.map(({ lastSnapshot }) => lastSnapshot), await exited];
-      return { snapshots, problems: lastProblems };
+      const isOut = config ? serviceable(config, outOfService, Date.now()).problems : [];
+      return { snapshots, problems: [...lastProblems, ...isOut] };
     },
     learn(cluster, nodes) {
       brokers.learn(cluster, nodes);

@@ -1,8 +1,12 @@
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { SETUP_VARIABLE } from './messages.ts';
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
+import { readNote, STALL_NOTES_FD } from './stall-note.ts';
+import type { StallNote } from './stall-note.ts';
 
 /** A worker process, as its supervisor sees it. */
 export interface WorkerProcess {
@@ -26,17 +30,29 @@ const PROGRAM = fileURLToPath(
   new URL(`./worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url),
 );
 
-/** `onMessage` gets every message, also those that are responses. */
-export function startWorker(setup: WorkerSetup, onMessage: (message: FromWorker) => void): WorkerProcess {
+/** What a worker says; `onMessage` gets every message, also those that are responses. */
+export interface WorkerEvents {
+  onMessage(message: FromWorker): void;
+  onStall(note: StallNote): void;
+}
+
+export function startWorker(setup: WorkerSetup, events: WorkerEvents): WorkerProcess {
   const child = fork(PROGRAM, [], {
     env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup) },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
   });
+  // Not there if there was no process to be had; 'error' follows.
+  const notes = child.stdio?.[STALL_NOTES_FD] as Readable | undefined;
+  if (notes)
+    createInterface({ input: notes }).on('line', (line) => {
+      const note = readNote(line);
+      if (note) events.onStall(note);
+    });
   const waiting = new Map<number, (response: Response | undefined) => void>();
   let lastId = 0;
   child.on('message', (message: FromWorker) => {
     if (message.type === 'applied' || message.type === 'report') waiting.get(message.id)?.(message);
-    onMessage(message);
+    events.onMessage(message);
   });
   const { promise: ended, resolve } = Promise.withResolvers<string>();
   child.on('error', (error) => {

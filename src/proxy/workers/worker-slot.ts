@@ -3,6 +3,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Snapshot } from '../../ops/metrics.ts';
 import type { Counts } from './data-plane.ts';
 import type { FromWorker, WorkerSetup } from './messages.ts';
+import type { Blame } from './out-of-service.ts';
 import { newWorker, step } from './supervision.ts';
 import type { WorkerEvent, WorkerState } from './supervision.ts';
 import { startWorker } from './worker-process.ts';
@@ -27,6 +28,8 @@ export type ExitReason = 'exit' | 'stuck';
 
 export interface SlotEvents {
   onMessage(slot: WorkerSlot, message: FromWorker): void;
+  /** A filter of a user's own has hung or ended the worker. */
+  onBlame(blame: Blame): void;
   /** The worker is gone, and what it had counted with it. */
   onExit(lastSnapshot: Snapshot, reason: ExitReason): void;
   /** Another worker has been started in its place. */
@@ -45,6 +48,7 @@ export function createWorkerSlot(setup: WorkerSetup, log: Log, events: SlotEvent
       if (stopped) return;
       const { state, order } = step(slot.state, event);
       slot.state = state;
+      if (order?.blame) events.onBlame(order.blame);
       if (order?.do === 'kill') kill(order.why);
       if (order?.do === 'restart') restart(order.inMs);
     },
@@ -54,10 +58,15 @@ export function createWorkerSlot(setup: WorkerSetup, log: Log, events: SlotEvent
   };
 
   function start(): WorkerProcess {
-    const worker = startWorker(setup, (message) => {
-      if (slot.worker !== worker) return;
-      slot.note({ type: 'heard' });
-      events.onMessage(slot, message);
+    const worker = startWorker(setup, {
+      onMessage(message) {
+        if (slot.worker !== worker) return;
+        slot.note({ type: 'heard' });
+        events.onMessage(slot, message);
+      },
+      onStall(note) {
+        if (slot.worker === worker) slot.note({ type: 'stalled', note });
+      },
     });
     void worker.ended.then((why) => {
       events.onExit(slot.lastSnapshot, slot.state.phase === 'killed' ? 'stuck' : 'exit');

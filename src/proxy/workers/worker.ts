@@ -3,9 +3,12 @@ import { createLog } from '../../ops/log.ts';
 import type { LogLevel } from '../../ops/log.ts';
 import { createMetrics } from '../../ops/metrics.ts';
 import type { Address } from '../config/model.ts';
+import { hasOwnFilters } from '../config/own-filters.ts';
 import { createDataPlane } from './data-plane.ts';
 import { SETUP_VARIABLE } from './messages.ts';
 import type { FromWorker, ToWorker, WorkerSetup } from './messages.ts';
+import { STALL_NOTES_FD } from './stall-note.ts';
+import { watchStalls } from './stall-watch.ts';
 
 /** The program of a worker process: a data plane that its supervisor controls by messages. */
 
@@ -21,6 +24,9 @@ const metrics = createMetrics();
 const send = (message: FromWorker) => {
   if (process.connected) process.send?.(message);
 };
+
+/** Only where there are filters of users' own: our own come to an end, and a thread takes some megabytes. */
+let isWatched = false;
 
 const lookUps = new Map<number, (address: Address | undefined) => void>();
 let lastLookUp = 0;
@@ -47,6 +53,10 @@ const plane = createDataPlane({
 async function handle(message: ToWorker): Promise<void> {
   switch (message.type) {
     case 'apply':
+      if (!isWatched && message.config.virtualClusters.some(hasOwnFilters)) {
+        isWatched = true;
+        watchStalls(STALL_NOTES_FD, log);
+      }
       await plane.apply(message.config);
       return send({ type: 'applied', id: message.id, problems: plane.problems() });
     case 'nodes':

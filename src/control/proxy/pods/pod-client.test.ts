@@ -27,14 +27,16 @@ suite('what pods answer', () => {
       { name: 'ill', targetReachable: false, problems: ['a', 'b'] },
       { name: 'odd', targetReachable: true, problems: ['port 1 is taken'] },
       { name: 'old', loaded: false, targetReachable: true, problems: ['filters: no'] },
+      { name: 'out', loaded: false, outOfService: true, targetReachable: true, problems: ['hung'] },
     ];
     assert.deepEqual(readAnswer({ hash: 'h', error: 'e', virtualClusters }), {
       hash: 'h',
       error: 'e',
       problems: new Map([
-        ['ill', { isLoad: false, isTarget: true, message: 'a; b' }],
-        ['odd', { isLoad: false, isTarget: false, message: 'port 1 is taken' }],
-        ['old', { isLoad: true, isTarget: false, message: 'filters: no' }],
+        ['ill', { isLoad: false, isOut: false, isTarget: true, message: 'a; b' }],
+        ['odd', { isLoad: false, isOut: false, isTarget: false, message: 'port 1 is taken' }],
+        ['old', { isLoad: true, isOut: false, isTarget: false, message: 'filters: no' }],
+        ['out', { isLoad: true, isOut: true, isTarget: false, message: 'hung' }],
       ]),
     });
   });

@@ -21,6 +21,8 @@ export interface PodAnswer {
 export interface PodProblem {
   /** Whether it cannot load the newest version of the virtual cluster; then it serves the one before, or none. */
   isLoad: boolean;
+  /** Whether it does not serve it at all, because a filter of its own has stopped a process. */
+  isOut: boolean;
   /** Whether the cluster behind it is what is missing. */
   isTarget: boolean;
   message: string;
@@ -117,13 +119,13 @@ export function readAnswer(answer: unknown): PodAnswer | undefined {
 
 function problemOf(cluster: unknown): [string, PodProblem] | undefined {
   if (!isJsonObject(cluster)) return undefined;
-  const { name, loaded, targetReachable, problems } = cluster;
+  const { name, loaded, outOfService, targetReachable, problems } = cluster;
   const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
   const isTarget = targetReachable === false;
   const isLoad = loaded === false;
   if (typeof name !== 'string' || (said.length === 0 && !isTarget && !isLoad)) return undefined;
   const message = said.join('; ') || (isLoad ? 'it cannot be loaded' : 'the target cannot be reached');
-  return [name, { isLoad, isTarget, message: message.slice(0, MAX_PROBLEM) }];
+  return [name, { isLoad, isOut: outOfService === true, isTarget, message: message.slice(0, MAX_PROBLEM) }];
 }
 
 function nodeIdsOf(cluster: unknown): [string, NodeIdRange[]] | undefined {

@@ -42,7 +42,8 @@ suite('patience with pods', () => {
   });
 
   test('any change of the proxy, its configuration or its pods begins anew, and nothing else does', () => {
-    const target = (message: string) => new Map([['vc', { isLoad: false, isTarget: true, message }]]);
+    const target = (message: string) =>
+      new Map([['vc', { isLoad: false, isOut: false, isTarget: true, message }]]);
     const before = observePods(sight({ pods: [pod({ problems: target('a') })] }), undefined, 0);
     const sinceOf = (change: Partial<PodState>) => observePods(sight(change), before, 99_000).since;
     assert.equal(sinceOf({ pods: [pod({ problems: target('other words') })] }), 0);

@@ -25,7 +25,12 @@ export function observePods(
     nodeIds: [...(nodeIds ?? [])],
     isUnreachable: unreachable !== undefined,
     // Their words may differ each time.
-    problems: [...(problems ?? [])].map(([cluster, { isLoad, isTarget }]) => [cluster, isLoad, isTarget]),
+    problems: [...(problems ?? [])].map(([cluster, { isLoad, isOut, isTarget }]) => [
+      cluster,
+      isLoad,
+      isOut,
+      isTarget,
+    ]),
   }));
   const seen = canonicalJson([generation, configVersion, states]);
   return before?.seen === seen ? before : { seen, since: now };

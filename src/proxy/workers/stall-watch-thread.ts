@@ -1,0 +1,64 @@
+/** A thread beside a worker process: looks whether its event loop turns, and if not, whose code keeps it from that. */
+import { Session } from 'node:inspector/promises';
+import { workerData } from 'node:worker_threads';
+import type { FilterOwner } from '../cluster/filter-owner.ts';
+import { OWNER_FUNCTION, writeNote } from './stall-note.ts';
+import type { StallWatchStart } from './stall-note.ts';
+
+/** Who takes all memory has less than a second for it. */
+const SAMPLE_MS = 250;
+const EXPRESSION = `globalThis[Symbol.for(${JSON.stringify(OWNER_FUNCTION)})]()`;
+
+const { beats, fd } = workerData as StallWatchStart;
+let seen = -1;
+let isAsking = false;
+/** Whose code it was at each sample since the last beat. */
+let owner: FilterOwner | undefined;
+let samples = 0;
+
+setInterval(() => {
+  if (!isStill()) return goOn();
+  if (!isAsking) void sample();
+}, SAMPLE_MS);
+
+/** Whether there was no beat since the last look. */
+function isStill(): boolean {
+  const now = Atomics.load(beats, 0);
+  const isSame = now === seen;
+  seen = now;
+  return isSame;
+}
+
+function goOn(): void {
+  if (owner) writeNote(fd, { forMs: 0 });
+  owner = undefined;
+  samples = 0;
+}
+
+async function sample(): Promise<void> {
+  isAsking = true;
+  const found = await askOwner();
+  isAsking = false;
+  if (Atomics.load(beats, 0) !== seen) return; // it has gone on
+  const isSame = found?.service === owner?.service && found?.filter === owner?.filter;
+  // Counted and not measured: a machine that stands still takes this thread along.
+  samples = isSame ? samples + 1 : 0;
+  if (!found) return goOn();
+  owner = found;
+  writeNote(fd, { owner, forMs: samples * SAMPLE_MS });
+}
+
+/** Answered in the middle of a loop, too, but only after a call into the system, however long that takes. */
+async function askOwner(): Promise<FilterOwner | undefined> {
+  const session = new Session();
+  try {
+    session.connectToMainThread();
+    const { result } = await session.post('Runtime.evaluate', {
+      expression: EXPRESSION,
+      returnByValue: true,
+    });
+    return result.value as FilterOwner | undefined;
+  } finally {
+    session.disconnect();
+  }
+}

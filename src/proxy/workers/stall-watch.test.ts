@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { suite, test } from 'node:test';
+import { pino } from 'pino';
+import { createOwned } from '../cluster/filter-owner.ts';
+import type { ConnectionContext, FilterSetting } from '../filter.ts';
+import { readNote } from './stall-note.ts';
+import type { StallNote } from './stall-note.ts';
+import { watchStalls } from './stall-watch.ts';
+
+const OWNER = { service: 'a 1', filter: 'guard' };
+const setting = { peers: {}, metrics: {} } as FilterSetting;
+const file = join(mkdtempSync(join(tmpdir(), 'stall-')), 'notes');
+const fd = openSync(file, 'w');
+const notes = (): (StallNote | undefined)[] =>
+  readFileSync(file, 'utf8').split('\n').filter(Boolean).map(readNote);
+/** Computes until there is such a note: the machine may be slow. */
+const computeUntil = (isIt: (note: StallNote | undefined) => boolean) => {
+  while (!notes().some(isIt));
+};
+
+suite('the watch for stalls', () => {
+  test('notes whose code computes without an end, how long it has been at it, and when it has ended after all', async () => {
+    watchStalls(fd, pino({ level: 'silent' }));
+    const filter = await createOwned(OWNER, setting, async () => ({
+      connect: () => ({
+        onRequest: {
+          async Metadata() {
+            await delay(1);
+            computeUntil((note) => (note?.forMs ?? 0) >= 1000);
+            return undefined;
+          },
+        },
+      }),
+    }));
+    const { onRequest } = filter.connect({} as ConnectionContext);
+    await onRequest?.Metadata?.({} as never, {} as never);
+    while (notes().at(-1)?.owner) await delay(20);
+    const all = notes();
+    assert.deepEqual(all.pop(), { forMs: 0 });
+    const step = all[1]!.forMs;
+    assert.deepEqual(
+      all,
+      all.map((_, i) => ({ owner: OWNER, forMs: i * step })),
+    );
+    assert.ok(step > 0 && all.at(-1)!.forMs >= 1000);
+  });
+
+  test('notes nothing of our own code', () => {
+    const before = notes().length;
+    const until = performance.now() + 1500; // some samples
+    while (performance.now() < until);
+    assert.equal(notes().length, before);
+  });
+
+  test('a line that is no note is none', () => {
+    assert.deepEqual(['', '{', 'null', '{"owner":{"service":1},"forMs":9}', '{"forMs":"9"}'].map(readNote), [
+      undefined,
+      undefined,
+      undefined,
+      { forMs: 0 },
+      undefined,
+    ]);
+  });
+});

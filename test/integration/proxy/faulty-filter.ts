@@ -1,0 +1,46 @@
+/** A filter as nobody should write it, for the tests: what it does depends on the topics that a client asks for. */
+import { z } from 'zod';
+import type { FilterType } from '../../../src/proxy/filter.ts';
+
+const schema = z.strictObject({ atStart: z.enum(['nothing', 'hang']), version: z.number() });
+
+function hang(): never {
+  while (true);
+}
+
+/** Before and behind an `await`, in a timer, in a regular expression; by memory; by the process. */
+const FAULTS: Record<string, () => unknown> = {
+  hang,
+  async 'hang-later'() {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    hang();
+  },
+  'hang-timer': () => void setTimeout(hang, 10),
+  'hang-expression': () => /^(a+)+$/.test(`${'a'.repeat(60)}b`),
+  memory() {
+    const all: object[] = [];
+    while (true) all.push([all.length]);
+  },
+  exit: () => process.exit(1),
+  throw: () =>
+    void setTimeout(() => {
+      throw new Error('nobody catches this');
+    }, 10),
+};
+
+export const filter: FilterType<z.output<typeof schema>> = {
+  config: schema,
+  create({ atStart }) {
+    if (atStart === 'hang') hang();
+    return {
+      connect: () => ({
+        onRequest: {
+          async Metadata(request) {
+            for (const { name } of request.topics ?? []) await FAULTS[name ?? '']?.();
+            return undefined;
+          },
+        },
+      }),
+    };
+  },
+};
