@@ -11,7 +11,7 @@ export interface NodePackage {
 }
 
 export function nodePackage(platform?: string, arch?: string): NodePackage;
-export function pinnedNode(): string;
+export function pinnedNode(platform?: string, arch?: string): string;
 
 export interface Lock {
   packages: Record<string, { version?: string; integrity?: string; [field: string]: unknown }>;

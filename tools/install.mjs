@@ -44,9 +44,9 @@ export function nodePackage(platform = process.platform, arch = process.arch) {
   return { name: path.slice('node_modules/'.length), version, integrity, binary: join(path, bin.node) };
 }
 
-/** The path of the pinned Node, fetched into the cache first if it is not there. */
-export function pinnedNode() {
-  const { name, version, binary } = nodePackage();
+/** The path of the pinned Node, fetched into the cache first if it is not there: that of this machine if not told otherwise. */
+export function pinnedNode(platform = process.platform, arch = process.arch) {
+  const { name, version, binary } = nodePackage(platform, arch);
   const home = join(cache, `${name}-${version}`);
   const path = join(home, binary);
   if (existsSync(path)) return path;
@@ -55,7 +55,8 @@ export function pinnedNode() {
   mkdirSync(fresh, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
     copyFileSync(join(here, 'node', file), join(fresh, file));
-  npm(['ci'], fresh);
+  const isForeign = platform !== process.platform || arch !== process.arch;
+  npm(['ci', ...(isForeign ? [`--os=${platform}`, `--cpu=${arch}`] : [])], fresh);
   try {
     renameSync(fresh, home);
   } catch {

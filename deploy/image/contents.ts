@@ -1,15 +1,18 @@
 /**
  * The isthmus image: the one list of what is in it. `build.ts` turns it into an archive, or into the folder that the
  * Containerfile copies. Node as npm's platform package has it, the libraries it is linked with (glibc and the like, of the
- * machine that builds the image; `sbom.ts` says of which package each is), the program as plain JavaScript, the packages it
- * needs at run time, and the metrics reporter for brokers; no shell, no package manager, nothing writable, nobody but an
+ * machine that builds the image, or of Debian where the image is for another processor; `sbom.ts` says of which package each is), the
+ * program as plain JavaScript, the packages it needs at run time, none of which has native code, and the metrics reporter for brokers; no shell, no package manager, nothing writable, nobody but an
  * unprivileged user. 168 MB, of which Node is 150; 62 MB as registries keep it, compressed.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pinnedNode } from '../../tools/install.mjs';
-import type { Image } from './archive.ts';
+import { ensureDebianLibraries } from './debian-libraries.ts';
+import type { Image } from './image.ts';
 import { ensureMetricsReporter } from './metrics-reporter.ts';
+import { MACHINE, PLATFORMS, isMachine } from './platform.ts';
+import type { Architecture } from './platform.ts';
 import type { Content } from './tree.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -40,10 +43,16 @@ export function packages(): [path: string, locked: LockedPackage][] {
 /** What the program reads besides its code and packages, where the tree has it. */
 const DATA = ['deploy/crds'];
 
-function contents(dist: string, metricsReporter: string): Content[] {
+/** Not the Node that runs this, which may be anybody's. */
+async function nodeFor(architecture: Architecture): Promise<Content> {
+  const program = pinnedNode('linux', PLATFORMS[architecture].cpu);
+  const roots = isMachine(architecture) ? undefined : await ensureDebianLibraries(architecture);
+  return { program, to: '/usr/local/bin/node', ...(roots && { roots }) };
+}
+
+function contents(node: Content, dist: string, metricsReporter: string): Content[] {
   return [
-    // Not the Node that runs this, which may be anybody's.
-    { program: pinnedNode(), to: '/usr/local/bin/node' },
+    node,
     { copy: dist, to: '/app/dist', except: /\.map$/ },
     { copy: join(ROOT, 'package.json'), to: '/app/package.json' },
     ...packages().map(([path]) => ({ copy: join(ROOT, path), to: `/app/${path}`, except: NOT_NEEDED })),
@@ -61,10 +70,15 @@ function contents(dist: string, metricsReporter: string): Content[] {
 }
 
 /** The image under this name, from the JavaScript in `dist`. */
-export async function isthmusImage(name: string, dist: string = join(ROOT, 'dist')): Promise<Image> {
+export async function isthmusImage(
+  name: string,
+  dist: string = join(ROOT, 'dist'),
+  architecture: Architecture = MACHINE,
+): Promise<Image> {
   return {
     name,
-    contents: contents(dist, await ensureMetricsReporter()),
+    architecture,
+    contents: contents(await nodeFor(architecture), dist, await ensureMetricsReporter()),
     entrypoint: ['/usr/local/bin/node', '/app/dist/main.js'],
     environment: { NODE_ENV: 'production' },
     user: `${USER}:${USER}`,

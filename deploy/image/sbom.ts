@@ -1,16 +1,19 @@
 /**
  * The bill of materials of the image, in CycloneDX 1.6: Node, the npm packages with the integrity of the lock file, and the shared
- * libraries with their hashes and the distribution's package that they came from on the machine that built the image.
+ * libraries with their hashes and the distribution's package that they came from.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NodePackage } from '../../tools/install.mjs';
+import { unpackedOrigin } from './debian-libraries.ts';
+import type { Architecture } from './platform.ts';
 import type { Entry } from './tree.ts';
 
 export interface Materials {
   name: string;
   version: string;
+  architecture: Architecture;
   node: NodePackage;
   /** Of the lock file, by their path in it. */
   packages: readonly (readonly [path: string, { version: string; integrity?: string; license?: string }])[];
@@ -28,6 +31,7 @@ interface Hash {
 export function billOfMaterials({
   name,
   version,
+  architecture,
   node,
   packages,
   entries,
@@ -49,7 +53,15 @@ export function billOfMaterials({
     bomFormat: 'CycloneDX',
     specVersion: '1.6',
     version: 1,
-    metadata: { component: { type: 'container', 'bom-ref': `${name}@${version}`, name, version } },
+    metadata: {
+      component: {
+        type: 'container',
+        'bom-ref': `${name}@${version}`,
+        name,
+        version,
+        properties: [{ name: 'isthmus:architecture', value: architecture }],
+      },
+    },
     components: [...unique.values()].toSorted((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
   };
 }
@@ -97,8 +109,12 @@ function libraryComponent(path: string, source: string, origin: string | undefin
   };
 }
 
-/** The Debian package and version that a file of this machine is of. */
+/** The Debian package and version that a file is of: one that was unpacked for this, or one of this machine's. */
 function debianOrigin(file: string): string | undefined {
+  return unpackedOrigin(file) ?? installedOrigin(file);
+}
+
+function installedOrigin(file: string): string | undefined {
   const ask = (command: string, ...args: string[]) =>
     execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   // Packages know files by the path they had before /lib became /usr/lib.

@@ -3,15 +3,17 @@
  * that follows from it. Owner and time of every entry are fixed, so that equal contents give equal images.
  */
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
+import { readElf } from './elf.ts';
+import { foreignLibraries } from './foreign-libraries.ts';
 
 /** One line of an image's list of contents. Paths in the image are absolute. */
 export type Content =
   /** A file, or a folder with everything in it but the paths that match `except`. */
   | { copy: string; to: string; except?: RegExp }
-  /** A program, with the shared libraries that the loader would find for it on this machine. */
-  | { program: string; to: string }
+  /** A program, with the shared libraries that the loader would find for it on this machine, or below these folders instead. */
+  | { program: string; to: string; roots?: readonly string[] }
   /** Only the libraries of the programs and libraries in a folder, but for those that are in the folder themselves. */
   | { librariesOf: string }
   | { text: string; to: string; mode?: number }
@@ -24,10 +26,6 @@ export type Entry =
   | { path: string; type: 'text'; mode: number; text: string }
   | { path: string; type: 'directory'; mode: number }
   | { path: string; type: 'link'; mode: number; target: string };
-
-const ELF = Buffer.from('\x7fELF', 'latin1');
-/** The kind of program header that a dynamically linked file has. */
-const PT_DYNAMIC = 2;
 
 const relative = (path: string) => path.replace(/^\/+/, '');
 
@@ -48,17 +46,7 @@ function copied(source: string, to: string, except?: RegExp): Entry[] {
 }
 
 /** Has ldd anything to say about it? Of a static program it says that it failed. */
-function isDynamic(path: string): boolean {
-  if (!lstatSync(path).isFile()) return false;
-  const bytes = readFileSync(path);
-  if (!bytes.subarray(0, 4).equals(ELF)) return false;
-  const [at, size, count] = [
-    Number(bytes.readBigUInt64LE(32)),
-    bytes.readUInt16LE(54),
-    bytes.readUInt16LE(56),
-  ];
-  return Array.from({ length: count }, (_, i) => bytes.readUInt32LE(at + i * size)).includes(PT_DYNAMIC);
-}
+const isDynamic = (path: string): boolean => readElf(path)?.isDynamic ?? false;
 
 /** The loader itself and every library it maps, at the paths where it looks for them. */
 function libraries(program: string, present: readonly string[] = []): Entry[] {
@@ -71,6 +59,11 @@ function libraries(program: string, present: readonly string[] = []): Entry[] {
     .map((path) => file(realpathSync(path), path, true));
 }
 
+function librariesOf({ program, roots }: { program: string; roots?: readonly string[] }): Entry[] {
+  if (roots) return foreignLibraries(program, roots).map(({ source, path }) => file(source, path, true));
+  return isDynamic(program) ? libraries(program) : [];
+}
+
 function librariesOfFolder(folder: string): Entry[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
   const present = files.map((path) => basename(path));
@@ -81,7 +74,7 @@ function entriesOf(content: Content): Entry[] {
   if ('copy' in content) return copied(realpathSync(content.copy), content.to, content.except);
   if ('program' in content) {
     const binary = file(realpathSync(content.program), content.to, true);
-    return isDynamic(content.program) ? [binary, ...libraries(content.program)] : [binary];
+    return [binary, ...librariesOf(content)];
   }
   if ('librariesOf' in content) return librariesOfFolder(content.librariesOf);
   if ('text' in content)

@@ -1,17 +1,35 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { writeArchive } from '../../deploy/image/archive.ts';
-import type { Image } from '../../deploy/image/archive.ts';
+import { gunzipSync } from 'node:zlib';
+import { writeArchive, writeIndexArchive } from '../../deploy/image/archive.ts';
+import type { Image } from '../../deploy/image/image.ts';
 import { packages } from '../../deploy/image/contents.ts';
 import { billOfMaterials } from '../../deploy/image/sbom.ts';
 import { treeOf } from '../../deploy/image/tree.ts';
 import { nodePackage } from '../../tools/install.mjs';
 
 const LONG = `/app/${'folder-with-a-long-name/'.repeat(14)}file.txt`;
+
+interface Descriptor {
+  digest: string;
+  size: number;
+  annotations?: Record<string, string>;
+  platform?: { architecture: string };
+}
+
+/** As much of an index, a manifest and a config as matters here. */
+interface Documents {
+  manifests: Descriptor[];
+  config: Descriptor;
+  layers: Descriptor[];
+  architecture: string;
+  rootfs: { diff_ids: string[] };
+}
 
 describe('container images', () => {
   let folder: string;
@@ -71,6 +89,50 @@ describe('container images', () => {
     assert.ok(readFileSync(one).equals(readFileSync(two)));
   });
 
+  it('are one archive for several platforms: an index, and for each its own config and files', async () => {
+    const contents = (text: string) => [...image().contents, { text, to: '/app/of' }];
+    const images: [Image, Image] = [
+      { ...image(), architecture: 'amd64', contents: contents('amd64') },
+      { ...image(), architecture: 'arm64', contents: contents('arm64') },
+    ];
+    const [one, two] = [join(folder, 'index.tar'), join(folder, 'index-again.tar')];
+    await writeIndexArchive(images, one);
+    await writeIndexArchive(images, two);
+    assert.ok(readFileSync(one).equals(readFileSync(two)));
+
+    const { into } = unpack(one);
+    const readJson = (path: string) => JSON.parse(readFileSync(join(into, path), 'utf8')) as unknown;
+    const blob = ({ digest, size }: Descriptor) => {
+      const [algorithm = '', hex = ''] = digest.split(':');
+      const bytes = readFileSync(join(into, 'blobs', algorithm, hex));
+      assert.equal(createHash(algorithm).update(bytes).digest('hex'), hex);
+      assert.equal(bytes.length, size);
+      return bytes;
+    };
+    const document = (descriptor: Descriptor) => JSON.parse(blob(descriptor).toString()) as Documents;
+    assert.deepEqual(readJson('oci-layout'), { imageLayoutVersion: '1.0.0' });
+    const [top] = (readJson('index.json') as Documents).manifests;
+    assert.ok(top);
+    assert.deepEqual(top.annotations, {
+      'io.containerd.image.name': 'registry.test/small:1',
+      'org.opencontainers.image.ref.name': '1',
+    });
+    const { manifests } = document(top);
+    assert.deepEqual(
+      manifests.map(({ platform }) => platform?.architecture),
+      ['amd64', 'arm64'],
+    );
+    for (const { platform, ...manifest } of manifests) {
+      const { config, layers } = document(manifest);
+      const { architecture, rootfs } = document(config);
+      assert.equal(architecture, platform?.architecture);
+      const tar = gunzipSync(blob(layers[0]!));
+      assert.deepEqual(rootfs.diff_ids, [`sha256:${createHash('sha256').update(tar).digest('hex')}`]);
+      const text = execFileSync('tar', ['-xOf', '-', 'app/of'], { input: tar, encoding: 'utf8' });
+      assert.equal(text, architecture);
+    }
+  });
+
   it('have a bill of materials: Node, every package with its hash, every library with its origin', () => {
     const entries = treeOf([{ program: process.execPath, to: '/usr/local/bin/node' }]);
     const node = nodePackage('linux', 'x64');
@@ -78,6 +140,7 @@ describe('container images', () => {
     const bill = billOfMaterials({
       name: 'isthmus',
       version: '1',
+      architecture: 'amd64',
       node,
       packages: packages(),
       entries,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeArchive } from '../../../deploy/image/archive.ts';
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 import { treeOf } from '../../../deploy/image/tree.ts';
 import { cached, install, step } from '../../../src/store/embedded/cache.ts';

@@ -1,5 +1,5 @@
 /** Isthmus as it is in the tree, for pods of the runner: nothing is built for it. */
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import { isthmusImage } from '../../../deploy/image/contents.ts';
 
 export async function sourceImage(): Promise<Image> {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import type { Content } from '../../../deploy/image/tree.ts';
 import { KAFKA_VERSION, ensureKafkaJars } from '../install/kafka.ts';
 import { ensureNodeTools } from '../install/node-tools.ts';

@@ -1,7 +1,7 @@
 /** An image unpacked into a folder of the cache: the root file system of containers that are run without a container runtime. */
 import { copyFile, chmod, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import { treeOf } from '../../../deploy/image/tree.ts';
 import { install } from '../../../src/store/embedded/cache.ts';
 import { fingerprint, removeFormer } from './images.ts';

@@ -1,7 +1,7 @@
 /** The images that hold one program: what every cluster needs, and what some tests ask for. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import type { Content } from '../../../deploy/image/tree.ts';
 import { ensureC } from '../install/c.ts';
 import { COREDNS_VERSION, ensureCoreDns } from '../install/coredns.ts';

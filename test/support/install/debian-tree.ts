@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { DEBIAN_TOOLS, unpackDebian } from './debian.ts';
+import { MACHINE, PLATFORMS } from '../../../deploy/image/platform.ts';
 import { install } from '../../../src/store/embedded/cache.ts';
-
-const MULTIARCH = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 
 /** The tree into which these packages, and what they need beyond the system, are unpacked. */
 export async function ensureDebianTree(name: string, packages: readonly string[]): Promise<string> {
@@ -25,7 +24,10 @@ export async function ensureDebianTree(name: string, packages: readonly string[]
 export function debianEnvironment(...trees: string[]): Record<string, string> {
   const folders = ['usr/sbin', 'usr/bin', 'sbin', 'bin'];
   const programs = trees.flatMap((tree) => folders.map((folder) => join(tree, folder)));
-  const libraries = trees.flatMap((tree) => [join(tree, 'usr/lib', MULTIARCH), join(tree, 'lib', MULTIARCH)]);
+  const libraries = trees.flatMap((tree) => [
+    join(tree, 'usr/lib', PLATFORMS[MACHINE].libraries),
+    join(tree, 'lib', PLATFORMS[MACHINE].libraries),
+  ]);
   return {
     PATH: [...programs, process.env['PATH'] ?? ''].join(':'),
     LD_LIBRARY_PATH: libraries.join(':'),

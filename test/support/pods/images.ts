@@ -1,5 +1,5 @@
 /** The images that pods of the runner may name, as root file systems. */
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import { KAFKA_IMAGE, kafkaImage } from '../images/kafka.ts';
 import { ensureImageRoot } from '../images/root.ts';
 import type { ImageRoot } from '../images/root.ts';

@@ -1,6 +1,6 @@
 /** The image of the stand-in for Redpanda (see stand-in.ts): Kafka's image with Node, and a `/usr/bin/rpk` that is the stand-in. */
 import { join, resolve } from 'node:path';
-import type { Image } from '../../../deploy/image/archive.ts';
+import type { Image } from '../../../deploy/image/image.ts';
 import { pinnedNode } from '../../../tools/install.mjs';
 import { kafkaImage } from '../images/kafka.ts';
 
