@@ -1,4 +1,11 @@
 import { z } from 'zod';
+import type { AvroType } from '../../../kafka/values/avro-schema.ts';
+import { avroFields, hasOneHeader, idBytesOf, ONE_HEADER } from '../../../kafka/values/config.ts';
+import { maskAvroSteps } from './avro.ts';
+import type { AvroMasks, SchemaMasks } from './avro.ts';
+import type { Mask } from './avro-mask.ts';
+import { planMasks, UnmaskableField } from './avro-plan.ts';
+import { maskSteps } from './json.ts';
 import type { Path } from './json.ts';
 
 const names = z.array(z.string().min(1).max(1000)).max(1000);
@@ -8,20 +15,85 @@ const field = z
   .regex(/^[^.]+(\.[^.]+)*$/, 'must be names with dots between them, such as card.number or items.*.price')
   .transform((text): Path => text.split('.'));
 
-const rule = z.strictObject({
-  topics: names.min(1),
-  fields: z.array(field).min(1).max(1000),
-  mask: z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]).default('***'),
-  except: names.default([]),
-});
+const MOST_SCHEMAS = 100;
+
+/** Behind the header of a registry, schemas are told apart by their numbers there: bytes of another one could be read by one by chance. */
+const avroFormat = z
+  .strictObject({
+    ...avroFields,
+    schema: avroFields.schema.optional(),
+    schemas: z
+      .array(z.strictObject({ ids: z.array(z.int().min(0)).min(1).max(1000), schema: avroFields.schema }))
+      .min(1)
+      .max(MOST_SCHEMAS)
+      .optional(),
+  })
+  .refine(hasOneHeader, ONE_HEADER)
+  .refine(
+    ({ schema, schemas, ...header }) => (idBytesOf(header) ? schemas && !schema : schema && !schemas),
+    'must have a schema for values without a header, or schemas with their ids for values with one',
+  )
+  .refine(({ schemas = [] }) => {
+    const ids = schemas.flatMap((each) => each.ids);
+    return new Set(ids).size === ids.length;
+  }, 'has an id twice');
+
+const rule = z
+  .strictObject({
+    topics: names.min(1),
+    fields: z.array(field).min(1).max(1000),
+    mask: z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]).default('***'),
+    except: names.default([]),
+    avro: avroFormat.optional(),
+  })
+  .transform((given, context): MaskingRule => {
+    const { topics, except, fields, mask, avro } = given;
+    const instead = Buffer.from(JSON.stringify(mask));
+    if (!avro) return { topics, except, masking: (value) => maskSteps(value, fields, instead) };
+    try {
+      const masks = avroMasks(avro, fields, mask);
+      return { topics, except, masking: (value) => maskAvroSteps(value, masks, instead) };
+    } catch (error) {
+      if (!(error instanceof UnmaskableField)) throw error;
+      context.addIssue({
+        code: 'custom',
+        path: ['fields', fields.indexOf(error.path)],
+        message: error.message,
+      });
+      return z.NEVER;
+    }
+  });
+
+/** How fields are masked in values of each schema. A field may be in some of them only. Throws UnmaskableField. */
+function avroMasks(
+  { schema, schemas, ...header }: z.output<typeof avroFormat>,
+  fields: readonly Path[],
+  mask: Mask,
+): AvroMasks {
+  const reached = new Set<Path>();
+  const byId = new Map<number | undefined, SchemaMasks>();
+  const add = (ids: readonly (number | undefined)[], type: AvroType) => {
+    const plan = planMasks(type, fields, mask);
+    for (const path of plan.reached) reached.add(path);
+    for (const id of ids) byId.set(id, { type, replacement: plan.replacement });
+  };
+  if (schema) add([undefined], schema);
+  for (const each of schemas ?? []) add(each.ids, each.schema);
+  const lost = fields.find((path) => !reached.has(path));
+  if (lost) throw new UnmaskableField(lost, 'leads to nothing in the schema');
+  return { idBytes: idBytesOf(header), byId };
+}
 
 export const maskingSchema = z.strictObject({ rules: z.array(rule).min(1).max(1000) });
 export type MaskingConfig = z.output<typeof maskingSchema>;
 
-/** What is masked in the values of a topic, for somebody: fields, and what stands in their place. */
-export interface Masking {
-  paths: readonly Path[];
-  mask: string;
+/** Masks a value, step by step; undefined if there is nothing in it to mask. */
+export type Masking = (value: Buffer) => Generator<undefined, Buffer | undefined>;
+
+interface MaskingRule {
+  topics: readonly string[];
+  except: readonly string[];
+  masking: Masking;
 }
 
 /** Whether one of the names is this one; `*` at the end of one is for all that begin so. */
@@ -39,5 +111,5 @@ export function maskingsOf(
       const isExcepted = principal !== undefined && isNamed(except, principal);
       return isNamed(topics, topic) && !isExcepted;
     })
-    .map(({ fields, mask }) => ({ paths: fields, mask: JSON.stringify(mask) }));
+    .map(({ masking }) => masking);
 }

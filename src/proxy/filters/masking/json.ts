@@ -1,5 +1,7 @@
 /** Replaces fields of JSON in its own bytes: all that is not masked stays as it was written, to the last digit of a number. */
 import { jsonSteps } from '../../../kafka/records/json.ts';
+import { replaceSteps } from './replace.ts';
+import type { Spans } from './replace.ts';
 
 /** The steps to a field; `*` is any key of an object, or any place in a list. */
 export type Path = readonly string[];
@@ -7,9 +9,6 @@ export type Path = readonly string[];
 const DEEPEST = 200;
 /** More fields than that are masked all at once, with what is between them. */
 const MOST_FIELDS = 1_000_000;
-/** How much longer a value may become by what stands in the place of its fields. */
-const MOST_GROWTH = 4;
-const FREE_GROWTH = 65_536;
 /** What is done between two looks at the clock: bytes, and paths that a key was compared with. */
 const A_PIECE = 16_384;
 /** The longest step has 1000 characters, each of at most six bytes (`\u0061`). */
@@ -22,33 +21,12 @@ const LONGEST_KEY = 6000;
 export function* maskSteps(
   value: Buffer,
   paths: readonly Path[],
-  mask: string,
+  instead: Buffer,
 ): Generator<undefined, Buffer | undefined> {
-  const instead = Buffer.from(mask);
   if ((yield* jsonSteps(value, false)) !== undefined) return instead;
   const spans = yield* spanSteps(value, paths);
   if (spans?.length === 0) return undefined;
-  return (spans && (yield* replaceSteps(value, spans, instead))) ?? instead;
-}
-
-/** Where fields begin and end, one after the other. */
-type Spans = readonly number[];
-
-/** Undefined if the value would become too long. */
-function* replaceSteps(value: Buffer, spans: Spans, mask: Buffer): Generator<undefined, Buffer | undefined> {
-  let length = value.length;
-  for (let i = 0; i < spans.length; i += 2) length += mask.length - (spans[i + 1]! - spans[i]!);
-  if (length > value.length * MOST_GROWTH + FREE_GROWTH) return undefined;
-  const masked = Buffer.allocUnsafe(length);
-  let [from, to] = [0, 0];
-  for (let i = 0; i < spans.length; i += 2) {
-    to += value.copy(masked, to, from, spans[i]);
-    to += mask.copy(masked, to);
-    from = spans[i + 1]!;
-    if (i % 1024 === 0) yield;
-  }
-  value.copy(masked, to, from);
-  return masked;
+  return (spans && (yield* replaceSteps(value, spans, () => instead))) ?? instead;
 }
 
 const code = (character: string) => character.charCodeAt(0);

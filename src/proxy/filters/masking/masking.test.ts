@@ -14,7 +14,7 @@ import { maskSteps } from './json.ts';
 import { masking } from './masking.ts';
 
 const maskJson = (value: Buffer, paths: string[][], instead: string) =>
-  atOnce(maskSteps(value, paths, instead));
+  atOnce(maskSteps(value, paths, Buffer.from(instead)));
 const mask = (text: string, ...fields: string[]) =>
   maskJson(
     Buffer.from(text),

@@ -6,7 +6,6 @@ import { createBatchWriter } from '../../../kafka/records/write.ts';
 import type { BatchWriter } from '../../../kafka/records/write.ts';
 import { inSlices } from '../../../ops/time-slice.ts';
 import type { Masking } from './config.ts';
-import { maskSteps } from './json.ts';
 
 /**
  * The batches of a fetched `records` field with fields of their values masked. A batch that is changed is no longer
@@ -48,6 +47,6 @@ function* batchSteps(
 /** The value after all rules; undefined if none changed it. */
 function* valueSteps(value: Buffer, maskings: readonly Masking[]): Generator<undefined, Buffer | undefined> {
   let masked: Buffer | undefined;
-  for (const { paths, mask } of maskings) masked = (yield* maskSteps(masked ?? value, paths, mask)) ?? masked;
+  for (const masking of maskings) masked = (yield* masking(masked ?? value)) ?? masked;
   return masked;
 }

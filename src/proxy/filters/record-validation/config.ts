@@ -1,41 +1,12 @@
 import { z } from 'zod';
-import { messageOf } from '../../../ops/errors.ts';
-import { compileAvroSchema } from './avro.ts';
-import type { AvroCheck } from './avro.ts';
+import { avroFields, compiled, hasOneHeader, idBytesOf, ONE_HEADER } from '../../../kafka/values/config.ts';
+import { avroCheck } from './avro.ts';
 import { compileJsonSchema } from './json-schema.ts';
 
-/** A schema as it stands in YAML, or as a text in JSON. */
-function schemaIn(given: unknown): unknown {
-  if (typeof given !== 'string' || !/^\s*[[{]/.test(given)) return given;
-  try {
-    return JSON.parse(given);
-  } catch {
-    throw new Error('is a text that is not JSON'); // the engine's own words would quote it
-  }
-}
-
-/** A schema that is made a check of when the configuration is loaded. */
-const compiled = <T>(compile: (schema: unknown) => T) =>
-  z
-    .custom<unknown>((given) => given !== undefined)
-    .transform((given, context): T => {
-      try {
-        return compile(schemaIn(given));
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: messageOf(error) });
-        return z.NEVER;
-      }
-    });
-
 const avro = z
-  .strictObject({ schema: z.unknown(), confluentHeader: z.boolean().default(false) })
-  .transform(({ schema, confluentHeader }, context): AvroCheck => {
-    const parsed = compiled((given) => compileAvroSchema(given, confluentHeader)).safeParse(schema);
-    if (parsed.success) return parsed.data;
-    for (const { message } of parsed.error.issues)
-      context.addIssue({ code: 'custom', path: ['schema'], message });
-    return z.NEVER;
-  });
+  .strictObject(avroFields)
+  .refine(hasOneHeader, ONE_HEADER)
+  .transform(({ schema, ...header }) => avroCheck(schema, idBytesOf(header)));
 
 /** What a key or a value has to be. */
 const bytesRule = z.strictObject({

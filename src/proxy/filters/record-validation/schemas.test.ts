@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
-import type { Type } from 'avsc';
 import fc from 'fast-check';
+import { readAnyway, zigZag } from '../../../../test/support/avro.ts';
+import { parseAvroSchema } from '../../../kafka/values/avro-schema.ts';
 import { atOnce } from '../../../ops/time-slice.ts';
-import { compileAvroSchema } from './avro.ts';
+import { avroCheck } from './avro.ts';
 import { problemSteps } from './check.ts';
 import { compileJsonSchema } from './json-schema.ts';
 import { recordValidation } from './record-validation.ts';
@@ -173,19 +174,10 @@ const { order } = fc.letrec((tie) => ({
   }),
 }));
 
-/** Numbers that JavaScript does not hold exactly are of no concern here. */
-function readAnyway(avro: Type, given: Buffer): void {
-  try {
-    avro.fromBuffer(given);
-  } catch (error) {
-    assert.match(String(error), /precision loss/);
-  }
-}
-
 test('what avsc writes by a schema fits it, and what avsc cannot read does not', () => {
   const avro = avsc.Type.forSchema(ORDER as never);
-  const check = compileAvroSchema(ORDER, false);
-  const withId = compileAvroSchema(ORDER, true);
+  const check = avroCheck(parseAvroSchema(ORDER));
+  const withId = avroCheck(parseAvroSchema(ORDER), 4);
   let unreadable = 0;
   fc.assert(
     fc.property(order, fc.nat(), fc.nat(255), (given, place, byte) => {
@@ -206,13 +198,33 @@ test('what avsc writes by a schema fits it, and what avsc cannot read does not',
   assert.ok(unreadable > 20, `${unreadable}`);
 });
 
+test('a block is as long as it says, and a header as long as its registry writes it', () => {
+  const check = avroCheck(parseAvroSchema({ type: 'array', items: 'string' }));
+  for (const [size, fits] of [
+    [4, true],
+    [3, false],
+    [-1, false],
+  ] as const)
+    assert.equal(
+      atOnce(check(Buffer.concat([zigZag(-2), zigZag(size), Buffer.from('\u0002a\u0002b\0')]))),
+      fits,
+    );
+  const behind = avroCheck(parseAvroSchema('string'), 8);
+  assert.equal(atOnce(behind(Buffer.from('000000000000000007046162', 'hex'))), true);
+  assert.equal(atOnce(behind(Buffer.from('0000000007046162', 'hex'))), false);
+});
+
 test('an Avro value that would take for ever is given up, and a schema that is wrong is refused with its place', () => {
-  const nothing = compileAvroSchema({ type: 'array', items: 'null' }, false);
+  const nothing = avroCheck(parseAvroSchema({ type: 'array', items: 'null' }));
   const many = Buffer.from('feffffff0f00', 'hex'); // 2^31 - 1 times nothing
   assert.equal(atOnce(nothing(many)), false);
+  const lists = avroCheck(parseAvroSchema({ type: 'array', items: { type: 'array', items: 'int' } }));
+  const empties = (length: number) => Buffer.concat([zigZag(length), Buffer.alloc(length + 1)]);
+  assert.equal(atOnce(lists(empties(1000))), true);
+  assert.equal(atOnce(lists(empties(1_000_001))), false);
   const chain = { type: 'record', name: 'Chain', fields: [{ name: 'next', type: ['null', 'Chain'] }] };
-  assert.equal(atOnce(compileAvroSchema(chain, false)(Buffer.alloc(5000, 2))), false);
-  assert.equal(atOnce(compileAvroSchema(chain, false)(Buffer.from([2, 2, 0]))), true);
+  assert.equal(atOnce(avroCheck(parseAvroSchema(chain))(Buffer.alloc(5000, 2))), false);
+  assert.equal(atOnce(avroCheck(parseAvroSchema(chain))(Buffer.from([2, 2, 0]))), true);
   for (const [rules, message] of [
     [
       { type: 'record', name: 'A', fields: [{ name: 'x', type: 'B' }] },
@@ -221,10 +233,21 @@ test('an Avro value that would take for ever is given up, and a schema that is w
     [{ type: 'record', fields: [] }, /^schema must have a name/],
     [{ type: 'fixed', name: 'F', size: -1 }, /^schema\.size/],
     [{ type: 'enum', name: 'E', symbols: [] }, /^schema\.symbols/],
+    [
+      {
+        type: 'record',
+        name: 'A',
+        fields: [
+          { name: 'x', type: 'int' },
+          { name: 'x', type: 'long' },
+        ],
+      },
+      /^schema\.fields\.1 must have a name of its own/,
+    ],
     [{ type: 'array' }, /^schema\.items must be a schema/],
     [7, /^schema must be a schema/],
   ] as const)
-    assert.throws(() => compileAvroSchema(rules, false), { message });
+    assert.throws(() => parseAvroSchema(rules), { message });
 });
 
 test('rules take schemas as they stand or as a text, and name what is wrong with them', () => {
