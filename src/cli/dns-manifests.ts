@@ -13,6 +13,7 @@ interface ManifestFlags {
   config: string;
   namespace: string;
   image: string;
+  version?: string | undefined;
   replicas: number;
   crds?: boolean;
   podMonitor?: boolean;
@@ -37,7 +38,7 @@ export function dnsManifestsCommand(terminal: Terminal): Command {
         ...options
       } = command.optsWithGlobals<ManifestFlags>();
       const warn = (text: string) => terminal.err(`isthmus: ${text}\n`);
-      const manifests = await manifestsOfConfig(file, options, warn);
+      const manifests = await manifestsOfConfig(file, { ...options, version: VERSION }, warn);
       const monitor = podMonitor ? [await dnsMonitor(options.namespace)] : [];
       const items = [...(crds ? await multiClusterCrds() : []), ...manifests, ...monitor];
       const { yamlOf } = await import('../control/install/objects.ts');

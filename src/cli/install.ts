@@ -100,7 +100,7 @@ export function installCommand(terminal: Terminal): Command {
         const { installation } = await import('../control/install/installation.ts');
         const { yamlOf } = await import('../control/install/objects.ts');
         const choice = { crds, podMonitor: podMonitor ?? false, console: console ?? false };
-        const items = installation({ ...flags, kafkaImages }, choice).filter(isOurs);
+        const items = installation({ ...flags, kafkaImages, version: VERSION }, choice).filter(isOurs);
         if (output === 'json')
           terminal.out(`${JSON.stringify({ apiVersion: 'v1', kind: 'List', items }, null, 2)}\n`);
         else terminal.out(yamlOf(items));

@@ -29,6 +29,7 @@ import { processTerminal } from './terminal.ts';
 import type { Terminal } from './terminal.ts';
 import { treeCommand } from './view/tree-command.ts';
 import { upCommand } from './up.ts';
+import { versionCommand } from './version/version-command.ts';
 
 /** One file a command; each imports what it runs only when it runs, so that `--help` is instant. */
 const COMMANDS = [
@@ -54,6 +55,7 @@ const COMMANDS = [
   consoleCommand,
   tapCommand,
   explainCommand,
+  versionCommand,
   configCommand,
   completionCommand,
 ];

@@ -221,6 +221,10 @@ function redpandaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Met
 /** The image that this program is in. */
 const ownImage = (chosen: string | undefined) => chosen ?? process.env.ISTHMUS_IMAGE ?? `isthmus:${VERSION}`;
 
+/** Its version; of another image it is not known. */
+const imageVersion = (chosen: string | undefined) =>
+  ownImage(chosen) === ownImage(undefined) ? VERSION : undefined;
+
 /** The operator's own pods, as NetworkPolicies name them; unknown where it runs outside of a cluster. */
 function ownPods() {
   const namespace = process.env.POD_NAMESPACE;
@@ -231,7 +235,13 @@ function proxyRoadOf(
   { proxyImage, clusterDomain = 'cluster.local', filterModules = [], checks, askPod }: OperatorOptions,
   cluster: Cluster,
 ) {
-  const settings = { image: ownImage(proxyImage), clusterDomain, filterModules, operator: ownPods() };
+  const settings = {
+    image: ownImage(proxyImage),
+    version: imageVersion(proxyImage),
+    clusterDomain,
+    filterModules,
+    operator: ownPods(),
+  };
   return proxyRoad({ settings, client: () => cluster.client, checks, askPod });
 }
 

@@ -81,7 +81,13 @@ const KUSTOMIZATION = {
 
 const byDefault = () =>
   installation(
-    { namespace: 'isthmus-system', image: `isthmus:${VERSION}`, replicas: 2, roads: DEFAULT_ROADS },
+    {
+      namespace: 'isthmus-system',
+      image: `isthmus:${VERSION}`,
+      version: VERSION,
+      replicas: 2,
+      roads: DEFAULT_ROADS,
+    },
     { crds: [], podMonitor: false },
   );
 
@@ -125,6 +131,7 @@ const OPTIONS = {
       .map(([name, { form }]) => [name, form === 'list' ? [placeholder(name)] : placeholder(name)]),
   ),
   namespace: placeholder('namespace'),
+  version: VERSION,
   kafkaImages: { [placeholder('kafkaImages')]: '' },
 } as unknown as InstallOptions;
 

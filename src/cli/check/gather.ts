@@ -113,18 +113,20 @@ export async function deploymentFacts(client: Client, name: { namespace: string;
   };
 }
 
+/** The words of a list among arguments. */
+export const valuesOf = (args: readonly string[], flag: string): string[] =>
+  args
+    .flatMap((arg) => (arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1).split(',') : []))
+    .filter(Boolean);
+
 /** What the operator was told to do stands in its arguments. */
 export async function operatorFacts(client: Client, namespace: string): Promise<OperatorFacts | undefined> {
   const found = await deploymentFacts(client, { namespace, name: OPERATOR_NAME });
   if (!found) return undefined;
-  const listed = (flag: string) =>
-    found.args
-      .flatMap((arg) => (arg.startsWith(`${flag}=`) ? arg.slice(flag.length + 1).split(',') : []))
-      .filter(Boolean);
   const isRoad = (word: string): word is OperatorRoad => OPERATOR_ROADS.includes(word as OperatorRoad);
   return {
-    roads: listed('--roads').filter(isRoad),
-    watchNamespaces: listed('--watch-namespaces'),
+    roads: valuesOf(found.args, '--roads').filter(isRoad),
+    watchNamespaces: valuesOf(found.args, '--watch-namespaces'),
     replicas: found.replicas,
     readyReplicas: found.readyReplicas,
     image: found.image,

@@ -32,6 +32,8 @@ import type { Connected } from './connect.ts';
 import type { JoinFlags } from './join-command.ts';
 import { neededKinds } from './kinds.ts';
 import { formerRights, renewalRightsHere } from './made.ts';
+import { programOf } from './program.ts';
+import type { Program } from './program.ts';
 import { rememberedFlags } from './remembered.ts';
 import { reusableToken, waitForToken } from './token.ts';
 import { verifyJoin } from './verify-join.ts';
@@ -121,6 +123,7 @@ async function lookAround(
       `${remote.connection.name} and ${central.connection.name} are one cluster; --context is the other one, --central-context this one`,
     );
   const joinedBy = joinedByOf(centralUid);
+  const podSets = await podSetProgram(request, central.client, remote.client, joinedBy, talk);
   const options: JoinOptions = {
     joinedBy,
     namespace,
@@ -128,21 +131,23 @@ async function lookAround(
     kafkaNamespaces,
     reach: request.reach ?? 'pods',
     isLongLived: request.longLived ?? false,
-    podSetImage: await podSetImage(request, central.client, remote.client, joinedBy, talk),
+    podSetImage: podSets?.image,
+    podSetVersion: podSets?.version,
     readsNodes,
   };
   const account = { namespace, name: accountName(joinedBy), lifetimeSeconds: request.tokenLifetime };
   return { request, central, remote, way: wayTo(remote.connection, request), options, remoteUid, account };
 }
 
-/** With which image to install a pod-set controller; undefined where none is wanted, or somebody else has seen to it. */
-async function podSetImage(
-  { roads, podSets, namespace, image, defaultImage }: JoinRequest,
+/** What to install as a pod-set controller; undefined where none is wanted, or somebody else has seen to it. */
+async function podSetProgram(
+  request: JoinRequest,
   central: Client,
   remote: Client,
   joinedBy: string,
   talk: JoinTalk,
-): Promise<string | undefined> {
+): Promise<Program | undefined> {
+  const { roads, podSets, namespace } = request;
   if (!roads.includes('stretch') || !podSets) return undefined;
   const there = await operatorFacts(remote, namespace);
   if (there && there.labels?.[JOINED_BY_LABEL] !== joinedBy) {
@@ -152,7 +157,7 @@ async function podSetImage(
       );
     return undefined;
   }
-  return image ?? (await operatorFacts(central, namespace))?.image ?? defaultImage;
+  return programOf(request, await operatorFacts(central, namespace));
 }
 
 function wayTo({ server, tls }: Connection, request: JoinRequest): Situation['way'] {
@@ -217,13 +222,11 @@ export async function missingCrds(client: Client, kinds: readonly Kind[]): Promi
   return found.flat().map((kind) => crdOf(kind) as unknown as KubeObject);
 }
 
-async function dnsObjects(
-  { namespace, image, defaultImage }: JoinRequest,
-  file: string,
-  joinedBy: string,
-): Promise<Manifest[]> {
+async function dnsObjects(request: JoinRequest, file: string, joinedBy: string): Promise<Manifest[]> {
   const { manifestsOfConfig } = await import('../dns-manifests.ts');
-  const manifests = await manifestsOfConfig(file, { namespace, image: image ?? defaultImage, replicas: 2 });
+  const program = programOf(request, undefined);
+  const { namespace } = request;
+  const manifests = await manifestsOfConfig(file, { namespace, ...program, replicas: 2 });
   return manifests.map((manifest) => ({
     ...manifest,
     metadata: {

@@ -9,6 +9,7 @@ import type { Secret } from '../../kube/clusters.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Category } from '../check/checks.ts';
+import type { OperatorFacts } from '../check/facts.ts';
 import { deploymentFacts, operatorFacts } from '../check/gather.ts';
 import { dnsCommandSchema } from '../dns-config.ts';
 import { manifestsOf } from '../dns-manifests.ts';
@@ -20,6 +21,8 @@ import { missingCrds, runJoin } from './join.ts';
 import type { JoinRequest, JoinTalk } from './join.ts';
 import { neededKinds } from './kinds.ts';
 import type { MeshFlags, MeshMember } from './mesh-command.ts';
+import { programOf } from './program.ts';
+import type { Program } from './program.ts';
 import { rememberedFlags } from './remembered.ts';
 
 export type MeshRequest = MeshFlags & { defaultImage: string };
@@ -103,10 +106,11 @@ async function joinRequest(here: Member, there: Member, request: MeshRequest): P
 async function installDns(
   member: Member,
   all: readonly Member[],
-  { namespace, image, replicas, defaultImage, dryRun }: MeshRequest,
+  request: MeshRequest,
   talk: JoinTalk,
 ): Promise<Change[]> {
   const { client, name } = member;
+  const { namespace, replicas, dryRun } = request;
   const found = await deploymentFacts(client, { namespace, name: DNS_NAME });
   if (found && found.labels?.['isthmus.dev/mesh'] !== 'true') {
     talk.say(
@@ -114,9 +118,9 @@ async function installDns(
     );
     return [];
   }
-  const of = image ?? (await imageOf([member, ...all], namespace)) ?? defaultImage;
+  const program = programOf(request, await operatorIn([member, ...all], namespace));
   const crds = await missingCrds(client, neededKinds(['discover']));
-  const objects = [...crds, ...(await dnsObjects(name, { namespace, image: of, replicas }))];
+  const objects = [...crds, ...(await dnsObjects(name, { namespace, ...program, replicas }))];
   const isThere = await hasNamespace(client, namespace);
   const changes: Change[] = [];
   for (const object of objects) {
@@ -128,21 +132,21 @@ async function installDns(
   return changes;
 }
 
-/** What the operator runs, here or in another of the clusters. */
-async function imageOf(
+/** The operator, here or in another of the clusters. */
+async function operatorIn(
   members: readonly { client: Client }[],
   namespace: string,
-): Promise<string | undefined> {
+): Promise<OperatorFacts | undefined> {
   for (const { client } of members) {
     const found = await operatorFacts(client, namespace);
-    if (found) return found.image;
+    if (found) return found;
   }
   return undefined;
 }
 
 async function dnsObjects(
   clusterId: string,
-  options: { namespace: string; image: string; replicas: number },
+  options: Program & { namespace: string; replicas: number },
 ): Promise<KubeObject[]> {
   const zones = [{ name: CLUSTERSET_ZONE, ttl: TTL_SECONDS, negativeTtl: 1 }];
   const config = { zones, kubernetes: { clusterId, import: true, delegation: true } };

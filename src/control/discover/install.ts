@@ -13,6 +13,7 @@ import { EVENT_RIGHTS, leaderRules } from '../install/rbac.ts';
 import { rightsOf, rulesOf } from '../kernel/rights.ts';
 import type { Right } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
+import { versionLabels } from '../shared/version-label.ts';
 import { JOIN_WATCHES } from '../targets/watches.ts';
 import type { ReachMode } from './members/nodes.ts';
 import { grantMapName } from './names.ts';
@@ -31,6 +32,8 @@ import {
 export interface DnsInstallOptions {
   namespace: string;
   image: string;
+  /** That of the image, where it is known. */
+  version?: string | undefined;
   replicas: number;
   /** The text of the configuration. */
   config: string;
@@ -118,6 +121,7 @@ export function nameOutside(name: string, namespace: string): string {
 export function dnsManifests(options: DnsInstallOptions): Manifest[] {
   const { namespace, config, imports, importNamespace, reach } = options;
   const local = { name: DNS_NAME, namespace, labels: LABELS };
+  const labels = { ...LABELS, ...versionLabels(options.version) };
   const global = { name: nameOutside(DNS_NAME, namespace), labels: LABELS };
   const ports = [
     ...['UDP', 'TCP'].map((protocol) => ({
@@ -141,7 +145,12 @@ export function dnsManifests(options: DnsInstallOptions): Manifest[] {
         )),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: local, data: { 'dns.yaml': config } },
     { apiVersion: 'v1', kind: 'Service', metadata: local, spec: { selector: SELECTOR, ports } },
-    { apiVersion: 'apps/v1', kind: 'Deployment', metadata: local, spec: deploymentSpec(options) },
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { ...local, labels },
+      spec: deploymentSpec(options, labels),
+    },
     disruptionBudget(local, DNS_COMPONENT),
     ...readerManifests(namespace, reach),
   ];
@@ -158,14 +167,17 @@ function readerManifests(namespace: string, reach: ReachMode): Manifest[] {
   ];
 }
 
-function deploymentSpec({ image, replicas, tsig = false }: DnsInstallOptions): object {
+function deploymentSpec(
+  { image, replicas, tsig = false }: DnsInstallOptions,
+  labels: Record<string, string>,
+): object {
   return {
     replicas,
     selector: { matchLabels: SELECTOR },
     // A new pod is not ready, and answers SERVFAIL, until it has read the clusters.
     strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
     template: {
-      metadata: { labels: LABELS },
+      metadata: { labels },
       spec: {
         serviceAccountName: DNS_NAME,
         ...CONFINED_POD,

@@ -5,6 +5,7 @@
 import { rulesOf } from '../kernel/rights.ts';
 import type { PolicyRule } from '../kernel/rights.ts';
 import { CONFINED, CONFINED_POD, PROBES } from '../shared/pod-template.ts';
+import { versionLabels } from '../shared/version-label.ts';
 import { podChoices } from './manifests.ts';
 import type { InstallOptions } from './manifests.ts';
 import { boundRole, labelsOf, selectorOf } from './objects.ts';
@@ -67,16 +68,17 @@ export const consoleNamespaceRole = (namespace: string, watched: string): Manife
 export function consoleWorkload(options: InstallOptions): Manifest[] {
   const metadata = { name: CONSOLE_NAME, namespace: options.namespace, labels: LABELS };
   const selector = selectorOf(COMPONENT);
+  const labels = { ...LABELS, ...versionLabels(options.version) };
   return [
     {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
-      metadata,
+      metadata: { ...metadata, labels },
       spec: {
         replicas: 1,
         selector: { matchLabels: selector },
         template: {
-          metadata: { labels: LABELS },
+          metadata: { labels },
           spec: {
             serviceAccountName: CONSOLE_NAME,
             ...podChoices(options),

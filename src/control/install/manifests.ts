@@ -1,5 +1,6 @@
 import type { OperatorRoad } from '../roads.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../shared/pod-template.ts';
+import { versionLabels } from '../shared/version-label.ts';
 import {
   MANAGEMENT_MOUNT,
   METRICS_TOKEN_FILE,
@@ -19,6 +20,8 @@ import type { PolicyRule } from '../kernel/rights.ts';
 export interface InstallOptions {
   namespace: string;
   image: string;
+  /** That of the image, where it is known. */
+  version?: string | undefined;
   replicas: number;
   roads: readonly OperatorRoad[];
   /** The only namespaces that it is to have rights in; they must be there. All of them if there are none. */
@@ -108,16 +111,17 @@ function namespaceMetadata(name: string): Manifest['metadata'] {
 
 /** What runs the operator. */
 export function deployment(options: InstallOptions): Manifest {
-  const { namespace, replicas } = options;
+  const { namespace, replicas, version } = options;
+  const labels = { ...LABELS, ...versionLabels(version) };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: NAME, namespace, labels: LABELS },
+    metadata: { name: NAME, namespace, labels },
     spec: {
       replicas,
       selector: { matchLabels: selectorOf(COMPONENT) },
       template: {
-        metadata: { labels: LABELS },
+        metadata: { labels },
         spec: {
           serviceAccountName: NAME,
           ...podChoices(options),

@@ -25,6 +25,8 @@ export interface JoinOptions {
   isLongLived: boolean;
   /** The pod-set controller is installed with this image; it is not if undefined. */
   podSetImage: string | undefined;
+  /** The version of that image, where it is known. */
+  podSetVersion?: string | undefined;
   /** Whether that may read nodes, to tell brokers their zones and addresses. */
   readsNodes: boolean;
 }
@@ -69,11 +71,12 @@ const READ_NODES = [{ apiGroups: [''], resources: ['nodes'], verbs: ['list', 'wa
 
 /** Keeps pods alive where the joining cluster cannot be reached. */
 function podSetController(
-  { namespace, kafkaNamespaces, readsNodes, joinedBy }: JoinOptions,
+  { namespace, kafkaNamespaces, readsNodes, joinedBy, podSetVersion: version }: JoinOptions,
   image: string,
 ): Manifest[] {
   const watchNamespaces = [...kafkaNamespaces];
-  const all = operatorManifests({ namespace, image, replicas: 2, roads: ['pod-sets'], watchNamespaces });
+  const roads = ['pod-sets'] as const;
+  const all = operatorManifests({ namespace, image, version, replicas: 2, roads, watchNamespaces });
   const account = { name: OPERATOR_NAME, namespace };
   return [
     ...all.filter(({ kind }) => kind !== 'Namespace'),

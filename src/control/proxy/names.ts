@@ -32,11 +32,13 @@ export const INGRESS_LABEL = `${OURS}/ingress`;
 /** On pods: the configuration they should have loaded. A change of it makes the kubelet look at the volume at once. */
 export const CONFIG_ANNOTATION = `${OURS}/config-version`;
 
+export const PROXY_COMPONENT = 'proxy';
+
 /** Selects the pods of a proxy. Immutable in a Deployment: never add to it. */
 export function podLabels(proxy: string): Record<string, string> {
   return {
     'app.kubernetes.io/name': 'isthmus',
-    'app.kubernetes.io/component': 'proxy',
+    'app.kubernetes.io/component': PROXY_COMPONENT,
     'app.kubernetes.io/instance': proxy,
   };
 }

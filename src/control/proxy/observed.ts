@@ -92,6 +92,8 @@ export interface LivePod {
 /** What the operator was started with. */
 export interface PlanSettings {
   image: string;
+  /** That of the image, where it is known. */
+  version?: string | undefined;
   clusterDomain: string;
   /** Packages that filters of all proxies may come from. */
   filterModules?: readonly string[];

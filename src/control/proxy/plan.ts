@@ -180,7 +180,7 @@ function objectsOf(
   proxy: KafkaProxy,
   { ingresses, clusters, allocated, config }: Evaluation,
   { live, managementAccess }: Observed,
-  { image, operator }: PlanSettings,
+  { image, version, operator }: PlanSettings,
 ): AnyObject[] {
   const { held } = allocated.allocation;
   const shared = ingresses.flatMap(({ ingress, model, faults }) => {
@@ -192,7 +192,7 @@ function objectsOf(
     serviceAccount(proxy),
     configSecret(proxy, config.text),
     managementSecret(proxy, managementAccess),
-    deployment(proxy, image),
+    deployment(proxy, image, version),
     podDisruptionBudget(proxy),
     ...(proxy.spec.management.podMonitor && live.kinds.podMonitor ? [podMonitor(proxy)] : []),
     networkPolicy(proxy, servedBlocks(config, held), operator),

@@ -1,14 +1,13 @@
 /** What people ask the command line about a cluster, against a real kube-apiserver. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { runProgram } from '../../../src/cli/program.ts';
-import type { Terminal } from '../../../src/cli/terminal.ts';
 import type { Operator } from '../../../src/control/operator.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { untilKindsAreServed } from '../../support/control-plane/served.ts';
 import { ensureStrimziCrds } from '../../support/install/strimzi.ts';
+import { isthmus } from '../../support/isthmus.ts';
 import { accountKubeconfig, untilGranted } from '../control/account.ts';
 import { apply, runOperator } from '../control/harness.ts';
 
@@ -54,17 +53,6 @@ after(async () => {
   await operator?.stop();
   await plane?.stop();
 });
-
-async function isthmus(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const written = { out: '', err: '' };
-  const terminal: Terminal = {
-    out: (text) => void (written.out += text),
-    err: (text) => void (written.err += text),
-    exitCode: 0,
-  };
-  const code = await runProgram(args, terminal);
-  return { code, ...written };
-}
 
 const ask = (...args: string[]) => isthmus(...args, '--kubeconfig', plane.kubeconfig);
 

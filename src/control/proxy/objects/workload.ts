@@ -19,6 +19,7 @@ import {
   serviceAccountName,
 } from '../names.ts';
 import { CONFINED, CONFINED_POD, PROBES, spreadOut } from '../../shared/pod-template.ts';
+import { versionLabels } from '../../shared/version-label.ts';
 import type { OperatorPods } from '../observed.ts';
 import type { ManagementAccess } from '../pods/management-access.ts';
 import type { Block } from '../ports/ports.ts';
@@ -78,15 +79,23 @@ export function managementSecret(proxy: KafkaProxy, access: ManagementAccess): A
 }
 
 /** The pods. Virtual clusters come and go without a change here: no ports of theirs are declared, nothing is rolled. */
-export function deployment(proxy: KafkaProxy, image: string): AnyObject {
+export function deployment(proxy: KafkaProxy, image: string, version: string | undefined): AnyObject {
   const { name } = proxy.metadata;
   const { infrastructure } = proxy.spec;
   const selector = podLabels(name);
-  const { labels = {}, annotations } = metadataOf(name, proxy, infrastructure);
+  // Of an image that a KafkaProxy keeps it is not known; whoever chose it may say so in a label of the same name.
+  const isOurs = infrastructure.proxy.template?.container?.image === undefined;
+  const metadata = metadataOf(
+    deploymentName(name),
+    proxy,
+    infrastructure,
+    isOurs ? versionLabels(version) : {},
+  );
+  const { labels = {}, annotations } = metadata;
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: metadataOf(deploymentName(name), proxy, infrastructure),
+    metadata,
     spec: {
       replicas: infrastructure.proxy.replicas,
       ...(infrastructure.proxy.paused && { paused: true }),
