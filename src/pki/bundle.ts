@@ -53,7 +53,7 @@ const HASH = 'strimzi.io/server-cert-hash';
 /** The annotations of a pod that is made now, from what its Secrets have now. */
 export function nodeAnnotations(
   bundles: Readonly<Record<Bundle, readonly CertificateFacts[]>>,
-  { hash, notAfter, signedBy }: StoredLeaf,
+  { hash, notAfter, signedBy }: Pick<StoredLeaf, 'hash' | 'notAfter' | 'signedBy'>,
 ): Record<string, string> {
   return {
     [CLUSTER_TRUST]: trustText(bundles['cluster-ca']),

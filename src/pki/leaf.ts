@@ -13,6 +13,8 @@ import type { SecretView } from './secrets.ts';
 /** A certificate in a Secret, and which one it is. */
 export interface StoredLeaf extends HeldLeaf {
   hash: string;
+  /** Itself, and what is presented with it. */
+  chain: readonly CertificateFacts[];
 }
 
 /** Reads `NAME.crt` and `NAME.key`. One whose key is missing or another's is a fault: nothing could present it. */
@@ -31,7 +33,8 @@ export function readLeaf(
   const [own] = certificates as [CertificateFacts];
   if (own.keyId !== key.keyId) return { fault: 'has a key that is not that of its certificate' };
   const { names, notAfter, notBefore } = own;
-  return { names, notAfter, notBefore, signedBy: signerOf(own, authorities), hash: certificateHash(chain) };
+  const signedBy = signerOf(own, authorities);
+  return { names, notAfter, notBefore, signedBy, hash: certificateHash(chain), chain: certificates };
 }
 
 /** Changes whenever the certificate does; the value of `strimzi.io/server-cert-hash`. */

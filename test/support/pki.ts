@@ -27,6 +27,15 @@ export interface CertificateRequest {
 export interface Authority extends KeyPairPem {
   /** Issues a certificate good for both ends of a connection. */
   issue(request: CertificateRequest): Promise<KeyPairPem>;
+  /** Issues the certificate of an authority below it. */
+  issueAuthority(commonName: string, constraints?: Constraints): Promise<Authority>;
+}
+
+/** What an authority may not: last longer, have more than so many others below it, or be one. */
+export interface Constraints {
+  isAuthority?: boolean;
+  days?: number;
+  pathLength?: number;
 }
 
 async function newKeys(): Promise<{ keys: webcrypto.CryptoKeyPair; keyPem: string }> {
@@ -81,25 +90,53 @@ async function issue(
 }
 
 /** Makes a self-signed authority. */
-export async function createAuthority(commonName: string): Promise<Authority> {
+export async function createAuthority(commonName: string, constraints: Constraints = {}): Promise<Authority> {
   const { keys, keyPem } = await newKeys();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
     name: [{ CN: [commonName] }],
-    ...validity(3650),
     keys,
-    signingAlgorithm: ALGORITHM,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
+    ...(await authorityFields(keys.publicKey, constraints)),
   });
-  const issuer = { name: certificate.subject, key: keys.privateKey, publicKey: keys.publicKey };
+  return authorityWith(certificate, keys, keyPem);
+}
+
+const authorityFields = async (
+  publicKey: CryptoKey,
+  { isAuthority = true, days = 3650, pathLength }: Constraints,
+) => ({
+  serialNumber: serialNumber(),
+  ...validity(days),
+  signingAlgorithm: ALGORITHM,
+  extensions: [
+    new x509.BasicConstraintsExtension(isAuthority, pathLength, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+    await x509.SubjectKeyIdentifierExtension.create(publicKey),
+  ],
+});
+
+function authorityWith(
+  certificate: x509.X509Certificate,
+  own: webcrypto.CryptoKeyPair,
+  keyPem: string,
+): Authority {
+  const issuer = { name: certificate.subject, key: own.privateKey, publicKey: own.publicKey };
   return {
     certPem: certificate.toString('pem') + '\n',
     keyPem,
     issue: (request) => issue(issuer, request),
+    async issueAuthority(commonName, constraints = {}) {
+      const below = await newKeys();
+      const { extensions, ...fields } = await authorityFields(below.keys.publicKey, constraints);
+      const signed = await x509.X509CertificateGenerator.create({
+        ...fields,
+        issuer: certificate.subject,
+        subject: [{ CN: [commonName] }],
+        signingKey: own.privateKey,
+        publicKey: below.keys.publicKey,
+        extensions: [...extensions, await x509.AuthorityKeyIdentifierExtension.create(own.publicKey)],
+      });
+      return authorityWith(signed, below.keys, below.keyPem);
+    },
   };
 }
 

@@ -39,6 +39,8 @@ const CONDITION_OF = {
   ScaleDownPrevented: 'Ready',
   CertificatesPending: 'Ready',
   CertificateAuthority: 'Ready',
+  /** What nodes present does not lead to a root that clients are told to trust. */
+  CertificateChain: 'Ready',
   /** Certificates will end unless somebody does something. */
   CertificatesEnding: 'Ready',
   /** A listener waits for the number that the API server gives to its Service. */

@@ -13,7 +13,7 @@ function readyWith(decision: RollDecision, moved?: object): { reason: string; me
   const running = {
     cluster: clusterWith({ pools: [] }),
     charter: { clusterId: 'id', epoch: 1, nodes: [], targets: {} },
-    certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [] },
+    certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [], unverified: [] },
     acted: { minted: [], facts: undefined, decision, refused: new Map(), reloads: new Map(), moved },
     learned: NOTHING_LEARNED,
   };

@@ -208,17 +208,22 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
 const deniedFaults = ({ learned }: Running): Fault[] =>
   [...learned.denied].map(([object, why]) => ({ reason: 'Denied', path: [], message: `${object}: ${why}` }));
 
-function certificateFaults({ certificates: { steps, annotations, warnings }, cluster }: Running): Fault[] {
+function certificateFaults({ certificates, cluster }: Running): Fault[] {
+  const { steps, annotations, warnings, unverified } = certificates;
   const blocked = Object.entries(steps).flatMap(([authority, step]): Fault[] =>
     step.do === 'blocked'
       ? [{ reason: 'CertificateAuthority', path: [], message: `${authority}: ${step.why}` }]
       : [],
   );
+  const broken = unverified.map((problem): Fault => {
+    const message = `${problem}; ca.crt of the cluster CA has to have all that is above the CA, up to its root`;
+    return { reason: 'CertificateChain', path: [], message };
+  });
   const isMissing = nodesOf(cluster).some(
     ({ pool, node }) => !annotations.has(podName(cluster.name, pool.name, node.id)),
   );
   const ending = warnings.map((message): Fault => ({ reason: 'CertificatesEnding', path: [], message }));
-  if (blocked.length > 0 || !isMissing) return [...blocked, ...ending];
+  if (blocked.length > 0 || !isMissing) return [...blocked, ...broken, ...ending];
   return [{ reason: 'CertificatesPending', path: [], message: 'certificates of nodes are being made' }];
 }
 

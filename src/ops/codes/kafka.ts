@@ -99,6 +99,11 @@ const KAFKA = {
     why: 'The cluster is new, or its names changed.',
     cure: 'Wait a few seconds.',
   },
+  CertificateChain: {
+    means: 'Clients that trust what the status tells them to refuse the certificates of nodes.',
+    why: 'The CA that was supplied, or issued, is not a root, and certificates above it are missing; or one of them has ended, is none of a CA, or does not allow a CA below it. Java does not mind, OpenSSL (and so most other clients) does.',
+    cure: 'Put all certificates above the CA, up to the one that signed itself, into `ca.crt` behind its own. Where cert-manager writes it, give the Secret of the issuer the whole chain. A certificate that the message calls unfit has to be issued anew.',
+  },
   CertificatesEnding: {
     means: 'Certificates will end unless somebody does something.',
     why: 'Isthmus may not renew them itself: they are somebody’s own, or outside of the maintenance window.',

@@ -23,6 +23,7 @@ import {
   podName,
   trustBundleName,
 } from '../model/names.ts';
+import { chainProblems } from './chains.ts';
 import type { CertificateEnds } from './metrics.ts';
 import { NAMES, OPERATOR, authorityOf, currentOf, endsOf, namesOf, viewOf } from './seen.ts';
 import type { SeenAuthority, SeenCertificates } from './seen.ts';
@@ -56,6 +57,8 @@ export interface Certificates {
   ends: CertificateEnds;
   /** What clients trust. */
   trusted: readonly CertificateFacts[];
+  /** Why clients that trust just that do not believe what nodes present. */
+  unverified: readonly string[];
   /** What somebody has to know of an authority before it hurts. */
   warnings: readonly string[];
   /** When the next of it is due, as far as that is a matter of time. */
@@ -96,6 +99,7 @@ export function certificatesOf(seen: SeenCertificates, minted: readonly Minted[]
     annotations,
     ends: endsOf(seen, own),
     trusted: bundles['cluster-ca'],
+    unverified: chainProblems(own['cluster-ca'].leaves, bundles['cluster-ca'], seen.now),
     warnings: BUNDLES.flatMap((name) => own[name].warnings.map((warning) => `${name}: ${warning}`)),
     nextAt: nextAt(seen, Object.values(steps), annotations),
     isAdvancing:

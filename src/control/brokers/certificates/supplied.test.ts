@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { conditionOf, kafkaObject, poolObject, settledKafka } from '../../../../test/support/brokers/kafka-objects.ts'; // prettier-ignore
+import { createAuthority } from '../../../../test/support/pki.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
-
 import { kafka as kafkaKind } from '../../../resources/strimzi/kafka.ts';
 import { read } from '../../kernel/read.ts';
 import { issuerFaults } from './issuer.ts';
@@ -51,6 +51,32 @@ test('it signs the certificates of nodes, and its Secret is left as it is', asyn
   const trusted = listeners.flatMap(({ certificates = [] }) => certificates);
   assert.equal(trusted.length, 1);
   assert.ok(trusted.every((pem) => new X509Certificate(pem).fingerprint256 === authority.fingerprint256));
+});
+
+test('a CA that is no root needs all that is above it: until clients can verify nodes, the Kafka is not ready, and says what is missing', async () => {
+  const root = await createAuthority('corporate root');
+  const between = await root.issueAuthority('kafka');
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const secret = await issuedAuthority();
+  const issued = (above: string): Data => ({
+    'tls.crt': base64(between.certPem),
+    'tls.key': base64(between.keyPem),
+    'ca.crt': base64(above),
+  });
+  const memory = createMemoryKafka();
+  memory.now = Date.now();
+  const { spec, ...kafka } = kafkaObject();
+  memory.put({ ...kafka, spec: { ...(spec as object), clusterCa: { generateCertificateAuthority: false } } });
+  memory.put(poolObject());
+  // As an issuer leaves it that does not know its own root.
+  memory.put({ ...secret, data: issued(between.certPem) });
+  await memory.settle();
+  const ready = conditionOf(memory, 'Ready');
+  assert.deepEqual([ready?.status, ready?.reason], ['False', 'CertificateChain']);
+  assert.match(ready?.message ?? '', /^clients cannot verify events-dual-0, events-dual-1, events-dual-2: CN=kafka is signed by CN=corporate root, whose certificate is missing; ca\.crt of the cluster CA /); // prettier-ignore
+  memory.put({ ...secret, data: issued(root.certPem) });
+  await memory.settle();
+  assert.notEqual(conditionOf(memory, 'Ready')?.reason, 'CertificateChain');
 });
 
 const withIssuer = (issuer: string) => {
