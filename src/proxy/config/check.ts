@@ -1,8 +1,10 @@
 import { randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import { messageOf } from '../../ops/errors.ts';
+import { moduleOf } from '../../ops/filter-module.ts';
 import { checkFilter } from '../filters/registry.ts';
-import type { Problem, VirtualClusterConfig } from './model.ts';
+import type { FilterSpec, Problem, VirtualClusterConfig } from './model.ts';
+import { createOwnFilterCheck } from './own-filter-check.ts';
 import { contextOptions, serverCertificates } from './tls-context.ts';
 
 /** A certificate of ours, and when it expires. */
@@ -27,18 +29,25 @@ export interface UsableClusters {
  */
 export async function usableClusters(clusters: readonly VirtualClusterConfig[]): Promise<UsableClusters> {
   const found: UsableClusters = { usable: [], rejected: [], certificates: [] };
+  const own = createOwnFilterCheck();
+  const check = (filter: FilterSpec) =>
+    moduleOf(filter.type) === undefined ? checkFilter(filter, 'config') : own.check(filter);
   for (const cluster of clusters) {
-    const { problems, certificates } = await tryOut(cluster);
+    const { problems, certificates } = await tryOut(cluster, check);
     if (problems.length === 0) {
       found.usable.push(cluster);
       found.certificates.push(...certificates);
     }
     for (const problem of problems) found.rejected.push({ cluster: cluster.name, problem, stage: 'load' });
   }
+  own.close();
   return found;
 }
 
-async function tryOut({ name, gateways, filters, target }: VirtualClusterConfig) {
+async function tryOut(
+  { name, gateways, filters, target }: VirtualClusterConfig,
+  check: (filter: FilterSpec) => Promise<void>,
+) {
   const problems: string[] = [];
   const certificates: CertificateFact[] = [];
   const attempt = async (key: string, work: () => void | Promise<void>) => {
@@ -62,8 +71,7 @@ async function tryOut({ name, gateways, filters, target }: VirtualClusterConfig)
   await attempt('targetCluster.tls', () => {
     if (target.tls) createSecureContext(contextOptions(target.tls.key, target.tls.trust, target.tls.rules));
   });
-  for (const filter of filters)
-    await attempt(`filterDefinitions[${filter.name}]`, () => checkFilter(filter, 'config'));
+  for (const filter of filters) await attempt(`filterDefinitions[${filter.name}]`, () => check(filter));
   return { problems, certificates };
 }
 

@@ -2,20 +2,22 @@
 import { z } from 'zod';
 import type { FilterType } from '../../../src/proxy/filter.ts';
 
-const schema = z.strictObject({ atStart: z.enum(['nothing', 'hang']), version: z.number() });
-
 function hang(): never {
   while (true);
 }
 
-/** Before and behind an `await`, in a timer, in a regular expression; by memory; by the process. */
+const schema = z.strictObject({
+  atCheck: z.enum(['nothing', 'hang']).refine((fault) => fault === 'nothing' || hang()),
+  atStart: z.enum(['nothing', 'hang']),
+  version: z.number(),
+});
+
+/** Behind an `await`, in a regular expression; by memory; by the process. */
 const FAULTS: Record<string, () => unknown> = {
-  hang,
   async 'hang-later'() {
     await new Promise((resolve) => setTimeout(resolve, 10));
     hang();
   },
-  'hang-timer': () => void setTimeout(hang, 10),
   'hang-expression': () => /^(a+)+$/.test(`${'a'.repeat(60)}b`),
   memory() {
     const all: object[] = [];

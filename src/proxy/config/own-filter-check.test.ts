@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { environmentWith } from '../../../test/support/filter-modules.ts';
+import { createOwnFilterCheck } from './own-filter-check.ts';
+import type { OwnFilterCheck } from './own-filter-check.ts';
+
+const SCHEMAS: Record<string, string> = {
+  good: 'return { success: true, data };',
+  strict: 'return data.a === 1 ? { success: true, data } : { success: false, error: { issues: [] } };',
+  hangs: 'while (true);',
+  ends: 'process.exit(0);',
+  greedy: 'const all = []; while (true) all.push(new Array(1e6).fill(0));',
+  throws: 'setTimeout(() => { throw new Error("nobody catches this"); }); return { success: true, data };',
+};
+const moduleOf = (code: string) =>
+  `export const filter = { config: { safeParse(data) { ${code} } }, create: () => ({}) };`;
+const modules = new Map(
+  Object.entries(SCHEMAS).map(([name, code]) => [
+    name,
+    `data:text/javascript,${encodeURIComponent(moduleOf(code))}`,
+  ]),
+);
+const execArgv = [environmentWith(modules)['NODE_OPTIONS']!];
+
+/** However busy the machine is. */
+const PATIENT = 2 ** 31 - 1;
+
+const problemIn = (own: OwnFilterCheck, name: string, config: object = {}) =>
+  own.check({ type: `module:${name}`, config }).then(
+    () => undefined,
+    (error: Error) => error.message,
+  );
+
+suite('the check of filters of users’ own', () => {
+  test('what is wrong with one is a problem of its own, also where it ends the thread or takes all memory', async () => {
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const check = (name: string, config?: object) => problemIn(own, name, config);
+    try {
+      assert.equal(await check('good'), undefined);
+      assert.match((await check('ends')) ?? '', /it ends the thread/);
+      assert.match((await check('greedy')) ?? '', /memory/);
+      assert.match((await check('absent')) ?? '', /the module absent cannot be loaded/);
+      assert.equal(await check('strict', { a: 1 }), undefined);
+      assert.match((await check('strict', { a: 2 })) ?? '', /config/);
+      await check('throws'); // before or after its answer
+      for (let i = 0; i < 20; i++) assert.equal(await check('good'), undefined);
+    } finally {
+      own.close();
+    }
+  });
+
+  test('one that does not come to its end is not waited for a second time', async () => {
+    const impatient = createOwnFilterCheck({ execArgv, timeoutMs: 500 });
+    assert.equal(await problemIn(impatient, 'hangs'), 'it does not come to its end');
+    impatient.close();
+    const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    assert.equal(await problemIn(patient, 'hangs'), 'it does not come to its end');
+    patient.close();
+  });
+});

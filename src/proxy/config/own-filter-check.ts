@@ -1,0 +1,88 @@
+import { Worker } from 'node:worker_threads';
+import { BoundedMap } from '../../ops/bounded-map.ts';
+import { messageOf } from '../../ops/errors.ts';
+import type { FilterSource } from '../filters/registry.ts';
+import { namedHash } from './canonical.ts';
+
+/**
+ * Tries out whether filters of users' own can be loaded and take their configurations, in a thread that can be ended: what they come
+ * with is code, too, and who checks a configuration here has all virtual clusters to look after.
+ */
+export interface OwnFilterCheck {
+  /** Rejects with what is wrong. */
+  check(source: FilterSource): Promise<void>;
+  close(): void;
+}
+
+/** What the thread says. */
+export interface CheckAnswer {
+  problem?: string;
+}
+
+const TIMEOUT_MS = 10_000;
+const UNENDING = 'it does not come to its end';
+/** As much as a process with many virtual clusters has to spare. */
+const MOST_MEMORY = { maxOldGenerationSizeMb: 256 };
+/** Checks that did not end, so that not every change of anybody waits for them again. */
+const unending = new BoundedMap<string, true>(1000);
+
+const PROGRAM = new URL(
+  import.meta.url.endsWith('.ts') ? './own-filter-check-thread.ts' : './own-filter-check-thread.js',
+  import.meta.url,
+);
+
+/** An answer, or that the thread has come to its end instead. */
+type Outcome = CheckAnswer & { isLost?: true };
+
+/** For tests, whose modules are installed nowhere and which need not wait. */
+export interface CheckOptions {
+  execArgv?: string[];
+  timeoutMs?: number;
+}
+
+export function createOwnFilterCheck({
+  timeoutMs = TIMEOUT_MS,
+  ...options
+}: CheckOptions = {}): OwnFilterCheck {
+  let thread: Worker | undefined;
+
+  function end(): void {
+    void thread?.terminate();
+    thread = undefined;
+  }
+
+  async function ask(source: FilterSource): Promise<Outcome> {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const lost = (problem: string) => resolve({ problem, isLost: true });
+    const timer = setTimeout(lost, timeoutMs, UNENDING);
+    thread ??= new Worker(PROGRAM, { ...options, resourceLimits: MOST_MEMORY });
+    thread.removeAllListeners();
+    thread.on('message', resolve);
+    thread.on('error', (error) => lost(messageOf(error)));
+    thread.on('exit', () => lost('it ends the thread in which it is checked'));
+    thread.postMessage(source, []);
+    const outcome = await promise;
+    clearTimeout(timer);
+    if (outcome.isLost) end();
+    return outcome;
+  }
+
+  async function outcomeOf(source: FilterSource): Promise<Outcome> {
+    const key = namedHash(source.type, source.config ?? null);
+    if (unending.has(key)) return { problem: UNENDING };
+    const isFirst = thread === undefined;
+    let outcome = await ask(source);
+    // It may have been something that an earlier one has left behind.
+    if (outcome.isLost && !isFirst) outcome = await ask(source);
+    if (outcome.problem === UNENDING) unending.set(key, true);
+    return outcome;
+  }
+
+  return {
+    async check(source) {
+      const { problem } = await outcomeOf(source);
+      if (problem !== undefined) throw new Error(problem);
+    },
+    close: end,
+  };
+}
