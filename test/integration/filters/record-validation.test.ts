@@ -50,7 +50,7 @@ describe('records that are validated', { timeout: 600_000 }, () => {
     await produce('java', { bootstrap: ours, topic: 'free', records: [{ key: 'k', value: 'no JSON' }] });
   });
 
-  it('are held against schemas: JSON Schema and Avro', async () => {
+  it('are held against schemas: JSON Schema, Avro and Protobuf', async () => {
     await kafka.createTopic('customers', { partitions: 2 });
     await kafka.createTopic('payments', { partitions: 2 });
     const invalid = ERRORS.INVALID_RECORD.code;
@@ -70,6 +70,12 @@ describe('records that are validated', { timeout: 600_000 }, () => {
     assert.deepEqual(await write(ours, 'payments', payments), [0, invalid]);
     const [first] = await read(kafka.bootstrap.plaintext, 'payments', 1);
     assert.deepEqual(recordsOf(first!)[0]!.value, paid);
+    await kafka.createTopic('shipments', { partitions: 3 });
+    // The id "s-1" and 2 parcels; a field that the message does not have; an id without its end.
+    const shipments = ['0a03732d311002', '0a03732d311802', '0a03732d'].map((hex) =>
+      batch(Buffer.from(hex, 'hex')),
+    );
+    assert.deepEqual(await write(ours, 'shipments', shipments), [0, invalid, invalid]);
   });
 
   it('are refused with an error that producers show', async () => {

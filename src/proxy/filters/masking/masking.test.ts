@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { recordSchema, typeOf } from '../../../../test/support/avro.ts';
 import { turnsDuring } from '../../../../test/support/turns.ts';
 import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { readBatches } from '../../../kafka/records/batch.ts';
@@ -156,6 +157,28 @@ test('who is excepted sees all, other topics pass as they are, and control batch
   assert.equal((await fetch({ topic: 'orders' }, batch)).changed, false);
   const control = encodeBatch({ ...HEAD, control: true }, [record(0, 'marker')]);
   assert.ok((await fetch({ topic: 'customers' }, control)).records.equals(control));
+});
+
+test('values in Avro stay values in Avro, and one that is none is masked as a whole, alone', async () => {
+  const schema = recordSchema('Person', { id: 'long', email: ['null', 'string'] });
+  const type = typeOf(schema);
+  const rules = [{ topics: ['crm.*'], fields: ['email'], except: ['auditor'], avro: { schema } }];
+  const of = (...values: Buffer[]) =>
+    encodeBatch(
+      HEAD,
+      values.map((value, i) => ({ ...record(i, ''), value })),
+    );
+  const given = { id: 1, email: 'a@b.c' };
+  const batch = of(type.toBuffer(given), Buffer.from('{"id":1}'), type.toBuffer({ id: 2, email: null }));
+  const masked = of(
+    type.toBuffer({ id: 1, email: '***' }),
+    Buffer.from('"***"'),
+    type.toBuffer({ id: 2, email: '***' }),
+  );
+  const { records } = await (await connect('somebody', { rules })).fetch({ topic: 'crm.people' }, batch);
+  assert.ok(records.equals(masked));
+  const excepted = await (await connect('auditor', { rules })).fetch({ topic: 'crm.people' }, batch);
+  assert.ok(excepted.records.equals(batch));
 });
 
 test('others have their turns while one long value, or very many, are masked', async () => {

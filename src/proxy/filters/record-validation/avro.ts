@@ -3,20 +3,14 @@ import type { AvroType } from '../../../kafka/values/avro-schema.ts';
 import { avroSteps } from '../../../kafka/values/avro-walk.ts';
 import { registryHeaderOf } from '../../../kafka/values/registry-header.ts';
 import type { IdBytes } from '../../../kafka/values/registry-header.ts';
+import { valueCheck } from './value-check.ts';
 
-/** Whether bytes are a value, step by step. */
-export type ValueCheck = (bytes: Buffer) => Generator<undefined, boolean>;
+/** Checks for a value of this type in Avro's binary encoding; behind the header of a registry, if its number has bytes. */
+export const avroCheck = (type: AvroType, idBytes?: IdBytes) =>
+  valueCheck((bytes) => avroSteps(bytes, idBytes === undefined ? 0 : startBehind(bytes, idBytes), type));
 
-/** Whether bytes are a value of this type in Avro's binary encoding; behind the header of a registry, if its number has bytes. */
-export const avroCheck = (type: AvroType, idBytes?: IdBytes): ValueCheck =>
-  function* check(bytes) {
-    const start = idBytes === undefined ? 0 : registryHeaderOf(bytes, idBytes)?.end;
-    if (start === undefined) return false;
-    try {
-      yield* avroSteps(bytes, start, type);
-      return true;
-    } catch (error) {
-      if (error instanceof MalformedMessage) return false;
-      throw error;
-    }
-  };
+function startBehind(bytes: Buffer, idBytes: IdBytes): number {
+  const header = registryHeaderOf(bytes, idBytes);
+  if (!header) throw new MalformedMessage('Avro value', 'no header of a registry', 0);
+  return header.end;
+}

@@ -31,13 +31,16 @@ function* bytesSteps(
   rule: BytesRule,
 ): Generator<undefined, string | undefined> {
   if (bytes === null) return rule.allowNulls ? undefined : `the ${what} is null`;
-  if (bytes.length === 0) return rule.allowEmpty ? undefined : `the ${what} is empty`;
+  if (bytes.length === 0 && !rule.allowEmpty) return `the ${what} is empty`;
+  // Of all formats, only a Protobuf message may have no bytes: one with nothing but defaults.
+  if (bytes.length === 0 && !rule.protobuf) return undefined;
   if (bytes.length > (rule.maxBytes ?? Infinity)) return `the ${what} has more than ${rule.maxBytes} bytes`;
-  const { syntacticallyCorrectJson: json, jsonSchema, avro } = rule;
+  const { syntacticallyCorrectJson: json, jsonSchema, avro, protobuf } = rule;
   const problem =
     (json && (yield* jsonSteps(bytes, json.validateObjectKeysUnique))) ??
     (jsonSchema && (yield* schemaSteps(bytes, jsonSchema))) ??
-    (avro && !(yield* avro(bytes)) ? 'does not fit its Avro schema' : undefined);
+    (avro && !(yield* avro(bytes)) ? 'does not fit its Avro schema' : undefined) ??
+    (protobuf && !(yield* protobuf(bytes)) ? 'does not fit its Protobuf message' : undefined);
   return problem === undefined ? undefined : `the ${what} ${problem}`;
 }
 

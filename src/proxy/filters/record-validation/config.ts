@@ -1,12 +1,36 @@
 import { z } from 'zod';
+import { messageOf } from '../../../ops/errors.ts';
 import { avroFields, compiled, hasOneHeader, idBytesOf, ONE_HEADER } from '../../../kafka/values/config.ts';
 import { avroCheck } from './avro.ts';
 import { compileJsonSchema } from './json-schema.ts';
+import { readDescriptor } from './protobuf-descriptor.ts';
+import { protobufCheck } from './protobuf.ts';
+import type { ValueCheck } from './value-check.ts';
 
 const avro = z
   .strictObject(avroFields)
   .refine(hasOneHeader, ONE_HEADER)
   .transform(({ schema, ...header }) => avroCheck(schema, idBytesOf(header)));
+
+const protobuf = z
+  .strictObject({
+    descriptor: z
+      .string()
+      .overwrite((text) => text.replaceAll(/\s/g, ''))
+      .base64(),
+    message: z.string().min(1).max(1000),
+    unknownFields: z.enum(['allow', 'refuse']).default('allow'),
+    confluentHeader: z.boolean().default(false),
+  })
+  .transform(({ descriptor, message, unknownFields, confluentHeader }, context): ValueCheck => {
+    try {
+      const type = readDescriptor(Buffer.from(descriptor, 'base64'), message);
+      return protobufCheck(type, { refusesUnknown: unknownFields === 'refuse', hasHeader: confluentHeader });
+    } catch (error) {
+      context.addIssue({ code: 'custom', path: ['descriptor'], message: messageOf(error) });
+      return z.NEVER;
+    }
+  });
 
 /** What a key or a value has to be. */
 const bytesRule = z.strictObject({
@@ -15,6 +39,7 @@ const bytesRule = z.strictObject({
     .optional(),
   jsonSchema: compiled(compileJsonSchema).optional(),
   avro: avro.optional(),
+  protobuf: protobuf.optional(),
   allowNulls: z.boolean().default(true),
   allowEmpty: z.boolean().default(false),
   maxBytes: z.int().min(0).optional(),
