@@ -63,7 +63,9 @@ suite('the tutorial', () => {
       if (step.commands.startsWith('cat >'))
         await waitFor('the second one', async () => /^plain +\S+:\d+/m.test(said) || undefined, { abort });
       if (step.commands.startsWith('sed -i'))
-        await waitFor('what was good', async () => /^plain .* last good$/m.test(said) || undefined, { abort });
+        await waitFor('what was good', async () => /^plain .* last good$/m.test(said) || undefined, {
+          abort,
+        });
     }
     const ended = new Promise((done) => up!.once('exit', done));
     up.kill('SIGINT');
