@@ -7,7 +7,10 @@ import type { Problem, ProxyConfig } from '../config/model.ts';
  * configuration changes, since then it is another; else it is tried again after a time that doubles.
  */
 
-/** Whose filter has stopped a worker: by computing without an end, or by ending the process (memory, an error that nobody caught, an exit). */
+/**
+ * Whose filter has stopped a worker: by computing without an end, or by ending the process (memory, an error that nobody caught, an exit). A
+ * worker that was killed for its silence when the filter had computed for a moment only counts as ended.
+ */
 export interface Blame {
   owner: FilterOwner;
   how: 'hung' | 'ended';
@@ -76,7 +79,7 @@ function problemText({ owner, how, until }: Entry): string {
   const what =
     how === 'hung'
       ? 'computed without an end, and so stopped a process with other virtual clusters in it'
-      : 'ended a process with other virtual clusters in it, by the memory it took, an error that nobody caught, or an exit';
+      : 'ended a process with other virtual clusters in it, twice: by the memory it took, an error that nobody caught, or an exit';
   return (
     `out of service: the filter "${owner.filter}" ${what}. ` +
     `It is served again when its configuration changes, and tried again at ${new Date(until).toISOString()}`

@@ -12,12 +12,14 @@ const EXPRESSION = `globalThis[Symbol.for(${JSON.stringify(OWNER_FUNCTION)})]()`
 const { beats, fd } = workerData as StallWatchStart;
 let seen = -1;
 let isAsking = false;
-/** Whose code it was at each sample since the last beat. */
+/** Whose code it was at each sample since the last beat, and how many looks ago that began. */
 let owner: FilterOwner | undefined;
-let samples = 0;
+let looks = 0;
 
 setInterval(() => {
   if (!isStill()) return goOn();
+  // Counted and not measured: a machine that stands still takes this thread along. Also while nobody answers: memory that runs out takes long.
+  looks++;
   if (!isAsking) void sample();
 }, SAMPLE_MS);
 
@@ -32,7 +34,6 @@ function isStill(): boolean {
 function goOn(): void {
   if (owner) writeNote(fd, { forMs: 0 });
   owner = undefined;
-  samples = 0;
 }
 
 async function sample(): Promise<void> {
@@ -40,12 +41,10 @@ async function sample(): Promise<void> {
   const found = await askOwner();
   isAsking = false;
   if (Atomics.load(beats, 0) !== seen) return; // it has gone on
-  const isSame = found?.service === owner?.service && found?.filter === owner?.filter;
-  // Counted and not measured: a machine that stands still takes this thread along.
-  samples = isSame ? samples + 1 : 0;
   if (!found) return goOn();
+  if (found.service !== owner?.service || found.filter !== owner.filter) looks = 0;
   owner = found;
-  writeNote(fd, { owner, forMs: samples * SAMPLE_MS });
+  writeNote(fd, { owner, forMs: looks * SAMPLE_MS });
 }
 
 /** Answered in the middle of a loop, too, but only after a call into the system, however long that takes. */

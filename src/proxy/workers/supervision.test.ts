@@ -77,9 +77,13 @@ suite('supervision', () => {
     assert.deepEqual(silent, [{ do: 'kill', why: 'silent for 10 s', blame: kill.blame }]);
   });
 
-  test('no filter is blamed that has just begun, that has come to its end, or for a worker that somebody stopped', () => {
-    const begun = [...SERVE, ...ticks(9), stalled(4000), ...ticks(1)];
-    assert.deepEqual(after(begun).orders, [{ do: 'kill', why: 'silent for 10 s' }]);
+  test('one that has just begun is blamed less: it takes two of those', () => {
+    const begun = after([...SERVE, ...ticks(9), stalled(4000), ...ticks(1)]).orders;
+    const blame = { owner: OWNER, how: 'ended' };
+    assert.deepEqual(begun, [{ do: 'kill', why: 'silent for 10 s', blame }]);
+  });
+
+  test('no filter is blamed that has come to its end, or for a worker that somebody stopped', () => {
     const ended: WorkerEvent[] = [...SERVE, stalled(7000), { type: 'stalled', note: { forMs: 0 } }];
     assert.deepEqual(after([...ended, ...ticks(10)]).orders, [{ do: 'kill', why: 'silent for 10 s' }]);
     const stopped = after([...SERVE, stalled(8000), ...ticks(2, true)]).orders;

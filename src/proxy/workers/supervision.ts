@@ -19,7 +19,7 @@ const KILL_STOPPED_AFTER_MS = 2000;
 const KILL_BUSY_AFTER_MS = 60_000;
 /** Where it is known that one filter computes all the time, there is nothing else to wait for. It was watched a while before that counts. */
 const KILL_STALLED_AFTER_MS = 8000;
-/** Who has computed so long when a worker is killed for its silence was the reason. */
+/** Who has computed so long when a worker is killed for its silence was the reason; who has for less may have been. */
 const BLAME_AFTER_MS = 5000;
 /** A worker that served so long and then ended was not broken from the start. */
 const STABLE_AFTER_MS = 10_000;
@@ -102,11 +102,12 @@ function tick(state: WorkerState, isStopped: boolean): { state: WorkerState; ord
   const why = whyKill(state, isStopped);
   if (why === undefined) return { state };
   const killed = { ...state, phase: 'killed', forMs: 0, failures: failuresOf(state), why } as const;
-  const { stall } = state;
-  const isTheirs = !isStopped && stall !== undefined && stall.forMs >= BLAME_AFTER_MS;
-  const blame: Blame | undefined = isTheirs ? { owner: stall.owner, how: 'hung' } : undefined;
+  const blame = isStopped ? undefined : blameOf(state);
   return { state: killed, order: { do: 'kill', why, ...(blame && { blame }) } };
 }
+
+const blameOf = ({ stall }: WorkerState): Blame | undefined =>
+  stall && { owner: stall.owner, how: stall.forMs >= BLAME_AFTER_MS ? 'hung' : 'ended' };
 
 function whyKill(state: WorkerState, isStopped: boolean): string | undefined {
   const { phase, forMs, silentMs, applying, stall } = state;
