@@ -1,4 +1,4 @@
-/** Brokers that are to go, and what is said of them, with a Kafka in memory. Real Kafka: test/integration/brokers/losses.test.ts. */
+/** Brokers that are to go, and what is said of them, with a Kafka in memory. Real Kafka: test/integration/brokers/drain.test.ts. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {

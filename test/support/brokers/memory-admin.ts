@@ -15,6 +15,8 @@ export interface KafkaState {
   started: Map<number, string>;
   /** Of metadata.version. */
   level: number;
+  /** The controller that leads the others. */
+  leader: number | undefined;
 }
 
 export interface Around {
@@ -48,6 +50,11 @@ function describe({ started, dynamic }: KafkaState, id: number): object[] {
     const readOnly = KNOWN[name]?.readOnly ?? true;
     return { name, value: first?.value, readOnly, configSource: first?.source, isSensitive: false, synonyms, configType: 2 }; // prettier-ignore
   });
+}
+
+/** Whoever leads goes on until it is down; one that comes back has to wait for its turn. */
+export function elect(state: KafkaState, alive: readonly number[]): void {
+  if (state.leader === undefined || !alive.includes(state.leader)) state.leader = alive[0];
 }
 
 export function memoryAdmin(state: KafkaState, around: Around): Admin {
@@ -87,9 +94,9 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
     async quorum() {
       const alive = voters().filter(isUp);
       if (alive.length * 2 <= voters().length) return { error: { message: 'there is no leader' } };
-      const [leaderId] = alive;
+      elect(state, alive);
       const seen = voters().map((id) => ({ id, lastCaughtUpAt: memory.now - (isUp(id) ? 0 : 60_000) }));
-      return { value: { leaderId, voters: seen, observers: [] } };
+      return { value: { leaderId: state.leader, voters: seen, observers: [] } };
     },
     cluster: async () => ({
       value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !isUp(id) })) },

@@ -7,7 +7,7 @@ import { podsIn } from '../../../src/control/brokers/objects/pod-sets.ts';
 import { NEW_DISKS_ANNOTATION, NODE_ID_ANNOTATION } from '../../../src/control/brokers/model/names.ts';
 import { isPodReady } from '../../../src/control/brokers/status.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
-import { memoryAdmin } from './memory-admin.ts';
+import { elect, memoryAdmin } from './memory-admin.ts';
 import type { KafkaState } from './memory-admin.ts';
 import type { MemoryKafka } from './memory-kafka.ts';
 
@@ -37,7 +37,7 @@ const isGivenUp = ({ metadata }: AnyObject) => metadata.annotations?.[NEW_DISKS_
 const MIN_ISR = 2;
 
 export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
-  const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 30 }; // prettier-ignore
+  const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 30, leader: undefined }; // prettier-ignore
   /** By uid of a claim: the id of the cluster that it was formatted for, and whether somebody has lost it. */
   const disks = new Map<string, { cluster: string; lost: boolean | 'for good' }>();
   const down = new Set<number>();
@@ -51,9 +51,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   const isBack = (id: number) =>
     isUp(id) && kafka.partitions.every(({ replicas, isr }) => !replicas.includes(id) || isr.includes(id));
 
+  const voters = () => memory.list('Pod').filter(isController).map(idOf);
+
   memory.connect = (_wanted, pods, _tls, endpoints) =>
     pods.some(isPodReady)
-      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters: () => memory.list('Pod').filter(isController).map(idOf) }) // prettier-ignore
+      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters }) // prettier-ignore
       : undefined;
 
   /** What must be true of a pod that the operator deletes. */
@@ -149,6 +151,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     keepsDown,
     isBack,
     tick() {
+      elect(kafka, voters().filter(isUp));
       keepPods();
       movePartitions();
       startPods();
