@@ -45,6 +45,24 @@ export function createOwnFilterCheck({
   ...options
 }: CheckOptions = {}): OwnFilterCheck {
   let thread: Worker | undefined;
+  /** How the question ends that is under way. */
+  let settle: (outcome: Outcome) => void = () => {};
+  /** One question at a time: which of several has ended a thread could not be told. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  function start(): Worker {
+    const started = new Worker(PROGRAM, { ...options, resourceLimits: MOST_MEMORY });
+    // Also between two questions: what the one before has left behind may end it then.
+    const lost = (problem: string) => {
+      if (thread !== started) return;
+      thread = undefined;
+      settle({ problem, isLost: true });
+    };
+    started.on('message', (answer: CheckAnswer) => void (thread === started && settle(answer)));
+    started.on('error', (error) => lost(messageOf(error)));
+    started.on('exit', () => lost('it ends the thread in which it is checked'));
+    return started;
+  }
 
   function end(): void {
     void thread?.terminate();
@@ -53,13 +71,9 @@ export function createOwnFilterCheck({
 
   async function ask(source: FilterSource): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const lost = (problem: string) => resolve({ problem, isLost: true });
-    const timer = setTimeout(lost, timeoutMs, UNENDING);
-    thread ??= new Worker(PROGRAM, { ...options, resourceLimits: MOST_MEMORY });
-    thread.removeAllListeners();
-    thread.on('message', resolve);
-    thread.on('error', (error) => lost(messageOf(error)));
-    thread.on('exit', () => lost('it ends the thread in which it is checked'));
+    const timer = setTimeout(resolve, timeoutMs, { problem: UNENDING, isLost: true });
+    settle = resolve;
+    thread ??= start();
     thread.postMessage(source, []);
     const outcome = await promise;
     clearTimeout(timer);
@@ -80,7 +94,9 @@ export function createOwnFilterCheck({
 
   return {
     async check(source) {
-      const { problem } = await outcomeOf(source);
+      const asked = last.then(() => outcomeOf(source));
+      last = asked.catch(() => {});
+      const { problem } = await asked;
       if (problem !== undefined) throw new Error(problem);
     },
     close: end,
