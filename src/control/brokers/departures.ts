@@ -52,13 +52,14 @@ function freeBy(charter: Charter, { name, acted, pods, now }: Observed): (node: 
   const nonVoters = isRecent(acted?.voters)?.outside ?? [];
   const ready = namesOfReady(pods);
   // One that did not run then, and does now, may have been given partitions since.
-  const isEmpty = ({ id, pool }: CharterNode) =>
-    drained.includes(id) && !(down.includes(id) && ready.has(podName(name, pool, id)));
+  const hasComeUp = ({ id, pool }: CharterNode) => down.includes(id) && ready.has(podName(name, pool, id));
   const isDynamic = dynamicQuorumOf(charter) !== undefined;
   return (node) => {
-    if (!node.leaving) return false;
-    if (!isDynamic || !node.roles.includes('controller')) return isEmpty(node);
-    return nonVoters.includes(node.id) && (!node.roles.includes('broker') || isEmpty(node));
+    const { id, roles, leaving } = node;
+    if (!leaving) return false;
+    if (!isDynamic || !roles.includes('controller')) return drained.includes(id) && !hasComeUp(node);
+    // It was empty before it ceased to vote, and may have lost its way to the others with that: then it is down for good, ready or not.
+    return nonVoters.includes(id) && (!roles.includes('broker') || drained.includes(id));
   };
 }
 

@@ -47,6 +47,8 @@ export interface MemoryKafka {
   /** Brokers that are empty, as Kafka said so long ago. */
   drained: readonly number[];
   drainedForMs: number;
+  /** Those of them that Kafka does not count among its live brokers. */
+  down: readonly number[];
   /** Controllers that are to go and do not vote, as Kafka said at the same time. */
   outside: readonly number[];
   /** The node that a pod runs on, as its controller writes it down; nowhere if left out. */
@@ -242,6 +244,7 @@ export function createMemoryKafka(
     now: Date.UTC(2026, 10, 1),
     drained: [],
     drainedForMs: 0,
+    down: [],
     outside: [],
     placeOf: () => undefined,
     keepsPods: true,
@@ -256,7 +259,7 @@ export function createMemoryKafka(
     plan(learned = {}) {
       const moved = {
         drained: memory.drained,
-        down: [],
+        down: memory.down,
         open: [],
         at: memory.now - memory.drainedForMs,
         toDrain: 0,
