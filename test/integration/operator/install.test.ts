@@ -123,10 +123,11 @@ suite('install', () => {
       ['delete', '--wait=false', '--ignore-not-found', '--cascade=background', '-f', '-'],
       manifests,
     );
-    // The server goes through the objects of a CRD before that goes.
-    await waitFor('all of it to be gone', async () => {
+    // The server goes through the objects of a CRD before that goes, and has many to go through at once.
+    const isGone = async () => {
       const list = await kubectl(['get', 'crd,clusterrole,clusterrolebinding', '-o', 'name']);
       return !/isthmus|kroxylicious/.test(list);
-    });
+    };
+    await waitFor('all of it to be gone', isGone, { timeoutMs: 600_000 });
   });
 });
