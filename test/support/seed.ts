@@ -4,5 +4,8 @@
  */
 import fc from 'fast-check';
 
-const { ISTHMUS_TEST_SEED: seed } = process.env;
-if (seed) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(seed) });
+const { ISTHMUS_TEST_SEED: given } = process.env;
+if (given) fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(given) });
+
+/** For tests that draw by themselves. */
+export const SEED = given ? Number(given) : Date.now() % 2 ** 31;

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createLineSplitter } from '../../../../src/kube/http/lines.ts';
 import { ensureKafka } from '../../../support/install/kafka.ts';
 
 export interface Harness {
@@ -30,11 +30,15 @@ export async function startHarness(): Promise<Harness> {
   });
   const exited = once(child, 'exit');
   const waiting: Waiting[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const [outcome, ...words] = line.split('\t');
-    const next = waiting.shift();
-    if (outcome === 'ok') next?.resolve(words);
-    else next?.reject(new Error(words.join(' ')));
+  // Not node:readline, for which some characters of texts end a line, too (U+2028).
+  const linesOf = createLineSplitter(1 << 28);
+  child.stdout.on('data', (chunk: Buffer) => {
+    for (const line of linesOf(chunk)) {
+      const [outcome, ...words] = line.split('\t');
+      const next = waiting.shift();
+      if (outcome === 'ok') next?.resolve(words);
+      else next?.reject(new Error(words.join(' ')));
+    }
   });
   const stopWaiting = () => {
     for (const { reject } of waiting.splice(0)) reject(new Error('the Java process has ended'));
