@@ -37,8 +37,8 @@ const most = (values: readonly number[]) => Math.round(Math.max(...values));
 const calmOf = (name: string) => `none${/@.*$/.exec(name)?.[0] ?? ''}`;
 
 /**
- * Per attack: the neighbour's p99 to that of the same neighbour without attack right before, as the median of rounds, what it lost, the most memory that was taken, and by how
- * much one attack let it grow at most. What is configured stands beside it, so that both can be compared.
+ * Per attack: the neighbour's p99 to that of the same neighbour without attack right before, as the median of rounds, what it lost, the most memory before an attack and
+ * during one, and by how much one let it grow at most. What is configured stands beside it, so that both can be compared.
  */
 export function report(proxy: Trials, dns: Trials, budgetBytes: { proxy: number }): BenchResult {
   const result: BenchResult = { ratios: {}, figures: {} };
@@ -52,6 +52,7 @@ export function report(proxy: Trials, dns: Trials, budgetBytes: { proxy: number 
       if (!isCalm) result.ratios[`p99.${name}`] = round(ratioOf(list));
       result.figures[`p99_ms.${key}`] = round(p99Of(list));
       result.figures[`lost.${key}`] = list.reduce((sum, { noticed }) => sum + noticed.lost, 0);
+      result.figures[`rss_before_mb.${key}`] = most(list.map(({ rssMb }) => rssMb.before));
       result.figures[`rss_mb.${key}`] = most(list.map(({ rssMb }) => rssMb.peak));
       result.figures[`rss_growth_mb.${key}`] = most(list.map(({ rssMb }) => rssMb.peak - rssMb.before));
     }

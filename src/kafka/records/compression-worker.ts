@@ -1,23 +1,12 @@
 /** The thread of compression-thread.ts. */
-import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
-import { basename } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../ops/errors.ts';
+import { giveWay } from '../../ops/give-way.ts';
 import { MalformedMessage } from '../malformed.ts';
 import { compress, decompress } from './compression.ts';
 import type { ThreadAnswer, ThreadJob } from './compression-thread.ts';
 
-/** Connections come first: a small request must not wait for a core until a large batch is packed. */
-function giveWay(): void {
-  try {
-    const thread = Number(basename(readlinkSync('/proc/thread-self')));
-    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // only Linux has priorities of threads, and a sandbox may forbid them: the work is the same without
-  }
-}
-
+// Connections come first: a small request must not wait for a core until a large batch is packed.
 giveWay();
 parentPort!.on('message', ({ kind, work, data, limit }: ThreadJob) => {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
