@@ -23,7 +23,8 @@ const bytes = fc.option(
     words.map((each) => Buffer.from(each.join(' '))),
   ),
 );
-const headers = fc.array(fc.record({ key: fc.string({ unit: 'binary' }), value: bytes }), { maxLength: 3 });
+const headerKey = fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\u2028'));
+const headers = fc.array(fc.record({ key: headerKey, value: bytes }), { maxLength: 3 });
 
 /** Batches of up to 200 records, some of them far over the 64 KB blocks of lz4 and the 32 KB chunks of snappy. */
 const someRecords = fc
