@@ -90,6 +90,15 @@ suite('a folder that was served', () => {
     'a file is no YAML': [{ 'a.yaml': 'a: [' }, ['VirtualKafkaCluster a']],
     'a file is too large': [{ 'log.yaml': '#'.repeat(2 ** 21) }, ['KafkaProtocolFilter log']],
     'an alias leads nowhere': [{ 'kafka.yaml': 'a: *b' }, ['KafkaClusterRef kafka']],
+    'a kind is misspelt': [
+      { 'b.yaml': cluster('b').replace('KafkaCluster', 'KafkaClustr') },
+      ['VirtualKafkaCluster b'],
+    ],
+    'a group is misspelt': [
+      { 'b.yaml': cluster('b').replace('kroxylicious.io', 'kroxylicous.io') },
+      ['VirtualKafkaCluster b'],
+    ],
+    'a name is misspelt': [{ 'b.yaml': cluster('b').replace('name: b', 'nam: b') }, ['VirtualKafkaCluster b']],
     'a field is wrong': [
       { 'log.yaml': FILTER.replace('type:', 'typ:'), 'b.yaml': cluster('b', 'ports: 3') },
       ['VirtualKafkaCluster b', 'KafkaProtocolFilter log'],

@@ -53,7 +53,9 @@ export function resourcesOf(
   };
   const places = new Map<string, LocatedDocument>();
   const written: WrittenObject[] = [];
+  const readBefore = new Set(before?.written.map(({ object }) => keyOf(object)));
   const invalid = new Set<string>();
+  const unclear = new Set(unreadable);
   const ours = documents.filter(({ value }) => !isForeignKind(value));
 
   for (const document of ours) {
@@ -63,7 +65,10 @@ export function resourcesOf(
     };
     const resource = resourceOf(document, problem);
     if (!resource) {
-      invalid.add(keyOf(document.value));
+      // Where kind or name are the mistake, nobody can say which one of the file's it was.
+      const key = keyOf(document.value);
+      if (readBefore.has(key)) invalid.add(key);
+      else unclear.add(document.file);
       continue;
     }
     const key = keyOf(resource);
@@ -76,7 +81,7 @@ export function resourcesOf(
     }
   }
   const isLost = (key: string, file: string) =>
-    !places.has(key) && (invalid.has(key) || unreadable.has(file));
+    !places.has(key) && (invalid.has(key) || unclear.has(file));
   const kept = (before?.written ?? []).filter(({ object, document: { file } }) =>
     isLost(keyOf(object), file),
   );
