@@ -98,7 +98,10 @@ suite('a folder that was served', () => {
       { 'b.yaml': cluster('b').replace('kroxylicious.io', 'kroxylicous.io') },
       ['VirtualKafkaCluster b'],
     ],
-    'a name is misspelt': [{ 'b.yaml': cluster('b').replace('name: b', 'nam: b') }, ['VirtualKafkaCluster b']],
+    'a name is misspelt': [
+      { 'b.yaml': cluster('b').replace('name: b', 'nam: b') },
+      ['VirtualKafkaCluster b'],
+    ],
     'a field is wrong': [
       { 'log.yaml': FILTER.replace('type:', 'typ:'), 'b.yaml': cluster('b', 'ports: 3') },
       ['VirtualKafkaCluster b', 'KafkaProtocolFilter log'],

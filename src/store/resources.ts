@@ -80,8 +80,7 @@ export function resourcesOf(
       place(snapshot, resource);
     }
   }
-  const isLost = (key: string, file: string) =>
-    !places.has(key) && (invalid.has(key) || unclear.has(file));
+  const isLost = (key: string, file: string) => !places.has(key) && (invalid.has(key) || unclear.has(file));
   const kept = (before?.written ?? []).filter(({ object, document: { file } }) =>
     isLost(keyOf(object), file),
   );

@@ -3,8 +3,8 @@ import { VERSION_LABEL } from '../../control/shared/version-label.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { valuesOf } from '../check/gather.ts';
-import { listOf } from '../kube/read.ts';
-import type { Program, Workload } from './versions.ts';
+import { listOf, settle } from '../kube/read.ts';
+import type { Program, Seen, Workload } from './versions.ts';
 
 const DEPLOYMENT = { group: 'apps', kind: 'Deployment', versions: ['v1'] };
 const POD = { group: '', kind: 'Pod', versions: ['v1'] };
@@ -24,11 +24,18 @@ interface Deployment extends AnyObject {
 
 type Pod = AnyObject & PodTemplate & { status?: { phase?: string } };
 
-export async function readWorkloads(client: Client, namespace: string | undefined): Promise<Workload[]> {
-  const options = { namespace, labelSelector: OURS };
-  const deployments = (await listOf(client, DEPLOYMENT, options)) as Deployment[];
-  const pods = ((await listOf(client, POD, options)) as Pod[]).filter(isThere);
-  return deployments.map((deployment) => workloadOf(deployment, pods));
+/** The workloads of a namespace, or of all; and whoever else may be their operator, as far as one may look there. */
+export async function readWorkloads(client: Client, namespace: string | undefined): Promise<Seen> {
+  const options = { labelSelector: OURS };
+  const there = { ...options, namespace };
+  const everywhere = await settle(listOf(client, DEPLOYMENT, options));
+  const isWhole = 'value' in everywhere;
+  // Without a namespace this asks the same once more, and says why it may not.
+  const deployments = (isWhole ? everywhere.value : await listOf(client, DEPLOYMENT, there)) as Deployment[];
+  const pods = ((await listOf(client, POD, there)) as Pod[]).filter(isThere);
+  const all = deployments.map((deployment) => workloadOf(deployment, pods));
+  const workloads = all.filter((each) => namespace === undefined || each.namespace === namespace);
+  return { workloads, all, isWhole };
 }
 
 /** One that ends, or has ended, says nothing about what is to come. */

@@ -42,8 +42,8 @@ export function versionCommand(terminal: Terminal): Command {
 async function checkImages(terminal: Terminal, { namespace, output, ...flags }: VersionFlags): Promise<void> {
   const { readWorkloads } = await import('./read-workloads.ts');
   const { imageRows } = await import('./versions.ts');
-  const workloads = await withClient(flags, (client) => readWorkloads(client, namespace));
-  const rows = imageRows(workloads, VERSION);
+  const seen = await withClient(flags, (client) => readWorkloads(client, namespace));
+  const rows = imageRows(seen, VERSION);
   if (rows.some(({ supported }) => supported === 'no')) terminal.exitCode = EXIT.problems;
   if (output !== 'table') return terminal.out(renderData({ version: VERSION, images: rows }, output));
   terminal.out(`this command: ${VERSION}\n`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import { imageRows } from './versions.ts';
+import { imageRows as rowsOf } from './versions.ts';
 import type { ImageRow, Workload } from './versions.ts';
 
 const workload = (
@@ -22,6 +22,8 @@ const workload = (
   ...more,
 });
 
+const imageRows = (all: readonly Workload[], command: string) =>
+  rowsOf({ workloads: all, all, isWhole: true }, command);
 const verdicts = (rows: readonly ImageRow[]) => rows.map(({ name, supported }) => `${name} ${supported}`);
 
 suite('versions of images in a cluster', () => {
@@ -55,6 +57,15 @@ suite('versions of images in a cluster', () => {
       const rows = imageRows([...others, workload('proxy', '1.1.0')], '1.2.0');
       assert.equal(rows.at(-1)?.why, 'it is of 1.1.0, and this command of 1.2.0');
     }
+  });
+
+  test('an operator in another namespace counts where one may look, and where not nobody guesses', () => {
+    const [operator, proxy] = [workload('operator', '1.1.0'), workload('proxy', '1.1.0')];
+    const ask = (all: readonly Workload[], isWhole: boolean) =>
+      rowsOf({ workloads: [proxy], all, isWhole }, '1.2.0');
+    assert.deepEqual(verdicts(ask([operator, proxy], true)), ['isthmus-proxy yes']);
+    assert.deepEqual(verdicts(ask([proxy], false)), ['isthmus-proxy unknown']);
+    assert.deepEqual(verdicts(ask([proxy], true)), ['isthmus-proxy no']);
   });
 
   test('where nobody has said the version, the tag does not say it either', () => {

@@ -23,6 +23,14 @@ export interface Workload extends Program {
   pods: readonly (Program & { name: string })[];
 }
 
+/** What was asked for, and all that could be seen: an operator may be in another namespace than its proxies. */
+export interface Seen {
+  workloads: readonly Workload[];
+  all: readonly Workload[];
+  /** Whether `all` is all that there is. */
+  isWhole: boolean;
+}
+
 /** `rolling`: not of its own version yet, as it may be for the time of a restart. */
 export type Supported = 'yes' | 'no' | 'rolling' | 'unknown';
 
@@ -40,11 +48,11 @@ export interface ImageRow {
 const UNKNOWN = 'unknown';
 
 /** A row for each workload, and for each of its pods that runs something else. */
-export function imageRows(workloads: readonly Workload[], command: string): ImageRow[] {
-  return workloads.flatMap((workload) => {
+export function imageRows(seen: Seen, command: string): ImageRow[] {
+  return seen.workloads.flatMap((workload) => {
     const { namespace, name, image, version = UNKNOWN } = workload;
     const row = { namespace, kind: 'Deployment' as const, name, image, version };
-    const expected = expectedVersions(workload, workloads, command);
+    const expected = expectedVersions(workload, seen, command);
     return [{ ...row, ...verdict(workload, expected) }, ...podRows(workload)];
   });
 }
@@ -55,10 +63,12 @@ interface Expected {
 }
 
 /** A proxy reads what its operator writes; all others are what this command installs. */
-function expectedVersions(workload: Workload, all: readonly Workload[], command: string): Expected {
-  const operators = workload.component === PROXY_COMPONENT ? operatorsOf(workload, all) : [];
+function expectedVersions(workload: Workload, { all, isWhole }: Seen, command: string): Expected | undefined {
+  const isProxy = workload.component === PROXY_COMPONENT;
+  const operators = isProxy ? operatorsOf(workload, all) : [];
   const versions = operators.flatMap(({ version }) => version ?? []);
-  return versions.length > 0 ? { versions, of: 'its operator' } : { versions: [command], of: 'this command' };
+  if (versions.length > 0) return { versions, of: 'its operator' };
+  return isProxy && !isWhole ? undefined : { versions: [command], of: 'this command' };
 }
 
 const operatorsOf = ({ namespace }: Workload, all: readonly Workload[]) =>
@@ -69,9 +79,12 @@ const operatorsOf = ({ namespace }: Workload, all: readonly Workload[]) =>
       (watchNamespaces.length === 0 || watchNamespaces.includes(namespace)),
   );
 
-function verdict({ version }: Program, { versions, of }: Expected): Pick<ImageRow, 'supported' | 'why'> {
+function verdict({ version }: Program, expected: Expected | undefined): Pick<ImageRow, 'supported' | 'why'> {
   if (version === undefined)
     return { supported: 'unknown', why: 'nobody has said of which version its image is' };
+  if (!expected)
+    return { supported: 'unknown', why: 'its operator is in another namespace, where you may not look' };
+  const { versions, of } = expected;
   if (versions.includes(version)) return { supported: 'yes' };
   return { supported: 'no', why: `it is of ${version}, and ${of} of ${versions.join(' and ')}` };
 }

@@ -69,6 +69,9 @@ suite('version --check-image', { timeout: 300_000 }, () => {
     );
     assert.equal(err, 'Deployment default/kept: nobody has said of which version its image is\n');
     assert.deepEqual((await check('-n', 'isthmus-system')).err, '');
+    const inTeam = await check('-n', 'default');
+    assert.deepEqual([inTeam.code, /Deployment\/edge .* yes\n/.test(inTeam.out)], [0, true], inTeam.out);
+    assert.doesNotMatch(inTeam.out, /isthmus-operator/);
   });
 
   test('a pod that is still to be replaced is no mistake', async () => {
