@@ -1,4 +1,5 @@
 /** Which kinds each road needs, which it can use, and of which its resources are looked at. */
+import type { OperatorRoad } from '../../control/roads.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
@@ -23,8 +24,13 @@ import { kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import type { CheckedRoad } from './facts.ts';
 
-/** Without one of these a road cannot work. */
-export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
+/** Of whoever runs brokers here: what exposing them takes. */
+const EXPOSED_KINDS: Readonly<Record<'kafka' | 'redpanda', readonly Kind[]>> = {
+  kafka: [kafka, kafkaNodePool, kafkaAnchor],
+  redpanda: [redpandaCluster, redpandaAnchor],
+};
+
+const NEEDED_KINDS: Readonly<Record<Exclude<CheckedRoad, 'expose'>, readonly Kind[]>> = {
   proxy: [
     kafkaProxy,
     kafkaProxyIngress,
@@ -34,11 +40,19 @@ export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
     namePolicy,
   ],
   kafka: [kafka, kafkaNodePool, kafkaTopic, kafkaUser, kafkaAnchor, strimziPodSet],
-  expose: [kafka, kafkaNodePool, kafkaAnchor, namePolicy],
   redpanda: [redpandaCluster, redpandaAnchor],
   'pod-sets': [strimziPodSet, kafkaAnchor],
   dns: [namePolicy],
 };
+
+/** Without one of these a road cannot work, beside the others that the operator serves. */
+export function neededKinds(road: CheckedRoad, served: readonly OperatorRoad[]): readonly Kind[] {
+  const runs = (['kafka', 'redpanda'] as const).filter((one) => served.includes(one));
+  if (road === 'expose')
+    return [...(runs.length > 0 ? runs : (['kafka'] as const)).flatMap((one) => EXPOSED_KINDS[one]), namePolicy]; // prettier-ignore
+  // Pods of Redpanda clusters are in no pod set: they are told about their nodes, and that is all.
+  return road === 'pod-sets' && runs.join() === 'redpanda' ? [] : NEEDED_KINDS[road];
+}
 
 interface OptionalKind extends Kind {
   /** What cannot be used without it. */
