@@ -127,8 +127,8 @@ const KAFKA = {
   },
   SourcesUntested: {
     means: 'Nobody knows whether `allowedSources` of a listener keeps anybody out.',
-    why: 'What enforces it cannot be asked, and nobody has tried to connect from a place that is not allowed.',
-    cure: 'Have the operator look from a joined cluster whose nodes are not among the sources: `isthmus install --probe-from`.',
+    why: 'What enforces it cannot be asked, and nobody has tried to connect from a place that is not allowed; or somebody has, while nobody else got through either.',
+    cure: 'Have the operator look from a joined cluster whose nodes are not among the sources: `isthmus install --probe-from`. Where it does, see first that `Reachable` is True.',
   },
   LoadBalancerPending: {
     means: 'Load balancers of a listener have no address yet; brokers without one do without the listener.',

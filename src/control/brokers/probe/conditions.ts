@@ -103,7 +103,7 @@ const blindText = (vantages: readonly SeenFrom[]) =>
 
 /**
  * Whether those are kept out that `allowedSources` does not name. What enforces it cannot be asked, so it is tried: from a joined cluster
- * whose pod and node are not among them. Of a listener that nobody tried so nothing is known.
+ * whose pod and node are not among them, while somebody else gets through. Of a listener that nobody tried so nothing is known.
  */
 function sourcesCondition({
   listeners,
@@ -115,7 +115,7 @@ function sourcesCondition({
   const type = 'SourcesEnforced';
   const unguarded = limited.filter(({ sources }) => withoutPolicies && sources!.by === 'hostport');
   const tries = vantages.flatMap(({ name: place, sources = [] }) =>
-    sources.map(({ name, connected }) => ({ place, name, connected })),
+    sources.map((one) => ({ place, ...one })),
   );
   const passed = tries.filter(({ name, connected }) => connected && limited.some((one) => one.name === name));
   const problems = [
@@ -130,18 +130,25 @@ function sourcesCondition({
   ];
   if (problems.length > 0)
     return [{ type, status: 'False', reason: 'ForbiddenSourceConnected', message: listed(problems) }];
-  const untried = limited.filter((one) => !tries.some(({ name }) => name === one.name));
-  if (untried.length === 0)
-    return [{ type, status: 'True', reason: type, message: `no connection came about from ${[...new Set(tries.map(({ place }) => place))].join(', ')}` }]; // prettier-ignore
-  const names = untried.map(({ name }) => `"${name}"`).join(', ');
-  return [
-    {
-      type,
-      status: 'Unknown',
-      reason: 'SourcesUntested',
-      message: `listener ${names}: nobody has tried from a place that is not in allowedSources; let the operator look from a joined cluster that is not (--probe-from)`,
-    },
-  ];
+  const unknown = limited.flatMap(({ name: listener }) => unknownOf(listener, tries));
+  if (unknown.length > 0)
+    return [{ type, status: 'Unknown', reason: 'SourcesUntested', message: listed(unknown) }];
+  const places = new Set(tries.filter(({ proven }) => proven).map(({ place }) => place));
+  return [{ type, status: 'True', reason: type, message: `no connection came about from ${[...places].join(', ')}` }]; // prettier-ignore
+}
+
+/** Why nobody can say that others are kept out of a listener. */
+function unknownOf(
+  listener: string,
+  tries: readonly { place: string; name: string; proven?: boolean }[],
+): string[] {
+  const its = tries.filter(({ name }) => name === listener);
+  if (its.some(({ proven }) => proven)) return [];
+  const why =
+    its.length === 0
+      ? 'nobody has tried from a place that is not in allowedSources; let the operator look from a joined cluster that is not (--probe-from)'
+      : `no connection came about from ${its.map(({ place }) => place).join(', ')}, but nobody who may connect is known to have got through at the time, so brokers may have been down, or out of reach for all`;
+  return [`listener "${listener}": ${why}`];
 }
 
 /** More are counted. */
