@@ -128,6 +128,11 @@ export const CHECKS = {
     why: 'Cilium in the place of kube-proxy ignores host ports among node ports, and without it those of all pods.',
     cure: 'Do as the message says: `portStrategy: range`, or a setting of the plugin; or use `type: loadbalancer`.',
   },
+  HostPortsUnknown: {
+    means: 'Nobody knows whether the network plugin forwards the host ports of brokers.',
+    why: 'None is seen here that does so as it comes. Others may: many need the plugin portmap in their configuration, and some runtimes see to it themselves.',
+    cure: 'Expose brokers, and see whether `Reachable` is True: the probe takes that way. If it is not, ask who runs the network for portmap.',
+  },
   NodePortRangeCollision: {
     means: 'Services have node ports among those that `portStrategy: range` takes.',
     why: 'The API server was given a range of node ports that reaches into 20000 to 29999.',

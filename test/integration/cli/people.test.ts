@@ -22,6 +22,7 @@ const EXPOSED: ReadonlySet<string> = new Set([
   'NobodyPublishesNames',
   'ExternalDNSPassesBy',
   'HostPortsIgnored',
+  'HostPortsUnknown',
   'NodePortRangeCollision',
   'SourcesNotEnforced',
   'PortsKeptForDeleted',
@@ -241,6 +242,7 @@ suite('check', { timeout: 600_000 }, () => {
     const all = [
       'DNSEndpointKindMissing',
       'FewerNodesThanBrokers',
+      'HostPortsUnknown',
       'PodSecurityForbidsHostPorts',
       'PortsKeptForDeleted',
       'SourcesNotEnforced',
@@ -259,7 +261,7 @@ suite('check', { timeout: 600_000 }, () => {
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.org']));
     assert.match((await ask('check', 'expose')).out, /default\/external-dns has --domain-filter=example\.org, which leaves out kafka\.example\.com\n.*\n? {4}.*\[ExternalDNSPassesBy\]/); // prettier-ignore
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.com']));
-    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'SourcesNotEnforced']);
+    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'HostPortsUnknown', 'SourcesNotEnforced']);
   });
 
   test('status waits for what is yet to come', async () => {
