@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../kube/object.ts';
+import { CHECKS } from '../../ops/codes/checks.ts';
 import { exposeChecks } from './expose-checks.ts';
 import type { ExposeFacts } from './expose-facts.ts';
 import type { Facts } from './facts.ts';
@@ -169,6 +170,13 @@ suite('check expose', () => {
     });
     assert.deepEqual(collided, ['error NodePortRangeCollision: Service a/b has node port 16000']);
     assert.deepEqual(findings({ kafkas: [], redpandas: [{ ...panda({}), metadata: { name: 'x', namespace: 'n' } }], nodes: { value: [] } }), []); // prettier-ignore
+  });
+
+  test('a load balancer is proposed for Kafkas, and for nothing else', () => {
+    const proposing = Object.entries(CHECKS).filter(([, { cure }]) => cure.includes('loadbalancer'));
+    assert.ok(proposing.length > 0);
+    for (const [code, { cure }] of proposing)
+      assert.match(cure, /A Kafka can have `type: loadbalancer` instead\.$/, code);
   });
 
   test('a namespace that forbids host ports', () => {
