@@ -112,8 +112,8 @@ const KAFKA = {
   NamesNotPublished: {
     means:
       'DNS does not say yet where exposed brokers are; clients do not find them, or look where they were.',
-    why: 'external-dns does not run, leaves the zone out, or was refused by the DNS provider; or resolvers still have older records.',
-    cure: 'Follow the message. If external-dns is up to date, wait for the TTL of the records; `isthmus probe --resolver` asks other servers.',
+    why: 'external-dns does not run, leaves the zone out, or was refused by the DNS provider; the DNS server of Isthmus, where that publishes them, has not the zone, or is not asked; or resolvers still have older records.',
+    cure: 'Follow the message. If who publishes is up to date, wait for the TTL of the records; `isthmus probe --resolver` asks other servers.',
   },
   BrokersUnreachable: {
     means: 'A client from outside does not get through to every broker.',

@@ -5,13 +5,13 @@ import type { ToldListener } from '../expose/told.ts';
 import { outdated } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What is known of who publishes the names. */
+/** What DNSEndpoints say of who publishes the names: external-dns writes on them, our own DNS server answers and writes nothing. */
 export type Publisher = 'none' | 'behind' | 'up to date';
 
 const ADVICE: Record<Publisher, string> = {
-  none: 'this cluster has no DNSEndpoints, so nobody is told: install external-dns and its CRD',
+  none: 'this cluster has no DNSEndpoints, so nobody is told: install their CRD (`isthmus install --crds external-dns`), and external-dns or `isthmus dns`',
   behind:
-    'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd, and whether its --namespace, --label-filter and --annotation-filter leave it out; `isthmus check expose` compares them',
+    'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd, and whether its --namespace, --label-filter and --annotation-filter leave it out; `isthmus check expose` compares them. If the DNS server of Isthmus publishes the names, see whether it has their zone and reads this cluster (`isthmus dns query` says what it would answer), and whether the zone leads to it',
   'up to date':
     'external-dns has taken up the DNSEndpoint: see its log, whether --domain-filter has the zone and --exclude-domains has not, whether --policy lets it change records and --txt-owner-id is the one that made them, and whether resolvers still have older records; `isthmus check expose` compares the flags',
 };
