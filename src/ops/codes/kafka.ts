@@ -158,7 +158,7 @@ const KAFKA = {
   NoPublicAddress: {
     means: 'Clients outside are told the internal address of a node.',
     why: 'The node has no ExternalIP, and the listener does not say which address is meant.',
-    cure: 'Give nodes public addresses, set `preferredAddressType: InternalIP` if clients reach those, or use `type: loadbalancer`.',
+    cure: 'Give nodes public addresses, or set `preferredAddressType: InternalIP` if clients reach those. A Kafka can have `type: loadbalancer` instead.',
   },
   NoDNSEndpoints: {
     means: 'Names of brokers are not published; brokers are reached by address all the same.',
