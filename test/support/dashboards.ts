@@ -17,7 +17,7 @@ export function metricsIn({ templating, panels }: Dashboard): string[] {
   const queries = templating.list.map(({ query }) => (typeof query === 'string' ? query : query.query));
   const texts = [...queries, ...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))];
   const names = texts.flatMap(
-    (text) => text.match(/\b(?:isthmus|kafka|node|jvm|external|container)_\w+/g) ?? [],
+    (text) => text.match(/\b(?:isthmus|kafka|vectorized|node|jvm|external|container)_\w+/g) ?? [],
   );
   return [...new Set(names.map((name) => name.replace(/_(bucket|sum|count)$/, (end) => (name.endsWith(`connection${end}`) ? end : ''))))].toSorted(); // prettier-ignore
 }
@@ -29,6 +29,13 @@ export const KAFKA_METRICS: readonly string[] = [
   'kafka_server_socket_server_metrics_failed_authentication_rate',
   'kafka_server_socket_server_metrics_incoming_byte_rate',
   'kafka_server_socket_server_metrics_outgoing_byte_rate',
+];
+
+/** What Redpanda's brokers tell themselves, of all their Kafka listeners together. */
+export const REDPANDA_METRICS: readonly string[] = [
+  'vectorized_kafka_rpc_active_connections',
+  'vectorized_kafka_rpc_received_bytes',
+  'vectorized_kafka_rpc_sent_bytes',
 ];
 
 /** What nodes tell by the same reporter, once each. */

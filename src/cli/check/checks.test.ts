@@ -4,7 +4,10 @@ import { suite, test } from 'node:test';
 import { secretPolicy } from '../../control/install/secret-policy.ts';
 import { infrastructurePolicy } from '../../control/install/infrastructure-policy.ts';
 import { filterProtection } from '../../control/install/protected-filters.ts';
+import { crdsOf } from '../../control/install/installation.ts';
+import type { OperatorRoad } from '../../control/roads.ts';
 import { crdOf } from '../../resources/crd.ts';
+import type { ForeignProject } from '../../resources/kind.ts';
 import { KINDS } from '../../resources/registry.ts';
 import { checkAll } from './checks.ts';
 import type { Crd, Facts } from './facts.ts';
@@ -139,13 +142,53 @@ suite('check', () => {
 
   test('the road of Redpanda clusters is looked at like the others', () => {
     const broken = { ...ready('r'), kind: 'Cluster', status: { conditions: [{ type: 'Ready', status: 'False', reason: 'PodsNotReady', message: 'm' }] } }; // prettier-ignore
-    const resources = new Map([...GOOD.resources, ['Cluster', { value: [broken] }]]);
+    const resources: Facts['resources'] = new Map([...GOOD.resources, ['Cluster', { value: [broken] }]]);
     assert.match(
       findings({ resources, road: 'redpanda' })[0]!,
       /^error ResourceNotReady: r\/r: PodsNotReady: m/,
     );
     const crds = only('clusters.redpanda.vectorized.io', () => undefined);
     assert.match(findings({ crds, road: 'redpanda' })[0]!, /^error CrdMissing/);
+  });
+
+  test('an installation of Redpanda clusters needs nothing of Strimzi', () => {
+    const served = (...roads: OperatorRoad[]): Facts['operator'] => ({
+      value: { roads, watchNamespaces: [], replicas: 2, readyReplicas: 2 },
+    });
+    const nothing = { value: [] };
+    const expose = {
+      nodes: nothing,
+      pools: nothing,
+      namespaces: { value: new Map() },
+      publishers: nothing,
+      network: { value: { daemonSets: [], cilium: undefined } },
+      nodePorts: nothing,
+    };
+    const missing = (projects: ForeignProject[], facts: Partial<Facts>) =>
+      findings({ crds: { value: crdsOf(projects) as Crd[] }, expose, ...facts }).filter((one) =>
+        one.startsWith('error CrdMissing'),
+      );
+    const redpanda = { operator: served('proxy', 'redpanda', 'pod-sets') };
+    assert.deepEqual(missing(['redpanda'], redpanda), []);
+    for (const road of ['expose', 'pod-sets', 'redpanda'] as const)
+      assert.deepEqual(missing(['redpanda'], { ...redpanda, road }), [], road);
+    assert.deepEqual(missing([], { ...redpanda, road: 'expose' }), [
+      'error CrdMissing: there is no CRD clusters.redpanda.vectorized.io',
+    ]);
+    const strimzis = (...names: string[]) =>
+      names.map((name) => `error CrdMissing: there is no CRD ${name}.strimzi.io`);
+    const kafka = { operator: served('kafka', 'redpanda', 'pod-sets') };
+    assert.deepEqual(
+      missing(['redpanda'], { ...kafka, road: 'expose' }),
+      strimzis('kafkas.kafka', 'kafkanodepools.kafka'),
+    );
+    // Without Kafkas of our own, pod sets are those of another operator.
+    for (const operator of [kafka.operator, served('pod-sets')])
+      assert.deepEqual(
+        missing(['redpanda'], { operator, road: 'pod-sets' }),
+        strimzis('strimzipodsets.core'),
+      );
+    assert.deepEqual(missing(['strimzi'], { operator: served('kafka', 'pod-sets') }), []);
   });
 
   test('what the operator lacks is listed, with the verbs of a resource together', () => {

@@ -10,7 +10,7 @@ import type { Structural } from '../../resources/structural.ts';
 import { configuration } from '../../resources/strimzi/listener.ts';
 import { CLUSTER_ALIAS } from '../../resources/strimzi/kafka-node-pool.ts';
 import type { CheckedRoad, CheckResult, Crd, Facts } from './facts.ts';
-import { NEEDED_KINDS, OPTIONAL_KINDS } from './kinds.ts';
+import { OPTIONAL_KINDS, neededKinds } from './kinds.ts';
 import { fail, fine, known, warn } from './results.ts';
 import { droppedFields, refusedValues } from './schema-difference.ts';
 
@@ -38,7 +38,8 @@ function nested(path: readonly string[], leaf: Structural): Structural {
 }
 
 export function crdChecks(facts: Facts, roads: readonly CheckedRoad[], isBefore: boolean): CheckResult[] {
-  const needed = new Set(roads.flatMap((road) => NEEDED_KINDS[road]));
+  const served = 'value' in facts.operator ? (facts.operator.value?.roads ?? []) : [];
+  const needed = new Set(roads.flatMap((road) => neededKinds(road, served)));
   return known('CRDs can be read', facts.crds, (crds) =>
     [...needed].flatMap((kind) => checkKind(kind, find(crds, kind), isBefore)),
   );

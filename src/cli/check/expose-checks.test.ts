@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../kube/object.ts';
+import { CHECKS } from '../../ops/codes/checks.ts';
 import { exposeChecks } from './expose-checks.ts';
 import type { ExposeFacts } from './expose-facts.ts';
 import type { Facts } from './facts.ts';
+import { RESOURCE_KINDS } from './kinds.ts';
 import { passesBy } from './publisher-checks.ts';
 
 const kafka = (configuration: object = {}, type = 'hostport'): AnyObject => ({
@@ -57,6 +59,8 @@ interface Change extends Partial<ExposeFacts> {
   anchors?: AnyObject[];
   hasKind?: boolean;
   hasDns?: boolean;
+  /** Of what nothing may be read. */
+  unread?: string;
 }
 
 function findings({
@@ -65,11 +69,14 @@ function findings({
   anchors = [],
   hasKind = true,
   hasDns = false,
+  unread,
   ...expose
 }: Change = {}): string[] {
+  const all = [...kafkas, ...redpandas, ...anchors];
   const facts: Pick<Facts, 'expose' | 'resources' | 'served' | 'dns'> = {
     expose: { ...GOOD, ...expose },
-    resources: new Map([['Kafka', { value: kafkas }], ['Cluster', { value: redpandas }], ['KafkaAnchor', { value: anchors }]]), // prettier-ignore
+    // Whatever is gathered, and nothing else: a check of a kind that nobody reads would never say anything.
+    resources: new Map(RESOURCE_KINDS.map(({ kind }) => [kind, kind === unread ? { problem: 'forbidden' } : { value: all.filter((one) => one.kind === kind) }])), // prettier-ignore
     served: new Map([['DNSEndpoint', { value: hasKind }]]),
     dns: { value: hasDns ? { replicas: 1, readyReplicas: 1 } : undefined },
   };
@@ -102,6 +109,22 @@ suite('check expose', () => {
     assert.deepEqual(findings({ anchors }), [words]);
     assert.deepEqual(findings({ anchors: anchors.slice(1), kafkas: [] }), [words]);
     assert.deepEqual(findings({ anchors: [anchor('former')], kafkas: [] }), []);
+    const [, former] = anchors;
+    const elsewhere = { ...former!, metadata: { ...former!.metadata, finalizers: ['isthmus.dev/stretch'] } };
+    assert.deepEqual(findings({ anchors: [elsewhere] }), [], 'its Kafka is in another cluster');
+  });
+
+  test('the same of Redpanda clusters; anchors that may not be read hide nothing else', () => {
+    const anchor: AnyObject = {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'RedpandaAnchor',
+      metadata: { name: 'former', namespace: 'panda' },
+      spec: { cluster: { name: 'former' }, ports: [{ name: 'external', port: 31_234 }] },
+    };
+    const words = 'warning PortsKeptForDeleted: RedpandaAnchor panda/former keeps 31234';
+    assert.deepEqual(findings({ anchors: [anchor] }), [words]);
+    assert.deepEqual(findings({ anchors: [anchor], unread: 'KafkaAnchor' }), ['warning CannotLook: forbidden', words]); // prettier-ignore
+    assert.deepEqual(findings({ anchors: [anchor], unread: 'RedpandaAnchor' }), ['warning CannotLook: forbidden']); // prettier-ignore
   });
 
   test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {
@@ -147,6 +170,13 @@ suite('check expose', () => {
     });
     assert.deepEqual(collided, ['error NodePortRangeCollision: Service a/b has node port 16000']);
     assert.deepEqual(findings({ kafkas: [], redpandas: [{ ...panda({}), metadata: { name: 'x', namespace: 'n' } }], nodes: { value: [] } }), []); // prettier-ignore
+  });
+
+  test('a load balancer is proposed for Kafkas, and for nothing else', () => {
+    const proposing = Object.entries(CHECKS).filter(([, { cure }]) => cure.includes('loadbalancer'));
+    assert.ok(proposing.length > 0);
+    for (const [code, { cure }] of proposing)
+      assert.match(cure, /A Kafka can have `type: loadbalancer` instead\.$/, code);
   });
 
   test('a namespace that forbids host ports', () => {
@@ -197,6 +227,16 @@ suite('check expose', () => {
     assert.deepEqual(findings(cilium({ 'cni-chaining-mode': 'portmap' })), []);
   });
 
+  test('a network of which nobody knows whether it has host ports', () => {
+    const by = (...daemonSets: string[]) => findings({ network: { value: { daemonSets, cilium: undefined } } }); // prettier-ignore
+    for (const known of ['kube-flannel-ds', 'kindnet', 'calico-node', 'canal', 'antrea-agent', 'aws-node'])
+      assert.deepEqual(by('kube-proxy', known), [], known);
+    for (const unknown of [['kube-proxy'], [], ['ovnkube-node'], ['kube-router'], ['calico-node-windows']])
+      assert.deepEqual(by(...unknown), ['warning HostPortsUnknown: kafka/events ext: no network plugin is seen here that is known to forward host ports; the probe tells whether this one does']); // prettier-ignore
+    const kafkas = [kafka({}, 'loadbalancer')];
+    assert.deepEqual(findings({ kafkas, network: { value: { daemonSets: [], cilium: undefined } } }), []);
+  });
+
   test('node ports among those of portStrategy range', () => {
     const nodePorts = { value: [{ service: 'web/front', port: 20_080 }] };
     const kafkas = [kafka({ portStrategy: 'range' })];
@@ -211,7 +251,9 @@ suite('check expose', () => {
   test('sources that nobody keeps out', () => {
     const kafkas = [kafka({ allowedSources: ['192.0.2.0/24'] })];
     const by = (...daemonSets: string[]) =>
-      findings({ kafkas, network: { value: { daemonSets, cilium: undefined } } });
+      findings({ kafkas, network: { value: { daemonSets, cilium: undefined } } }).filter(
+        (one) => !one.includes('HostPortsUnknown'),
+      );
     assert.deepEqual(by('calico-node'), []);
     assert.match(by('kube-flannel-ds')[0]!, /^warning SourcesNotEnforced: kafka\/events ext: Flannel/);
     assert.match(by('kube-proxy')[0]!, /no network plugin is known/);

@@ -88,13 +88,22 @@ function ignored({ wish }: ExposedListener, { cilium }: NetworkSeen): string | u
     : undefined;
 }
 
+/** DaemonSets of plugins that come with the plugin portmap, which forwards host ports. */
+const FORWARDING = /^(kube-flannel(-ds)?|kindnet|calico-node|canal|antrea-agent|weave-net|aws-node)$/;
+
 function networkChecks({ network }: ExposeFacts, exposed: readonly ExposedListener[]): CheckResult[] {
+  const description = 'the network knows host ports';
   return known('the network can be looked at', network, (seen) => {
+    if (!seen.cilium && !seen.daemonSets.some((name) => FORWARDING.test(name))) {
+      const names = exposed.map(({ text }) => text).join(', ');
+      const why = `${names}: no network plugin is seen here that is known to forward host ports; the probe tells whether this one does`;
+      return [warn(description, 'HostPortsUnknown', why)];
+    }
     const problems = exposed.flatMap((one) => {
       const why = ignored(one, seen);
       return why === undefined ? [] : [`${one.text}: ${why}`];
     });
-    return [verdict('the network knows host ports', problems, fail, 'HostPortsIgnored')];
+    return [verdict(description, problems, fail, 'HostPortsIgnored')];
   });
 }
 

@@ -1,4 +1,5 @@
 /** Which kinds each road needs, which it can use, and of which its resources are looked at. */
+import type { OperatorRoad } from '../../control/roads.ts';
 import { dnsEndpoint } from '../../resources/external-dns/dns-endpoint.ts';
 import { gateway } from '../../resources/gateway/gateway.ts';
 import { referenceGrant } from '../../resources/gateway/reference-grant.ts';
@@ -23,8 +24,13 @@ import { kafka } from '../../resources/strimzi/kafka.ts';
 import { strimziPodSet } from '../../resources/strimzi/strimzi-pod-set.ts';
 import type { CheckedRoad } from './facts.ts';
 
-/** Without one of these a road cannot work. */
-export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
+/** Of whoever runs brokers here: what exposing them takes. */
+const EXPOSED_KINDS: Readonly<Record<'kafka' | 'redpanda', readonly Kind[]>> = {
+  kafka: [kafka, kafkaNodePool, kafkaAnchor],
+  redpanda: [redpandaCluster, redpandaAnchor],
+};
+
+const NEEDED_KINDS: Readonly<Record<Exclude<CheckedRoad, 'expose'>, readonly Kind[]>> = {
   proxy: [
     kafkaProxy,
     kafkaProxyIngress,
@@ -34,11 +40,19 @@ export const NEEDED_KINDS: Readonly<Record<CheckedRoad, readonly Kind[]>> = {
     namePolicy,
   ],
   kafka: [kafka, kafkaNodePool, kafkaTopic, kafkaUser, kafkaAnchor, strimziPodSet],
-  expose: [kafka, kafkaNodePool, kafkaAnchor, namePolicy],
   redpanda: [redpandaCluster, redpandaAnchor],
   'pod-sets': [strimziPodSet, kafkaAnchor],
   dns: [namePolicy],
 };
+
+/** Without one of these a road cannot work, beside the others that the operator serves. */
+export function neededKinds(road: CheckedRoad, served: readonly OperatorRoad[]): readonly Kind[] {
+  const runs = (['kafka', 'redpanda'] as const).filter((one) => served.includes(one));
+  if (road === 'expose')
+    return [...(runs.length > 0 ? runs : (['kafka'] as const)).flatMap((one) => EXPOSED_KINDS[one]), namePolicy]; // prettier-ignore
+  // Pods of Redpanda clusters are in no pod set: they are told about their nodes, and that is all.
+  return road === 'pod-sets' && runs.join() === 'redpanda' ? [] : NEEDED_KINDS[road];
+}
 
 interface OptionalKind extends Kind {
   /** What cannot be used without it. */
@@ -60,7 +74,7 @@ export const OPTIONAL_KINDS: readonly OptionalKind[] = [
 ];
 
 /** Of these, resources are read and their conditions looked at. */
-export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
+export const RESOURCE_ROADS = [
   { kind: kafkaProxy, road: 'proxy' },
   { kind: kafkaProxyIngress, road: 'proxy' },
   { kind: virtualKafkaCluster, road: 'proxy' },
@@ -70,6 +84,15 @@ export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
   { kind: redpandaCluster, road: 'redpanda' },
   { kind: strimziPodSet, road: 'pod-sets' },
   { kind: serviceExport, road: 'dns' },
-];
+] as const satisfies readonly { kind: Kind; road: CheckedRoad }[];
 
-export const RESOURCE_KINDS: readonly Kind[] = [...RESOURCE_ROADS.map(({ kind }) => kind), namePolicy];
+/** All that are read: those, and what some checks compare them with. */
+export const RESOURCE_KINDS = [
+  ...RESOURCE_ROADS.map(({ kind }) => kind),
+  namePolicy,
+  kafkaAnchor,
+  redpandaAnchor,
+] as const;
+
+/** A check of any other kind would never say anything. */
+export type GatheredKind = (typeof RESOURCE_KINDS)[number]['kind'];

@@ -228,6 +228,29 @@ suite('an exposed Redpanda cluster', () => {
     assert.doesNotMatch(messageOf(BY_ADDRESS, { ...GIVEN, dns: 'absent' }).message, /DNSEndpoints/);
   });
 
+  test('says so where clients are told an address within, and nobody said that this is meant', () => {
+    const within = (id: number, ...addresses: object[]) => {
+      const { metadata, ...rest } = pod(id, { node: `node-${id}` });
+      const annotations = {
+        'isthmus.dev/node-address': '10.0.0.1',
+        'isthmus.dev/node-addresses': JSON.stringify([{ type: 'InternalIP', address: `10.0.0.${id}` }, ...addresses]), // prettier-ignore
+      };
+      return { ...rest, metadata: { ...metadata, annotations } };
+    };
+    const pods = [within(0), PODS[1]!, within(2)];
+    const words = /^listener "kafka-external": the nodes of brokers 0, 2 have no ExternalIP, so clients are told the InternalIP; set preferredAddressType: InternalIP if they reach that$/; // prettier-ignore
+    for (const spec of [NAMED, BY_ADDRESS]) {
+      const { status, reason, message } = messageOf(spec, { ...GIVEN, pods });
+      assert.deepEqual([status, reason], ['True', 'NoPublicAddress']);
+      assert.match(message, words);
+      assert.equal(messageOf(spec, { ...GIVEN, pods: PODS }).reason, 'OperatorQuiescent');
+    }
+    const meant = { configuration: { kafkaApi: [{}, { external: { enabled: true, preferredAddressType: 'InternalIP' } }] } }; // prettier-ignore
+    assert.equal(messageOf(meant, { ...GIVEN, pods }).reason, 'OperatorQuiescent');
+    const both = [0, 1, 2].map((id) => within(id, { type: 'ExternalIP', address: `192.0.2.${id}` }));
+    assert.equal(messageOf(NAMED, { ...GIVEN, pods: both }).reason, 'OperatorQuiescent');
+  });
+
   test('says what the scheduler says where there are more brokers than nodes', () => {
     const message = '0/2 nodes are available: 2 node(s) didn’t have free ports.';
     const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];

@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import type { AnyObject } from '../../kube/object.ts';
 import { UNPUBLISHED, addressFault } from '../brokers/expose/faults.ts';
+import { internalFault, toldWithin } from '../brokers/expose/internal-addresses.ts';
 import { placedAmong } from '../brokers/expose/places.ts';
 import { recordsByName } from '../brokers/expose/records.ts';
 import type { Endpoint, PlacedBroker } from '../brokers/expose/records.ts';
@@ -109,8 +110,11 @@ function faultsOf(
   return [
     ...(names && observed.dns === 'absent' ? [UNPUBLISHED] : []),
     ...lost.map(({ id }) => addressFault(name, id)),
+    ...internalFault(name, toldWithin(observed.pods, podsByName(model), addressType)),
   ];
 }
+
+const podsByName = (model: RedpandaModel) => idsOf(model).map((id) => ({ id, pod: podName(model.name, id) }));
 
 /** Where brokers are, by id. They listen on IPv4, so an address of the other family is a last resort, which the probe will speak of. */
 export const placesOf = (
@@ -118,12 +122,7 @@ export const placesOf = (
   model: RedpandaModel,
   addressType: string | undefined,
 ): PlacedBroker[] =>
-  placedAmong(
-    pods,
-    idsOf(model).map((id) => ({ id, pod: podName(model.name, id) })),
-    addressType,
-    (pod) => brokerFacts(pod).ready,
-  ).map((broker) => {
+  placedAmong(pods, podsByName(model), addressType, (pod) => brokerFacts(pod).ready).map((broker) => {
     const four = broker.addresses.filter((address) => !isIPv6(address));
     return four.length > 0 ? { ...broker, addresses: four } : broker;
   });

@@ -25,6 +25,8 @@ const CONDITION_OF = {
   BrokersUnreachable: 'Ready',
   /** A broker is where nobody outside has a way to. */
   NoNodeAddress: 'Ready',
+  /** Clients are told the address of nodes within. */
+  NoPublicAddress: 'Ready',
   /** Somebody else has it. */
   HostNameTaken: 'Ready',
   /** No NamePolicy lets the namespace have it, or another one. */
@@ -47,6 +49,7 @@ const WARNINGS: ReadonlySet<Reason> = new Set([
   'Layout',
   'Rolling',
   'NoDNSEndpoints',
+  'NoPublicAddress',
   'HostPortShared',
   'NamesNotPublished',
   'BrokersUnreachable',

@@ -96,17 +96,17 @@ export const CHECKS = {
   FewerNodesThanBrokers: {
     means: 'There are fewer nodes than brokers of a cluster that is exposed by host ports.',
     why: 'All brokers of a cluster have one port number, and a node has each port once.',
-    cure: 'Add nodes, have fewer brokers, or use `type: loadbalancer`.',
+    cure: 'Add nodes, or have fewer brokers. A Kafka can have `type: loadbalancer` instead.',
   },
   NodesWithoutPublicAddress: {
     means: 'Nodes lack an address of the type that clients outside are to be told.',
     why: 'Without an ExternalIP the InternalIP is told, which clients outside mostly have no way to.',
-    cure: 'Give the nodes public addresses; set `preferredAddressType: InternalIP` if clients reach those; or use `type: loadbalancer`.',
+    cure: 'Give the nodes public addresses, or set `preferredAddressType: InternalIP` if clients reach those. A Kafka can have `type: loadbalancer` instead.',
   },
   PodSecurityForbidsHostPorts: {
     means: 'Pods with host ports are refused in this namespace.',
     why: 'Pod Security `baseline` and `restricted` forbid host ports.',
-    cure: 'Label the namespace `pod-security.kubernetes.io/enforce=privileged`, or use `type: loadbalancer`.',
+    cure: 'Label the namespace `pod-security.kubernetes.io/enforce=privileged`. A Kafka can have `type: loadbalancer` instead.',
   },
   DNSEndpointKindMissing: {
     means: 'Brokers have names, and the kind that publishes them is not there.',
@@ -126,12 +126,17 @@ export const CHECKS = {
   HostPortsIgnored: {
     means: 'The network plugin does not forward the host ports of brokers.',
     why: 'Cilium in the place of kube-proxy ignores host ports among node ports, and without it those of all pods.',
-    cure: 'Do as the message says: `portStrategy: range`, or a setting of the plugin; or use `type: loadbalancer`.',
+    cure: 'Do as the message says: `portStrategy: range`, or a setting of the plugin. A Kafka can have `type: loadbalancer` instead.',
+  },
+  HostPortsUnknown: {
+    means: 'Nobody knows whether the network plugin forwards the host ports of brokers.',
+    why: 'None is seen here that does so as it comes. Others may: many need the plugin portmap in their configuration, and some runtimes see to it themselves.',
+    cure: 'Expose brokers, and see whether `Reachable` is True: the probe takes that way. If it is not, ask who runs the network for portmap.',
   },
   NodePortRangeCollision: {
     means: 'Services have node ports among those that `portStrategy: range` takes.',
-    why: 'The API server was given a range of node ports that reaches into 20000 to 29999.',
-    cure: 'Use `portStrategy: reserve`, which gets its number from the API server, or `type: loadbalancer`.',
+    why: 'The API server was given a range of node ports that reaches into 20000 to 29999 (of Redpanda clusters: 16000 to 19999).',
+    cure: 'Use `portStrategy: reserve`, which gets its number from the API server. A Kafka can have `type: loadbalancer` instead.',
   },
   SourcesNotEnforced: {
     means: '`allowedSources` may have no effect: everybody gets to the port.',

@@ -112,8 +112,8 @@ const KAFKA = {
   NamesNotPublished: {
     means:
       'DNS does not say yet where exposed brokers are; clients do not find them, or look where they were.',
-    why: 'external-dns does not run, leaves the zone out, or was refused by the DNS provider; or resolvers still have older records.',
-    cure: 'Follow the message. If external-dns is up to date, wait for the TTL of the records; `isthmus probe --resolver` asks other servers.',
+    why: 'external-dns does not run, leaves the zone out, or was refused by the DNS provider; the DNS server of Isthmus, where that publishes them, has not the zone, or is not asked; or resolvers still have older records.',
+    cure: 'Follow the message. If who publishes is up to date, wait for the TTL of the records; `isthmus probe --resolver` asks other servers.',
   },
   BrokersUnreachable: {
     means: 'A client from outside does not get through to every broker.',
@@ -127,8 +127,8 @@ const KAFKA = {
   },
   SourcesUntested: {
     means: 'Nobody knows whether `allowedSources` of a listener keeps anybody out.',
-    why: 'What enforces it cannot be asked, and nobody has tried to connect from a place that is not allowed.',
-    cure: 'Have the operator look from a joined cluster whose nodes are not among the sources: `isthmus install --probe-from`.',
+    why: 'What enforces it cannot be asked, and nobody has tried to connect from a place that is not allowed; or somebody has, while nobody else got through either.',
+    cure: 'Have the operator look from a joined cluster whose nodes are not among the sources: `isthmus install --probe-from`. Where it does, see first that `Reachable` is True.',
   },
   LoadBalancerPending: {
     means: 'Load balancers of a listener have no address yet; brokers without one do without the listener.',
@@ -158,7 +158,7 @@ const KAFKA = {
   NoPublicAddress: {
     means: 'Clients outside are told the internal address of a node.',
     why: 'The node has no ExternalIP, and the listener does not say which address is meant.',
-    cure: 'Give nodes public addresses, set `preferredAddressType: InternalIP` if clients reach those, or use `type: loadbalancer`.',
+    cure: 'Give nodes public addresses, or set `preferredAddressType: InternalIP` if clients reach those. A Kafka can have `type: loadbalancer` instead.',
   },
   NoDNSEndpoints: {
     means: 'Names of brokers are not published; brokers are reached by address all the same.',

@@ -40,6 +40,12 @@ const unreached = z.object({
 const triedSources = z.object({
   name: text(63).describe('A listener with `allowedSources`, none of which the place is in.'),
   connected: z.boolean().describe('Whether a connection came about all the same.'),
+  proven: z
+    .boolean()
+    .describe(
+      'Whether somebody else got through there at the time: only then it shows something that no connection came about.',
+    )
+    .exactOptional(),
 });
 
 const vantage = z.object({

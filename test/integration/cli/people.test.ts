@@ -22,9 +22,25 @@ const EXPOSED: ReadonlySet<string> = new Set([
   'NobodyPublishesNames',
   'ExternalDNSPassesBy',
   'HostPortsIgnored',
+  'HostPortsUnknown',
   'NodePortRangeCollision',
   'SourcesNotEnforced',
+  'PortsKeptForDeleted',
 ]);
+
+/** What stays of a Kafka that was deleted. */
+const ownerless = {
+  apiVersion: 'isthmus.dev/v1alpha1',
+  kind: 'KafkaAnchor',
+  metadata: { name: 'former', namespace: 'default' },
+  spec: {
+    clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+    epoch: 1,
+    holder: NAMESPACE,
+    kafka: { name: 'former', uid: 'a' },
+    ports: [{ name: 'ext', port: 30_123 }],
+  },
+};
 
 const externalDns = (args: readonly string[]) => ({
   apiVersion: 'apps/v1',
@@ -216,6 +232,7 @@ suite('check', { timeout: 600_000 }, () => {
         kind: 'KafkaNodePool',
         spec: { replicas: 3, roles: ['broker'], storage: { type: 'ephemeral' } },
       },
+      ownerless,
     );
     const enforce = (value: string) =>
       plane.kubectl(['label', 'namespace/default', `pod-security.kubernetes.io/enforce${value}`]);
@@ -225,10 +242,18 @@ suite('check', { timeout: 600_000 }, () => {
     const all = [
       'DNSEndpointKindMissing',
       'FewerNodesThanBrokers',
+      'HostPortsUnknown',
       'PodSecurityForbidsHostPorts',
+      'PortsKeptForDeleted',
       'SourcesNotEnforced',
     ];
     assert.deepEqual(await foundNow(), all);
+    assert.match((await ask('check', 'expose')).out, /KafkaAnchor default\/former keeps 30123/);
+    assert.equal((await plane.kubectl(['delete', 'kafkaanchor', 'former', '-n', 'default'])).code, 0);
+    assert.deepEqual(
+      await foundNow(),
+      all.filter((one) => one !== 'PortsKeptForDeleted'),
+    );
     assert.equal((await enforce('-')).code, 0);
     const { out: crds } = await isthmus('install', '--image', 'isthmus:test', '--crds', 'external-dns');
     await apply(plane, crds);
@@ -236,7 +261,7 @@ suite('check', { timeout: 600_000 }, () => {
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.org']));
     assert.match((await ask('check', 'expose')).out, /default\/external-dns has --domain-filter=example\.org, which leaves out kafka\.example\.com\n.*\n? {4}.*\[ExternalDNSPassesBy\]/); // prettier-ignore
     await apply(plane, externalDns(['--source=crd', '--domain-filter=example.com']));
-    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'SourcesNotEnforced']);
+    assert.deepEqual(await foundNow(), ['FewerNodesThanBrokers', 'HostPortsUnknown', 'SourcesNotEnforced']);
   });
 
   test('status waits for what is yet to come', async () => {

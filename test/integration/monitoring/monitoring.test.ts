@@ -9,6 +9,7 @@ import { ALERTS } from '../../../tools/monitoring/alerts.ts';
 import type { Alert } from '../../../tools/monitoring/alerts.ts';
 import { DASHBOARDS } from '../../../tools/monitoring/panels.ts';
 import { consume, produce } from '../../support/clients.ts';
+import { dashboard } from '../../support/dashboards.ts';
 import { ensurePrometheus } from '../../support/install/prometheus.ts';
 import { startKafka } from '../../support/kafka.ts';
 import { startPrometheus } from '../../support/prometheus.ts';
@@ -66,10 +67,43 @@ suite('monitoring', () => {
   });
 
   test('Prometheus takes every expression of the dashboards', async () => {
-    const rules = queries.map(([expr], at) => ({ record: `panel_${at}`, expr: forPrometheus(expr) }));
+    const exposed = dashboard('expose').panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const rules = [...queries.map(([expr]) => expr), ...exposed].map((expr, at) => ({
+      record: `panel_${at}`,
+      expr: forPrometheus(expr),
+    }));
     const file = join(files, 'panels.yaml');
     await writeFile(file, JSON.stringify({ groups: [{ name: 'panels', rules }] }));
     await promtool('check', 'rules', file);
+  });
+
+  test('panels of exposed brokers show what Kafkas tell, and what Redpanda does', async () => {
+    const told = (title: string) =>
+      dashboard('expose').panels.find((panel) => panel.title === title)!.targets.map(({ expr }) => expr.replaceAll('$namespace', 'n').replaceAll('$kafka', 'a|b').replaceAll('$listener', '.*')); // prettier-ignore
+    const kafka =
+      '{namespace="n",strimzi_io_cluster="a",listener="EXT-9094",kubernetes_pod_name="a-brokers-0"}';
+    const redpanda = (pod: string, shard: number) => `{namespace="n",pod="${pod}",shard="${shard}"}`;
+    const series = (name: string, labels: string, values: string) => ({ series: name + labels, values });
+    const trial = {
+      interval: '1m',
+      input_series: [
+        series('kafka_server_socket_server_metrics_connection_count', kafka, '3+0x10'),
+        series('kafka_server_socket_server_metrics_incoming_byte_rate', kafka, '70+0x10'),
+        series('vectorized_kafka_rpc_active_connections', redpanda('b-0', 0), '4+0x10'),
+        series('vectorized_kafka_rpc_active_connections', redpanda('b-0', 1), '5+0x10'),
+        series('vectorized_kafka_rpc_active_connections', redpanda('b-another-0', 0), '9+0x10'),
+        series('vectorized_kafka_rpc_received_bytes', redpanda('b-0', 0), '0+60x10'),
+        series('vectorized_kafka_rpc_sent_bytes', redpanda('b-0', 0), '0+120x10'),
+      ],
+      promql_expr_test: [
+        [told('Active connections')[0], [[`{strimzi_io_cluster="a",listener="EXT-9094",kubernetes_pod_name="a-brokers-0"}`, 3], ['{pod="b-0"}', 9]]],
+        [told('Bytes in and out')[0], [['{strimzi_io_cluster="a",listener="EXT-9094"}', 70], ['{pod="b-0"}', 1]]],
+        [told('Bytes in and out')[1], [['{pod="b-0"}', 2]]],
+      ].map(([expr, samples]) => ({ expr, eval_time: '10m', exp_samples: (samples as [string, number][]).map(([labels, value]) => ({ labels, value })) })),
+    }; // prettier-ignore
+    const file = join(files, 'exposed.yaml');
+    await writeFile(file, JSON.stringify({ rule_files: [], tests: [trial] }));
+    await promtool('test', 'rules', file);
   });
 
   test('panels show what a proxy and a DNS server report that real clients use', async () => {

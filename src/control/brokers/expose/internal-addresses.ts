@@ -1,4 +1,5 @@
 /** Clients outside that are told an address within, though nobody said that this is meant. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
 import { NODE_ANNOTATIONS } from '../../shared/node-annotations.ts';
 import type { Fault } from '../faults.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
@@ -8,19 +9,33 @@ import type { Observed } from '../observe.ts';
 import { addressesIn, publicAddresses } from './places.ts';
 
 export function internalFaults({ pods }: Pick<Observed, 'pods'>, cluster: BrokerCluster): Fault[] {
+  const brokers = nodesOf(cluster)
+    .filter(({ pool }) => hasRole(pool, 'broker'))
+    .map(({ pool, node: { id } }) => ({ id, pod: podName(cluster.name, pool.name, id) }));
+  return cluster.listeners.flatMap(({ name, exposure }) =>
+    exposure?.by === 'hostport'
+      ? internalFault(name, toldWithin(pods, brokers, exposure.addressType), ', or use type: loadbalancer')
+      : [],
+  );
+}
+
+/** The brokers of which clients are told an address within, by id; none where that is meant. */
+export function toldWithin(
+  pods: readonly AnyObject[],
+  brokers: readonly { id: number; pod: string }[],
+  preferred: string | undefined,
+): number[] {
+  if (preferred === 'InternalIP') return [];
   const byName = new Map(pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
-  const brokers = nodesOf(cluster).filter(({ pool }) => hasRole(pool, 'broker'));
-  return cluster.listeners.flatMap(({ name, exposure }): Fault[] => {
-    if (exposure?.by !== 'hostport' || exposure.addressType === 'InternalIP') return [];
-    const within = brokers.filter(({ pool, node }) => {
-      const annotations = byName.get(podName(cluster.name, pool.name, node.id)) ?? {};
-      return isWithin(annotations, exposure.addressType);
-    });
-    const ids = within.map(({ node }) => node.id).toSorted((a, b) => a - b);
-    if (ids.length === 0) return [];
-    const message = `listener "${name}": the nodes of brokers ${ids.join(', ')} have no ExternalIP, so clients are told the InternalIP; set preferredAddressType: InternalIP if they reach that, or use type: loadbalancer`;
-    return [{ reason: 'NoPublicAddress', path: [], message }];
-  });
+  const within = brokers.filter(({ pod }) => isWithin(byName.get(pod) ?? {}, preferred));
+  return within.map(({ id }) => id).toSorted((a, b) => a - b);
+}
+
+/** With what else the owner may do, if there is anything. */
+export function internalFault(listener: string, brokers: readonly number[], otherwise = '') {
+  if (brokers.length === 0) return [];
+  const message = `listener "${listener}": the nodes of brokers ${brokers.join(', ')} have no ExternalIP, so clients are told the InternalIP; set preferredAddressType: InternalIP if they reach that${otherwise}`;
+  return [{ reason: 'NoPublicAddress', path: [], message } as const];
 }
 
 function isWithin(annotations: Readonly<Record<string, string>>, preferred: string | undefined): boolean {

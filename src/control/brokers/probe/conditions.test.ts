@@ -72,6 +72,8 @@ suite('what is seen from other clusters', () => {
 
 suite('who is kept out', () => {
   const tried = (connected: boolean, name = 'ext') => from('east', { sources: [{ name, connected }] });
+  const keptOut = (place = 'east', name = 'ext') =>
+    from(place, { sources: [{ name, connected: false, proven: true }] });
   const sources = (more: Partial<SeenOutside>) => of({ listeners: [LIMITED], ...more }, 'SourcesEnforced');
 
   test('nothing is said where everybody may connect', () => {
@@ -86,11 +88,31 @@ suite('who is kept out', () => {
     }
   });
 
-  test('who tried in vain shows that it is so, who got in that it is not', () => {
-    assert.deepEqual([sources({ vantages: [tried(false)] })!.status, sources({ vantages: [tried(false)] })!.message], ['True', 'no connection came about from east']); // prettier-ignore
+  test('who tried in vain while somebody else got through shows that it is so, who got in that it is not', () => {
+    assert.deepEqual([sources({ vantages: [keptOut()] })!.status, sources({ vantages: [keptOut()] })!.message], ['True', 'no connection came about from east']); // prettier-ignore
     const open = sources({ vantages: [tried(true)] })!;
     assert.deepEqual([open.status, open.reason], ['False', 'ForbiddenSourceConnected']);
     assert.match(open.message, /^listener "ext": from east a connection came about, though neither the pod there nor its node is in allowedSources/); // prettier-ignore
+  });
+
+  test('who tried in vain while nobody got through shows nothing: brokers may be down', () => {
+    const down = sources({ vantages: [tried(false)] })!;
+    assert.deepEqual([down.status, down.reason], ['Unknown', 'SourcesUntested']);
+    assert.match(down.message, /^listener "ext": no connection came about from east, but nobody who may connect is known to have got through/); // prettier-ignore
+    const both = sources({ vantages: [tried(false), keptOut('west')] })!;
+    assert.deepEqual([both.status, both.message], ['True', 'no connection came about from west']);
+    const passed = from('north', { sources: [{ name: 'ext', connected: true }] });
+    assert.equal(sources({ vantages: [keptOut(), passed] })!.status, 'False');
+  });
+
+  test('each listener is to be tried, and is to be open', () => {
+    const other = { ...LIMITED, name: 'other' };
+    const status = (...vantages: SeenFrom[]) => sources({ listeners: [LIMITED, other], vantages })!.status;
+    assert.equal(status(keptOut()), 'Unknown');
+    assert.equal(status(keptOut(), tried(false, 'other')), 'Unknown');
+    assert.equal(status(keptOut(), keptOut('west', 'other')), 'True');
+    assert.equal(status(keptOut(), tried(true, 'other')), 'False');
+    assert.equal(status(keptOut(), keptOut('west', 'gone')), 'Unknown');
   });
 
   test('without NetworkPolicies nobody is, by a host port', () => {

@@ -5,13 +5,13 @@ import type { ToldListener } from '../expose/told.ts';
 import { outdated } from './verdict.ts';
 import type { Verdict } from './verdict.ts';
 
-/** What is known of who publishes the names. */
+/** What DNSEndpoints say of who publishes the names: external-dns writes on them, our own DNS server answers and writes nothing. */
 export type Publisher = 'none' | 'behind' | 'up to date';
 
 const ADVICE: Record<Publisher, string> = {
-  none: 'this cluster has no DNSEndpoints, so nobody is told: install external-dns and its CRD',
+  none: 'this cluster has no DNSEndpoints, so nobody is told: install their CRD (`isthmus install --crds external-dns`), and external-dns or `isthmus dns`',
   behind:
-    'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd, and whether its --namespace, --label-filter and --annotation-filter leave it out; `isthmus check expose` compares them',
+    'external-dns has not taken up the DNSEndpoint: see whether it runs, with --source=crd, and whether its --namespace, --label-filter and --annotation-filter leave it out; `isthmus check expose` compares them. If the DNS server of Isthmus publishes the names, see whether it has their zone and reads this cluster (`isthmus dns query` says what it would answer), and whether the zone leads to it',
   'up to date':
     'external-dns has taken up the DNSEndpoint: see its log, whether --domain-filter has the zone and --exclude-domains has not, whether --policy lets it change records and --txt-owner-id is the one that made them, and whether resolvers still have older records; `isthmus check expose` compares the flags',
 };
@@ -103,7 +103,7 @@ const blindText = (vantages: readonly SeenFrom[]) =>
 
 /**
  * Whether those are kept out that `allowedSources` does not name. What enforces it cannot be asked, so it is tried: from a joined cluster
- * whose pod and node are not among them. Of a listener that nobody tried so nothing is known.
+ * whose pod and node are not among them, while somebody else gets through. Of a listener that nobody tried so nothing is known.
  */
 function sourcesCondition({
   listeners,
@@ -115,7 +115,7 @@ function sourcesCondition({
   const type = 'SourcesEnforced';
   const unguarded = limited.filter(({ sources }) => withoutPolicies && sources!.by === 'hostport');
   const tries = vantages.flatMap(({ name: place, sources = [] }) =>
-    sources.map(({ name, connected }) => ({ place, name, connected })),
+    sources.map((one) => ({ place, ...one })),
   );
   const passed = tries.filter(({ name, connected }) => connected && limited.some((one) => one.name === name));
   const problems = [
@@ -130,18 +130,25 @@ function sourcesCondition({
   ];
   if (problems.length > 0)
     return [{ type, status: 'False', reason: 'ForbiddenSourceConnected', message: listed(problems) }];
-  const untried = limited.filter((one) => !tries.some(({ name }) => name === one.name));
-  if (untried.length === 0)
-    return [{ type, status: 'True', reason: type, message: `no connection came about from ${[...new Set(tries.map(({ place }) => place))].join(', ')}` }]; // prettier-ignore
-  const names = untried.map(({ name }) => `"${name}"`).join(', ');
-  return [
-    {
-      type,
-      status: 'Unknown',
-      reason: 'SourcesUntested',
-      message: `listener ${names}: nobody has tried from a place that is not in allowedSources; let the operator look from a joined cluster that is not (--probe-from)`,
-    },
-  ];
+  const unknown = limited.flatMap(({ name: listener }) => unknownOf(listener, tries));
+  if (unknown.length > 0)
+    return [{ type, status: 'Unknown', reason: 'SourcesUntested', message: listed(unknown) }];
+  const places = new Set(tries.filter(({ proven }) => proven).map(({ place }) => place));
+  return [{ type, status: 'True', reason: type, message: `no connection came about from ${[...places].join(', ')}` }]; // prettier-ignore
+}
+
+/** Why nobody can say that others are kept out of a listener. */
+function unknownOf(
+  listener: string,
+  tries: readonly { place: string; name: string; proven?: boolean }[],
+): string[] {
+  const its = tries.filter(({ name }) => name === listener);
+  if (its.some(({ proven }) => proven)) return [];
+  const why =
+    its.length === 0
+      ? 'nobody has tried from a place that is not in allowedSources; let the operator look from a joined cluster that is not (--probe-from)'
+      : `no connection came about from ${its.map(({ place }) => place).join(', ')}, but nobody who may connect is known to have got through at the time, so brokers may have been down, or out of reach for all`;
+  return [`listener "${listener}": ${why}`];
 }
 
 /** More are counted. */

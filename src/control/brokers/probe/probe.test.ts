@@ -67,6 +67,15 @@ suite('what a probe says of exposed brokers', () => {
     assert.match(reachable![2], /^ext-1 \(1\.kafka\.example\.com:30001\): resolve: NXDOMAIN$/);
   });
 
+  test('whoever may publish is named: external-dns, and the DNS server of Isthmus, which says of no DNSEndpoint that it has', () => {
+    const advice = (publisher: 'none' | 'behind' | 'up to date') =>
+      conditionsOf({ ...probed(), unresolved: 'NXDOMAIN' }, publisher)[0]![2];
+    assert.match(advice('none'), /isthmus install --crds external-dns.*external-dns or `isthmus dns`/);
+    assert.match(advice('behind'), /--source=crd.*the DNS server of Isthmus.*`isthmus dns query`/);
+    // What it says it has taken up, nobody else has.
+    assert.doesNotMatch(advice('up to date'), /isthmus dns/);
+  });
+
   test('the step at which a client ends', () => {
     const [dns, reachable] = conditionsOf(probed(refused));
     assert.equal(dns![1], 'True');

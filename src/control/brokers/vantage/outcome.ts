@@ -4,7 +4,7 @@ import type { AnyObject } from '../../../kube/object.ts';
 import { networkMatcher } from '../../../ops/client-address.ts';
 import type { SeenFrom } from '../../../resources/isthmus/exposure.ts';
 import type { ToldListener } from '../expose/told.ts';
-import { listenerOf, unpackReport } from './task.ts';
+import { listenerOf, taskOf, unpackReport } from './task.ts';
 
 /** As many as the status of an anchor has of each. */
 const MAX_LISTED = 16;
@@ -14,12 +14,18 @@ export interface Outcome {
   seen: SeenFrom;
   /** How long the way took to each that is reached. */
   reachedMs: readonly number[];
+  /** Names and addresses that lead where they should, with no connection for a place that is not to get one. */
+  shut: readonly string[];
+  /** Those that led a client through, from a place that may connect. */
+  open: readonly string[];
 }
 
 /** Nobody could look. */
 export const blind = (name: string, problem: string): Outcome => ({
   seen: { name, problem: problem.slice(0, MAX_TEXT), reached: 0, unreached: 0, endpoints: [] },
   reachedMs: [],
+  shut: [],
+  open: [],
 });
 
 /** What a pod that has ended with this message has seen from the cluster of this name. */
@@ -32,12 +38,14 @@ export function outcomeOf(
   const report = unpackReport(message);
   if (!report) return blind(name, `the probe there has failed: ${message.slice(0, 300)}`);
   const addresses = addressesOf(pod);
-  const shut = listeners.filter((one) => isOutside(one, addresses)).map((one) => one.name);
-  // Whoever has not come as far as to a door has not tried it. From which address is not said: each pod has another.
-  const knocked = new Set(
-    report.ended.filter(({ failed }) => failed === 'connect').map((one) => listenerOf(one.name)),
-  );
-  const sources = shut
+  const closed = listeners.filter((one) => isOutside(one, addresses)).map((one) => one.name);
+  const isClosed = (endpoint: string) => closed.includes(listenerOf(endpoint));
+  // Whoever has not come as far as to a door has not tried it; nor has who was led to another one. From which address is not said: each pod has another.
+  const shut = report.ended
+    .filter(({ name: endpoint, failed, answered }) => failed === 'connect' && !answered && isClosed(endpoint))
+    .map((one) => one.name);
+  const knocked = new Set(shut.map(listenerOf));
+  const sources = closed
     .map((listener) => ({
       name: listener,
       connected: report.connected.includes(listener),
@@ -48,7 +56,7 @@ export function outcomeOf(
   );
   // Whoever is not to be let in is right to end there.
   const ended = report.ended.filter(
-    (one) => told.has(one.name) && !(one.failed === 'connect' && shut.includes(listenerOf(one.name))),
+    (one) => told.has(one.name) && !(one.failed === 'connect' && isClosed(one.name)),
   );
   const seen = {
     name,
@@ -57,8 +65,17 @@ export function outcomeOf(
     endpoints: [...new Map(ended.map((one) => [one.name, one])).values()].slice(0, MAX_LISTED),
     ...(sources.length > 0 && { sources }),
   };
-  return { seen, reachedMs: report.reachedMs };
+  // Of those that had no room in the answer nobody knows which they are; and who has no address may be anybody.
+  const isSure = report.more === 0 && addresses.length > 0;
+  const failed = new Set(report.ended.map((one) => one.name));
+  const open = isSure ? lookedAt(listeners).filter((one) => !failed.has(one) && !isClosed(one)) : [];
+  return { seen, reachedMs: report.reachedMs, shut, open };
 }
+
+const lookedAt = (listeners: readonly ToldListener[]): string[] =>
+  taskOf(listeners, { ca: undefined }).listeners.flatMap(({ name, endpoints }) =>
+    endpoints.map(({ node }) => `${name}-${node ?? 'bootstrap'}`),
+  );
 
 interface PodStatus {
   podIP?: string;

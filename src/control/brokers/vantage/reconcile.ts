@@ -14,6 +14,7 @@ import type { ToldListener } from '../expose/told.ts';
 import type { VantageReporter } from './metrics.ts';
 import { blind, outcomeOf } from './outcome.ts';
 import type { Outcome } from './outcome.ts';
+import { isUnproven, withProofs } from './proof.ts';
 import { lookInMs, markOf, vantagePod, vantagePodName, vantageStep } from './step.ts';
 import type { LastLook } from './step.ts';
 import { taskOf } from './task.ts';
@@ -36,7 +37,11 @@ export interface Vantages {
 export interface VantageAnchor {
   kind: string;
   metadata: Pick<ObjectMeta, 'name' | 'uid'> & { namespace: string };
-  status?: { vantages?: readonly SeenFrom[] };
+  status?: {
+    vantages?: readonly SeenFrom[];
+    /** What the operator's own probe found last. */
+    exposed?: readonly { name: string; reached?: boolean; failed?: string }[];
+  };
 }
 
 export interface VantageSource {
@@ -57,12 +62,14 @@ export interface VantageOptions extends Omit<TaskOptions, 'ca'> {
 }
 
 /** What is known of looks from one place. */
-interface Look extends LastLook {
+export interface Look extends LastLook {
   /** Of the anchor that it is about. */
   uid: string;
   /** Whether a pod is at it. */
   isLooking: boolean;
   outcome: Outcome | undefined;
+  /** What led the operator's own probe through at the time. */
+  open: readonly string[];
 }
 
 /** By place. */
@@ -83,6 +90,7 @@ interface LookAction {
   uid: string;
   listeners: readonly ToldListener[];
   mark: string;
+  open: readonly string[];
 }
 type Action = LookAction | { do: 'forget'; from: string; uid: string };
 type VantagePlan = Plan<Action>;
@@ -115,6 +123,7 @@ export function planVantages(observed: VantageObserved): VantagePlan {
   const former = new Set([...said.map(({ name }) => name), ...looks.keys()]);
   const forgotten = [...former].filter((name) => !wanted.includes(name));
   const mark = markOf(canonicalJson(listeners ?? []));
+  const open = openHere(anchor);
   const waits = wanted.map((from) => ({ from, inMs: waitFor(looks.get(from), mark, now) }));
   const vantages = wanted.flatMap((name) => seenNow(looks.get(name), mark, said, name));
   return {
@@ -123,13 +132,19 @@ export function planVantages(observed: VantageObserved): VantagePlan {
       ...forgotten.map((from) => ({ do: 'forget' as const, from, uid })),
       ...waits
         .filter(({ inMs }) => inMs === 0)
-        .map(({ from }) => ({ do: 'look' as const, from, uid, listeners: listeners!, mark })),
+        .map(({ from }) => ({ do: 'look' as const, from, uid, listeners: listeners!, mark, open })),
     ],
     statuses: isSameJson(said, vantages) ? [] : [statusOf(anchor, vantages)],
     lookAgainInMs:
       waits.length > 0 ? Math.max(EVERY_MS, Math.min(...waits.map(({ inMs }) => inMs))) : undefined,
   };
 }
+
+/** All of the way: with names that lead where they should, to the broker that it should be. */
+const openHere = ({ status }: VantageAnchor): string[] =>
+  (status?.exposed ?? []).flatMap(({ name, reached, failed }) =>
+    reached && failed === undefined ? [name] : [],
+  );
 
 const waitFor = (look: Look | undefined, mark: string, now: number): number =>
   look?.isLooking ? 0 : lookInMs(look, mark, now);
@@ -151,22 +166,16 @@ export function vantageReconciler(
   const { source, vantages, told, report } = options;
 
   async function lookFrom(key: string, action: LookAction, before: Look | undefined, now: number) {
-    const { from, uid, mark } = action;
+    const { from, uid, mark, open } = action;
     const place = vantages.placeOf(from);
     const result = 'problem' in place ? blind(from, place.problem) : await stepIn(key, place, action, now);
     const brokenSince = before?.mark === mark ? before.brokenSince : undefined;
-    const look = { at: now, mark, uid, outcome: undefined, brokenSince };
+    const look = { at: now, mark, uid, outcome: undefined, brokenSince, open };
     if (result === 'looking') return { ...look, isLooking: true };
     // Of which nothing is said; the next one is not made at once.
     if (result === 'of before') return { ...look, mark: '', isLooking: false };
     report.saw(key, result);
-    const isBroken = result.seen.problem !== undefined || result.seen.unreached > 0;
-    return {
-      ...look,
-      isLooking: false,
-      outcome: result,
-      brokenSince: isBroken ? (brokenSince ?? now) : undefined,
-    };
+    return { ...look, isLooking: false, outcome: result };
   }
 
   async function stepIn(key: string, place: Place, action: LookAction, now: number): Promise<Stepped> {
@@ -204,9 +213,18 @@ export function vantageReconciler(
           return looks.delete(action.from);
         }),
       );
-      return { acted: looks.size > 0 ? looks : undefined };
+      const acted = new Map([...withProofs(looks)].map(([from, look]) => [from, withAge(look)]));
+      return { acted: acted.size > 0 ? acted : undefined };
     },
   };
+}
+
+/** Since when something is wrong, which makes looks more frequent. */
+function withAge(look: Look): Look {
+  if (!look.outcome) return look;
+  const { seen } = look.outcome;
+  const isBroken = seen.problem !== undefined || seen.unreached > 0 || isUnproven(seen);
+  return { ...look, brokenSince: isBroken ? (look.brokenSince ?? look.at) : undefined };
 }
 
 type Stepped = Outcome | 'looking' | 'of before';

@@ -1,5 +1,6 @@
 /** How exposed brokers are looked at from other clusters: what is decided, what a pod is told and says, and what that comes to. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { AnyObject } from '../../../kube/object.ts';
@@ -10,8 +11,10 @@ import type { ToldListener } from '../expose/told.ts';
 import type { Reported } from '../probe/metrics.ts';
 import { verdictOf } from '../probe/verdict.ts';
 import { outcomeOf } from './outcome.ts';
+import type { Outcome } from './outcome.ts';
+import { isUnproven, withProofs } from './proof.ts';
 import { planVantages } from './reconcile.ts';
-import type { VantageAnchor, VantageObserved } from './reconcile.ts';
+import type { Look, VantageAnchor, VantageObserved } from './reconcile.ts';
 import { lookInMs, vantagePod, vantageStep } from './step.ts';
 import { packReport, packTask, taskOf, unpackReport, unpackTask } from './task.ts';
 
@@ -171,6 +174,83 @@ suite('what that comes to', () => {
   });
 });
 
+suite('whether it shows anything that a place was kept out', () => {
+  const answer = (name: string, listener: ToldListener, reports: Reported[], addresses?: object) => {
+    const message = packReport(reports);
+    return outcomeOf(name, ended(message, addresses), message, [listener]);
+  };
+  const INSIDE = { podIP: '198.51.100.9' };
+  const kept = answer('east', LIMITED, [reported(0, closed), reported(1, closed)]);
+  const look = (outcome: Outcome | undefined, more: Partial<Look> = {}): Look => ({ at: NOW, mark: 'm', uid: 'u', isLooking: false, brokenSince: undefined, open: [], outcome, ...more }); // prettier-ignore
+  /** Whether the look from east is proven, beside one from west. */
+  const isProven = (east: Look, west?: Look) => {
+    const looks = withProofs(new Map([['east', east], ...(west ? [['west', west] as const] : [])]));
+    const { sources = [] } = looks.get('east')!.outcome!.seen;
+    assert.deepEqual(
+      sources.map(({ connected }) => connected),
+      [false],
+    );
+    return !isUnproven(looks.get('east')!.outcome!.seen);
+  };
+
+  test('not by itself: brokers may be down', () => {
+    assert.equal(isProven(look(kept)), false);
+    assert.equal(isProven(look(kept), look(undefined)), false);
+  });
+
+  test('if the operator’s own probe got through to one of these at the time', () => {
+    assert.equal(isProven(look(kept, { open: ['ext-1'] })), true);
+    assert.equal(isProven(look(kept, { open: ['ext-bootstrap', 'other-1', 'ext-10'] })), false, 'to another');
+  });
+
+  test('if somebody from another place did who is allowed, at the time', () => {
+    const allowed = answer('west', LIMITED, [reported(undefined, passed()), reported(0, passed()), reported(1, passed())], INSIDE); // prettier-ignore
+    assert.deepEqual(allowed.open, ['ext-bootstrap', 'ext-0', 'ext-1']);
+    assert.equal(isProven(look(kept), look(allowed)), true);
+    assert.equal(isProven(look(kept), look(allowed, { at: NOW - 60_000 })), true);
+    assert.equal(isProven(look(kept), look(allowed, { at: NOW - 61_000 })), false, 'earlier');
+    assert.equal(isProven(look(kept), look(allowed, { at: NOW + 61_000 })), false, 'later');
+    assert.equal(isProven(look(kept), look(allowed, { mark: 'n' })), false, 'of something else');
+  });
+
+  test('not by who is kept out, too, who nobody knows, or who did not get all of the way', () => {
+    const all = [undefined, 0, 1];
+    const open = (place: object, ...reports: Reported[]) => answer('west', LIMITED, reports, place).open;
+    const through = all.map((node) => reported(node, passed()));
+    assert.deepEqual(open({ podIP: '10.1.1.1' }, ...through), [], 'is not allowed');
+    assert.deepEqual(open({}, ...through), [], 'has no address');
+    const unsaid = all.map((node) => reported(node, passed('192.0.2.9')));
+    assert.deepEqual(open(INSIDE, ...unsaid), [], 'was led to another address');
+    const many = Array.from({ length: 200 }, (_, node) => reported(node, { ...closed, failed: { step: 'tls', problem: createHash('sha256').update(`${node}`).digest('hex') } })); // prettier-ignore
+    assert.ok(unpackReport(packReport(many))!.more > 0);
+    assert.deepEqual(open(INSIDE, ...many), [], 'could not say who it was');
+    assert.deepEqual(open(INSIDE, reported(undefined, passed()), reported(0, closed), reported(1, passed())), ['ext-bootstrap', 'ext-1']); // prettier-ignore
+  });
+
+  test('a name that leads elsewhere is another door', () => {
+    const misled = answer('east', LIMITED, [reported(0, { ...closed, address: '192.0.2.9' })]);
+    assert.deepEqual([misled.shut, misled.seen.sources], [[], undefined]);
+  });
+
+  test('it stays so while the look counts, and who got in needs no proof', () => {
+    const [[, proven] = ['', look(kept)]] = withProofs(new Map([['east', look(kept, { open: ['ext-0'] })]]));
+    assert.equal(isProven({ ...proven, open: [] }), true);
+    const admitted = answer('east', LIMITED, [reported(0, passed()), reported(1, closed)]);
+    const [[, seenOpen] = ['', look(kept)]] = withProofs(new Map([['east', look(admitted, { open: ['ext-1'] })]])); // prettier-ignore
+    assert.deepEqual(seenOpen.outcome?.seen.sources, [{ name: 'ext', connected: true }]);
+  });
+
+  test('what the operator’s own probe found is known when the answer comes', () => {
+    const exposed = [
+      { name: 'ext-0', reached: true },
+      { name: 'ext-1', reached: true, failed: 'resolve' },
+      { name: 'ext-2', reached: false, failed: 'connect' },
+    ];
+    const { actions } = planVantages({ ...OBSERVED, anchor: { ...anchor(), status: { exposed } } });
+    assert.deepEqual(actions.flatMap((one) => (one.do === 'look' ? one.open : [])), ['ext-0']); // prettier-ignore
+  });
+});
+
 suite('the pod that looks', () => {
   const step = (pod: AnyObject | undefined, mark = 'm', now = NOW) => vantageStep(pod, mark, now).step;
 
@@ -212,13 +292,15 @@ suite('when to look from elsewhere', () => {
     assert.equal(lookInMs(last, 'm', NOW + 400_000), 0);
   });
 
+  const outcome = (what: SeenFrom): Outcome => ({ seen: what, reachedMs: [], shut: [], open: [] });
   const look = (more: object = {}) => ({
     at: NOW,
     mark: MARK,
     uid: 'u',
     isLooking: false,
     brokenSince: undefined,
-    outcome: { seen: seen('east'), reachedMs: [] },
+    open: [],
+    outcome: outcome(seen('east')),
     ...more,
   });
 
@@ -236,7 +318,7 @@ suite('when to look from elsewhere', () => {
   test('nothing is written that is written already, or was seen of something else', () => {
     const looks = new Map([['east', look()]]);
     assert.deepEqual(planVantages({ ...OBSERVED, looks, anchor: anchor([seen('east')]) }).statuses, []);
-    const other = new Map([['east', look({ mark: 'other', outcome: { seen: seen('east', { unreached: 3 }), reachedMs: [] } })]]); // prettier-ignore
+    const other = new Map([['east', look({ mark: 'other', outcome: outcome(seen('east', { unreached: 3 })) })]]); // prettier-ignore
     assert.deepEqual(
       planVantages({ ...OBSERVED, looks: other, anchor: anchor([seen('east')]) }).statuses,
       [],
@@ -266,7 +348,7 @@ suite('when to look from elsewhere', () => {
     const names = fc.subarray(['east', 'west', 'north']);
     fc.assert(
       fc.property(names, names, names, fc.boolean(), (wanted, said, looked, isLooking) => {
-        const looks = new Map(looked.map((name) => [name, look({ isLooking, outcome: isLooking ? undefined : { seen: seen(name), reachedMs: [] } })])); // prettier-ignore
+        const looks = new Map(looked.map((name) => [name, look({ isLooking, outcome: isLooking ? undefined : outcome(seen(name)) })])); // prettier-ignore
         const observed = {
           ...OBSERVED,
           names: wanted,
