@@ -72,4 +72,9 @@ export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
   { kind: serviceExport, road: 'dns' },
 ];
 
-export const RESOURCE_KINDS: readonly Kind[] = [...RESOURCE_ROADS.map(({ kind }) => kind), namePolicy];
+export const RESOURCE_KINDS: readonly Kind[] = [
+  ...RESOURCE_ROADS.map(({ kind }) => kind),
+  namePolicy,
+  kafkaAnchor,
+  redpandaAnchor,
+];
