@@ -10,6 +10,7 @@ import { pino } from 'pino';
 import { stringify } from 'yaml';
 import { checkAll } from '../../src/cli/check/checks.ts';
 import type { Facts } from '../../src/cli/check/facts.ts';
+import { RESOURCE_KINDS } from '../../src/cli/check/kinds.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { describeText } from '../../src/cli/view/description.ts';
 import { treeText } from '../../src/cli/view/tree-text.ts';
@@ -62,7 +63,7 @@ function factsWith(objects: readonly AnyObject[]): Facts {
     lease: { value: undefined },
     policies: none,
     resources: new Map(
-      objects.map(({ kind }) => [kind, { value: objects.filter((one) => one.kind === kind) }]),
+      RESOURCE_KINDS.map(({ kind }) => [kind, { value: objects.filter((one) => one.kind === kind) }]),
     ),
     served: new Map(),
     gatewayControllers: none,

@@ -141,7 +141,7 @@ suite('check', () => {
 
   test('the road of Redpanda clusters is looked at like the others', () => {
     const broken = { ...ready('r'), kind: 'Cluster', status: { conditions: [{ type: 'Ready', status: 'False', reason: 'PodsNotReady', message: 'm' }] } }; // prettier-ignore
-    const resources = new Map([...GOOD.resources, ['Cluster', { value: [broken] }]]);
+    const resources: Facts['resources'] = new Map([...GOOD.resources, ['Cluster', { value: [broken] }]]);
     assert.match(
       findings({ resources, road: 'redpanda' })[0]!,
       /^error ResourceNotReady: r\/r: PodsNotReady: m/,

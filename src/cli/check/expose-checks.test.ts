@@ -5,6 +5,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import { exposeChecks } from './expose-checks.ts';
 import type { ExposeFacts } from './expose-facts.ts';
 import type { Facts } from './facts.ts';
+import { RESOURCE_KINDS } from './kinds.ts';
 import { passesBy } from './publisher-checks.ts';
 
 const kafka = (configuration: object = {}, type = 'hostport'): AnyObject => ({
@@ -57,6 +58,8 @@ interface Change extends Partial<ExposeFacts> {
   anchors?: AnyObject[];
   hasKind?: boolean;
   hasDns?: boolean;
+  /** Of what nothing may be read. */
+  unread?: string;
 }
 
 function findings({
@@ -65,11 +68,14 @@ function findings({
   anchors = [],
   hasKind = true,
   hasDns = false,
+  unread,
   ...expose
 }: Change = {}): string[] {
+  const all = [...kafkas, ...redpandas, ...anchors];
   const facts: Pick<Facts, 'expose' | 'resources' | 'served' | 'dns'> = {
     expose: { ...GOOD, ...expose },
-    resources: new Map([['Kafka', { value: kafkas }], ['Cluster', { value: redpandas }], ['KafkaAnchor', { value: anchors }]]), // prettier-ignore
+    // Whatever is gathered, and nothing else: a check of a kind that nobody reads would never say anything.
+    resources: new Map(RESOURCE_KINDS.map(({ kind }) => [kind, kind === unread ? { problem: 'forbidden' } : { value: all.filter((one) => one.kind === kind) }])), // prettier-ignore
     served: new Map([['DNSEndpoint', { value: hasKind }]]),
     dns: { value: hasDns ? { replicas: 1, readyReplicas: 1 } : undefined },
   };
@@ -102,6 +108,22 @@ suite('check expose', () => {
     assert.deepEqual(findings({ anchors }), [words]);
     assert.deepEqual(findings({ anchors: anchors.slice(1), kafkas: [] }), [words]);
     assert.deepEqual(findings({ anchors: [anchor('former')], kafkas: [] }), []);
+    const [, former] = anchors;
+    const elsewhere = { ...former!, metadata: { ...former!.metadata, finalizers: ['isthmus.dev/stretch'] } };
+    assert.deepEqual(findings({ anchors: [elsewhere] }), [], 'its Kafka is in another cluster');
+  });
+
+  test('the same of Redpanda clusters; anchors that may not be read hide nothing else', () => {
+    const anchor: AnyObject = {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'RedpandaAnchor',
+      metadata: { name: 'former', namespace: 'panda' },
+      spec: { cluster: { name: 'former' }, ports: [{ name: 'external', port: 31_234 }] },
+    };
+    const words = 'warning PortsKeptForDeleted: RedpandaAnchor panda/former keeps 31234';
+    assert.deepEqual(findings({ anchors: [anchor] }), [words]);
+    assert.deepEqual(findings({ anchors: [anchor], unread: 'KafkaAnchor' }), ['warning CannotLook: forbidden', words]); // prettier-ignore
+    assert.deepEqual(findings({ anchors: [anchor], unread: 'RedpandaAnchor' }), ['warning CannotLook: forbidden']); // prettier-ignore
   });
 
   test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {

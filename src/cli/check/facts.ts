@@ -6,6 +6,7 @@ import type { CheckCode } from '../../ops/codes/checks.ts';
 import type { Structural } from '../../resources/structural.ts';
 import type { Read } from '../kube/read.ts';
 import type { ExposeFacts } from './expose-facts.ts';
+import type { GatheredKind } from './kinds.ts';
 
 /** What can be checked by itself. */
 export const CHECKED_ROADS = ['proxy', 'kafka', 'expose', 'redpanda', 'pod-sets', 'dns'] as const;
@@ -50,8 +51,8 @@ export interface Facts {
   lease: Read<{ holder: string; isRenewed: boolean } | undefined>;
   /** Names of ValidatingAdmissionPolicies that are bound. */
   policies: Read<readonly string[]>;
-  /** Resources by kind, of kinds that the server has. */
-  resources: ReadonlyMap<string, Read<readonly AnyObject[]>>;
+  /** Resources by kind; none of kinds that the server does not have. */
+  resources: ReadonlyMap<GatheredKind, Read<readonly AnyObject[]>>;
   /** Whether optional kinds are served, CRD or not. */
   served: ReadonlyMap<string, Read<boolean>>;
   /** Names of the controllers that serve Gateways. */

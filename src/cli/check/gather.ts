@@ -97,7 +97,7 @@ const UNKNOWN = {
 function readAll<K extends { kind: string }, T>(
   kinds: readonly K[],
   read: (kind: K) => Promise<T>,
-): Promise<[string, Read<T>][]> {
+): Promise<[K['kind'], Read<T>][]> {
   return Promise.all(kinds.map(async (kind) => [kind.kind, await settle(read(kind))]));
 }
 

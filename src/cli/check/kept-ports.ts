@@ -1,4 +1,5 @@
 /** Ports of nodes that are kept for clusters which are gone. They are until somebody sets them free: nobody else knows when clients have forgotten them. Pure. */
+import { STRETCH_FINALIZER } from '../../control/brokers/stretch/anchor.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { CheckResult, Facts } from './facts.ts';
 import { known, verdict, warn } from './results.ts';
@@ -24,7 +25,9 @@ export function keptPortChecks({ resources }: Pick<Facts, 'resources'>): CheckRe
         const problems = all.flatMap((anchor) => {
           const { ports, [field]: owner } = (anchor['spec'] ?? {}) as Spec;
           const numbers = Array.isArray(ports) ? ports.flatMap(({ port }) => port ?? []) : [];
-          const { namespace, name } = anchor.metadata;
+          const { namespace, name, finalizers = [] } = anchor.metadata;
+          // Its Kafka is in another cluster, whose operator keeps it.
+          if (finalizers.includes(STRETCH_FINALIZER)) return [];
           const isGone = !there.some((one) => isNamed(one, namespace, owner?.name ?? name));
           const words = `${kind} ${namespace}/${name} keeps ${numbers.join(', ')}`;
           return isGone && numbers.length > 0 ? [words] : [];

@@ -60,7 +60,7 @@ export const OPTIONAL_KINDS: readonly OptionalKind[] = [
 ];
 
 /** Of these, resources are read and their conditions looked at. */
-export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
+export const RESOURCE_ROADS = [
   { kind: kafkaProxy, road: 'proxy' },
   { kind: kafkaProxyIngress, road: 'proxy' },
   { kind: virtualKafkaCluster, road: 'proxy' },
@@ -70,11 +70,15 @@ export const RESOURCE_ROADS: readonly { kind: Kind; road: CheckedRoad }[] = [
   { kind: redpandaCluster, road: 'redpanda' },
   { kind: strimziPodSet, road: 'pod-sets' },
   { kind: serviceExport, road: 'dns' },
-];
+] as const satisfies readonly { kind: Kind; road: CheckedRoad }[];
 
-export const RESOURCE_KINDS: readonly Kind[] = [
+/** All that are read: those, and what some checks compare them with. */
+export const RESOURCE_KINDS = [
   ...RESOURCE_ROADS.map(({ kind }) => kind),
   namePolicy,
   kafkaAnchor,
   redpandaAnchor,
-];
+] as const;
+
+/** A check of any other kind would never say anything. */
+export type GatheredKind = (typeof RESOURCE_KINDS)[number]['kind'];

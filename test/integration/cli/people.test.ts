@@ -26,7 +26,22 @@ const EXPOSED: ReadonlySet<string> = new Set([
   'HostPortsIgnored',
   'NodePortRangeCollision',
   'SourcesNotEnforced',
+  'PortsKeptForDeleted',
 ]);
+
+/** What stays of a Kafka that was deleted. */
+const ownerless = {
+  apiVersion: 'isthmus.dev/v1alpha1',
+  kind: 'KafkaAnchor',
+  metadata: { name: 'former', namespace: 'default' },
+  spec: {
+    clusterId: 'MkU3OEVBNTcwNTJENDM2Qg',
+    epoch: 1,
+    holder: NAMESPACE,
+    kafka: { name: 'former', uid: 'a' },
+    ports: [{ name: 'ext', port: 30_123 }],
+  },
+};
 
 const deployment = (name: string, namespace: string, container: object) => ({
   apiVersion: 'apps/v1',
@@ -242,6 +257,7 @@ suite('check', { timeout: 600_000 }, () => {
         kind: 'KafkaNodePool',
         spec: { replicas: 3, roles: ['broker'], storage: { type: 'ephemeral' } },
       },
+      ownerless,
     );
     const enforce = (value: string) =>
       plane.kubectl(['label', 'namespace/default', `pod-security.kubernetes.io/enforce${value}`]);
@@ -252,9 +268,16 @@ suite('check', { timeout: 600_000 }, () => {
       'DNSEndpointKindMissing',
       'FewerNodesThanBrokers',
       'PodSecurityForbidsHostPorts',
+      'PortsKeptForDeleted',
       'SourcesNotEnforced',
     ];
     assert.deepEqual(await foundNow(), all);
+    assert.match((await ask('check', 'expose')).out, /KafkaAnchor default\/former keeps 30123/);
+    assert.equal((await plane.kubectl(['delete', 'kafkaanchor', 'former', '-n', 'default'])).code, 0);
+    assert.deepEqual(
+      await foundNow(),
+      all.filter((one) => one !== 'PortsKeptForDeleted'),
+    );
     assert.equal((await enforce('-')).code, 0);
     const { out: crds } = await isthmus('install', '--image', 'isthmus:test', '--crds', 'external-dns');
     await apply(plane, crds);
