@@ -69,6 +69,7 @@ function factsWith(objects: readonly AnyObject[]): Facts {
     gatewayControllers: none,
     dns: { value: undefined },
     delegation: { value: undefined },
+    grantees: none,
   };
 }
 

@@ -13,6 +13,7 @@ import { checkAll } from './checks.ts';
 import type { Crd, Facts } from './facts.ts';
 import { OPTIONAL_KINDS } from './kinds.ts';
 import { reportData, reportText } from './report.ts';
+import type { AnyObject } from '../../kube/object.ts';
 
 const crds = KINDS.map((kind) => structuredClone(crdOf(kind)) as unknown as Crd);
 const account = { name: 'isthmus-operator', namespace: 'isthmus-system' };
@@ -57,6 +58,7 @@ const GOOD: Facts = {
       verified: [],
     },
   },
+  grantees: { value: ['a'] },
 };
 
 const findings = (facts: Partial<Facts>, isBefore = false) =>
@@ -240,6 +242,54 @@ suite('check', () => {
       ]);
     assert.match(findings({ resources: resources([]) })[0]!, /^warning NamePolicyMissing: a, b claim/);
     assert.deepEqual(findings({ resources: resources([{}]) }), []);
+  });
+
+  test('the same of exposed Kafkas and Redpanda clusters, and of what has names by the DNS server', () => {
+    const exposed = (namespace: string, uid = namespace): AnyObject[] => [
+      { apiVersion: 'kafka.strimzi.io/v1', kind: 'Kafka', metadata: { name: 'events', namespace, uid } },
+      {
+        apiVersion: 'isthmus.dev/v1alpha1',
+        kind: 'KafkaAnchor',
+        metadata: { name: 'events', namespace },
+        spec: { kafka: { name: 'events', uid: namespace }, names: [{ name: 'ext' }] },
+      },
+    ];
+    const panda: AnyObject = {
+      apiVersion: 'redpanda.vectorized.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name: 'open', namespace: 'panda', annotations: { 'isthmus.dev/managed': 'true' } },
+      spec: { configuration: { kafkaApi: [{ port: 9092 }, { external: { enabled: true, subdomain: 'panda.example.com' } }] } }, // prettier-ignore
+    };
+    const advice = (objects: AnyObject[], grantees: string[], road: Facts['road'] = 'dns') => {
+      const kinds = ['Kafka', 'KafkaAnchor', 'Cluster', 'NamePolicy'] as const;
+      const resources: Facts['resources'] = new Map(
+        kinds.map((kind) => [kind, { value: objects.filter((one) => one.kind === kind) }]),
+      );
+      const found = findings({ resources, grantees: { value: grantees }, road });
+      return found.filter((line) => line.includes('NamePolicyMissing'));
+    };
+    const missing = (who: string) => [
+      `warning NamePolicyMissing: ${who} claim host names, and whoever comes first has them`,
+    ];
+    assert.deepEqual(advice([], ['a', 'b']), missing('a, b'));
+    assert.deepEqual(advice([...exposed('a'), ...exposed('b')], []), missing('a, b'));
+    assert.deepEqual(advice([...exposed('a'), panda], []), missing('a, panda'));
+    assert.deepEqual(advice(exposed('a'), ['b'], 'expose'), missing('a, b'));
+    assert.deepEqual(advice(exposed('a'), ['a']), []);
+    assert.deepEqual(advice([...exposed('a'), ...exposed('gone', 'made anew')], []), []);
+    const policy = { apiVersion: 'isthmus.dev/v1alpha1', kind: 'NamePolicy', metadata: { name: 'p' } };
+    assert.deepEqual(advice([...exposed('a'), policy], ['b']), []);
+    assert.deepEqual(advice(exposed('a'), ['b'], 'pod-sets'), []);
+  });
+
+  test('whose names are is said as far as it may be read', () => {
+    const grantees = { problem: 'configmaps is forbidden' };
+    assert.deepEqual(findings({ grantees }), ['warning CannotLook: configmaps is forbidden']);
+    const resources: Facts['resources'] = new Map([
+      ['KafkaProxy', { value: ['a', 'b'].map((name) => ready(name, { hostNames: [{}] })) }],
+      ['NamePolicy', { value: [] }],
+    ]);
+    assert.match(findings({ resources, grantees })[0]!, /^warning NamePolicyMissing: a, b claim/);
   });
 
   test('optional kinds are warnings; one road asks for no more than its own', () => {

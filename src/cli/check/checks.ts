@@ -3,8 +3,9 @@ import { crdChecks, optionalKindChecks } from './crd-checks.ts';
 import { exposeChecks } from './expose-checks.ts';
 import { CHECKED_ROADS } from './facts.ts';
 import type { CheckedRoad, CheckResult, Facts } from './facts.ts';
+import { NAMING_ROADS, namePolicyChecks } from './name-policy-checks.ts';
 import { apiChecks, installRightChecks, operatorChecks } from './operator-checks.ts';
-import { dnsChecks, namePolicyChecks, resourceChecks } from './resource-checks.ts';
+import { dnsChecks, resourceChecks } from './resource-checks.ts';
 
 export interface Category {
   name: string;
@@ -33,6 +34,9 @@ export function checkAll(facts: Facts, isBefore: boolean): Category[] {
     { name: 'kinds of other projects', checks: optionalKindChecks(facts, roads) },
     ...(isBefore ? [] : [{ name: 'operator', checks: operatorChecks(facts) }]),
     ...(isBefore ? [] : roads.map((road) => ({ name: TITLES[road], checks: roadChecks(facts, road) }))),
+    ...(!isBefore && roads.some((road) => NAMING_ROADS.includes(road))
+      ? [{ name: 'host names', checks: namePolicyChecks(facts) }]
+      : []),
   ];
   return all.filter(({ checks }) => checks.length > 0);
 }
@@ -40,7 +44,6 @@ export function checkAll(facts: Facts, isBefore: boolean): Category[] {
 function roadChecks(facts: Facts, road: CheckedRoad): CheckResult[] {
   return [
     ...resourceChecks(facts, road),
-    ...(road === 'proxy' ? namePolicyChecks(facts) : []),
     ...(road === 'expose' ? exposeChecks(facts) : []),
     ...(road === 'dns' ? dnsChecks(facts) : []),
   ];

@@ -60,6 +60,8 @@ export interface Facts {
   /** Undefined where no DNS server of ours runs in the namespace. */
   dns: Read<{ replicas: number; readyReplicas: number } | undefined>;
   delegation: Read<DelegationStatus | undefined>;
+  /** Namespaces to which the DNS server has granted names. */
+  grantees: Read<readonly string[]>;
   /** What decides whether brokers are reached from outside; undefined where nobody asked. */
   expose?: ExposeFacts | undefined;
 }

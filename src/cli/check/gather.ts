@@ -2,6 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { STATUS_NAME, statusOf } from '../../control/discover/delegation/status.ts';
 import { DNS_NAME } from '../../control/discover/install.ts';
+import { GRANTS_LABEL } from '../../control/discover/names.ts';
+import { namespaceOfGroup } from '../../control/discover/records/claim-group.ts';
+import { readGrants } from '../../control/discover/records/grants.ts';
 import { OPERATOR_NAME } from '../../control/install/objects.ts';
 import { OPERATOR_ROADS } from '../../control/roads.ts';
 import type { OperatorRoad } from '../../control/roads.ts';
@@ -43,6 +46,8 @@ export async function gatherFacts(client: Client, options: GatherOptions): Promi
   // Without an answer every other request would wait for its own timeout.
   if ('problem' in server) return { ...base, ...UNKNOWN };
   const operator = isBefore ? UNASKED : await settle(operatorFacts(client, namespace));
+  const dns = isBefore ? UNASKED : await settle(deploymentFacts(client, { namespace, name: DNS_NAME }));
+  const hasDns = 'problem' in dns || dns.value !== undefined;
   const crds = settle(listOf(client, CRD).then((items) => items as unknown as Crd[]));
   return {
     ...base,
@@ -60,8 +65,9 @@ export async function gatherFacts(client: Client, options: GatherOptions): Promi
       await readAll(OPTIONAL_KINDS, async (kind) => (await servedType(client, kind)) !== undefined),
     ),
     gatewayControllers: await settle(gatewayControllers(client)),
-    dns: isBefore ? UNASKED : await settle(deploymentFacts(client, { namespace, name: DNS_NAME })),
+    dns,
     delegation: isBefore ? UNASKED : await settle(delegation(client, namespace)),
+    grantees: isBefore || !hasDns ? { value: [] } : await settle(grantees(client, namespace)),
     ...(!isBefore && hasExposure(road, operator) && { expose: await exposeFacts(client) }),
   };
 }
@@ -85,6 +91,7 @@ const UNKNOWN = {
   gatewayControllers: UNASKED,
   dns: UNASKED,
   delegation: UNASKED,
+  grantees: UNASKED,
 };
 
 function readAll<K extends { kind: string }, T>(
@@ -170,8 +177,23 @@ async function gatewayControllers(client: Client): Promise<string[]> {
   return [...new Set(names)];
 }
 
+interface ConfigMap extends AnyObject {
+  data?: Record<string, string>;
+}
+
 async function delegation(client: Client, namespace: string) {
   const name = { namespace, name: STATUS_NAME };
-  const found = await client.get<AnyObject & { data?: Record<string, string> }>(CONFIG_MAP, name);
+  const found = await client.get<ConfigMap>(CONFIG_MAP, name);
   return found?.data && statusOf(found.data);
+}
+
+/** Namespaces that have names by the DNS server. */
+async function grantees(client: Client, namespace: string): Promise<string[]> {
+  const { items } = await client.list<ConfigMap>(CONFIG_MAP, {
+    namespace,
+    labelSelector: GRANTS_LABEL,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const grants = items.flatMap(({ data }) => Object.values(data ?? {}).flatMap(readGrants));
+  return [...new Set(grants.flatMap(({ group }) => namespaceOfGroup(group) ?? []))];
 }

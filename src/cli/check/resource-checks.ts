@@ -46,32 +46,6 @@ function checkObjects(
   ];
 }
 
-interface WithHosts extends AnyObject {
-  status?: { hostNames?: unknown[] };
-}
-
-/** With more than one tenant, names need an owner. */
-export function namePolicyChecks({ resources }: Facts): CheckResult[] {
-  const description = 'NamePolicies say whose host names are';
-  return known(description, resources.get('KafkaProxy'), (proxies) => {
-    const claimants = new Set(
-      proxies
-        .filter((proxy) => ((proxy as WithHosts).status?.hostNames ?? []).length > 0)
-        .map(({ metadata }) => metadata.namespace),
-    );
-    if (claimants.size < 2) return [];
-    return known(description, resources.get('NamePolicy'), (policies) => [
-      policies.length > 0
-        ? fine(description)
-        : warn(
-            description,
-            'NamePolicyMissing',
-            `${[...claimants].join(', ')} claim host names, and whoever comes first has them`,
-          ),
-    ]);
-  });
-}
-
 export function dnsChecks({ dns, delegation, namespace }: Facts): CheckResult[] {
   return known('the DNS server can be looked at', dns, (found) => {
     if (!found) return [fine(`no DNS server of Isthmus runs in namespace ${namespace}`)];

@@ -224,10 +224,13 @@ export function startDiscovery(options: DiscoveryOptions): Discovery {
 function measureServices(metrics: Metrics, set: ClusterSet): void {
   const exported = metrics.gauge('isthmus_dns_exports', 'ServiceExports, by cluster.');
   const imported = metrics.gauge('isthmus_dns_imports', 'ServiceImports in the local cluster.');
+  let reported: readonly string[] = [];
   metrics.beforeReport(() => {
-    for (const { id, exports } of set.members.values()) {
-      exported.of({ cluster: id }).value = exports?.list().length ?? 0;
-    }
+    // One may have gone, or be called otherwise by now.
+    for (const cluster of reported) exported.drop({ cluster });
+    const members = [...set.members.values()];
+    for (const { id, exports } of members) exported.of({ cluster: id }).value = exports?.list().length ?? 0;
+    reported = members.map(({ id }) => id);
     imported.of().value = set.importCount;
   });
 }

@@ -15,12 +15,26 @@ suite('personas', () => {
     );
   });
 
+  const rulesOf = (persona: string) =>
+    personaManifests().find(({ metadata }) => metadata.name === persona)!['rules'] as {
+      apiGroups: string[];
+      resources: string[];
+      verbs: string[];
+    }[];
+
+  test('who administers the clusters sets free what anchors keep, and nobody writes one', () => {
+    const read = ['get', 'list', 'watch'];
+    const verbsOf = (persona: string, kind: string) =>
+      rulesOf(persona).flatMap(({ resources, verbs }) => (resources.includes(kind) ? verbs : []));
+    for (const anchor of ['kafkaanchors', 'redpandaanchors']) {
+      assert.deepEqual(verbsOf('isthmus-admin', anchor), [...read, 'delete']);
+      for (const persona of ['isthmus-viewer', 'isthmus-developer'])
+        assert.deepEqual(verbsOf(persona, anchor), read);
+    }
+    assert.deepEqual(verbsOf('isthmus-admin', 'strimzipodsets'), read);
+  });
+
   test('who administers the proxies also says which Redpanda clusters there are', () => {
-    const rulesOf = (persona: string) =>
-      personaManifests().find(({ metadata }) => metadata.name === persona)!['rules'] as {
-        apiGroups: string[];
-        verbs: string[];
-      }[];
     const verbsOf = (persona: string) =>
       rulesOf(persona).flatMap(({ apiGroups, verbs }) =>
         apiGroups.includes('redpanda.vectorized.io') ? verbs : [],

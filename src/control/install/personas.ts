@@ -42,8 +42,13 @@ export const DEVELOPER_KINDS: readonly Granted[] = [
   kafkaUser,
 ];
 
+/**
+ * What the operator writes down and must not forget. Admins may delete it, which sets ports free that are kept for clusters
+ * which are gone, and no more: a charter that is written by hand can cost data.
+ */
+const ANCHOR_KINDS: readonly Granted[] = [kafkaAnchor, redpandaAnchor];
 /** What the operator keeps for itself: a mistake in it can cost data. */
-export const OPERATOR_KINDS: readonly Granted[] = [kafkaAnchor, redpandaAnchor, strimziPodSet];
+export const OPERATOR_KINDS: readonly Granted[] = [...ANCHOR_KINDS, strimziPodSet];
 
 const READ = ['get', 'list', 'watch'];
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -61,7 +66,12 @@ export function personaManifests(): Manifest[] {
     persona('isthmus-viewer', 'view', read),
     // Both repeat what a viewer may: they may be bound alone.
     persona('isthmus-developer', 'edit', [...read, ...rules(DEVELOPER_KINDS, WRITE)]),
-    persona('isthmus-admin', 'admin', [...read, ...rules(all, WRITE), ...scalable]),
+    persona('isthmus-admin', 'admin', [
+      ...read,
+      ...rules(all, WRITE),
+      ...rules(ANCHOR_KINDS, ['delete']),
+      ...scalable,
+    ]),
   ];
 }
 

@@ -89,7 +89,8 @@ export const CHECKS = {
     cure: 'See docs/dns.md on delegation, and the events of the DNS server’s Service.',
   },
   NamePolicyMissing: {
-    means: 'Several namespaces claim host names, and no NamePolicy says which may be whose.',
+    means:
+      'Several namespaces have host names (of virtual clusters, exposed brokers, or by the DNS server), and no NamePolicy says which may be whose.',
     why: 'Without one, whoever comes first has a name, whatever it is.',
     cure: 'Apply a NamePolicy for each zone that tenants share.',
   },

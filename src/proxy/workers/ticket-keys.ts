@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
  * The keys that TLS sessions are sealed by which clients keep and resume. Whoever gets hold of them can read what was
  * said in those sessions, so they do not live long; tickets last for five minutes, so few clients notice a change.
  */
-const ROTATE_MS = 3_600_000;
+export const ROTATE_MS = 3_600_000;
 /** A name, a key to sign and a key to encrypt, of 16 bytes each. */
 const KEYS_BYTES = 48;
 

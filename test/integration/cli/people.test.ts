@@ -1,6 +1,8 @@
 /** What people ask the command line about a cluster, against a real kube-apiserver. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { DNS_NAME } from '../../../src/control/discover/install.ts';
+import { GRANTS_LABEL, grantMapName } from '../../../src/control/discover/names.ts';
 import type { Operator } from '../../../src/control/operator.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlane } from '../../support/control-plane.ts';
@@ -42,18 +44,22 @@ const ownerless = {
   },
 };
 
-const externalDns = (args: readonly string[]) => ({
+const deployment = (name: string, namespace: string, container: object) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: { name: 'external-dns', namespace: 'default' },
+  metadata: { name, namespace },
   spec: {
-    selector: { matchLabels: { app: 'external-dns' } },
-    template: {
-      metadata: { labels: { app: 'external-dns' } },
-      spec: { containers: [{ name: 'external-dns', image: 'registry.test/external-dns:v0.22.0', args }] },
-    },
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [container] } },
   },
 });
+
+const externalDns = (args: readonly string[]) =>
+  deployment('external-dns', 'default', {
+    name: 'external-dns',
+    image: 'registry.test/external-dns:v0.22.0',
+    args,
+  });
 
 interface Report {
   success: boolean;
@@ -167,6 +173,26 @@ suite('check', { timeout: 600_000 }, () => {
     assert.deepEqual([absent.code, /there is no VirtualKafkaCluster nothing/.test(absent.err)], [1, true]);
     const early = await ask('status', 'vkc/orders', '--wait', '--timeout', '1s');
     assert.equal(early.code, 1);
+  });
+
+  test('two namespaces have names by the DNS server, and no NamePolicy says whose they are', async () => {
+    const image = 'registry.test/isthmus:test';
+    const grant = (namespace: string) => `address 2026-01-01T00:00:00Z Service ${namespace}/shop`;
+    await apply(plane, deployment(DNS_NAME, NAMESPACE, { name: 'dns', image }), {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: grantMapName(0), namespace: NAMESPACE, labels: { [GRANTS_LABEL]: 'true' } },
+      data: { 'a.example.test': grant('team-a'), 'b.example.test': grant('team-b') },
+    });
+    const { out } = await ask('check', 'dns');
+    assert.match(out, /team-a, team-b claim host names, .*\n.*\[NamePolicyMissing\]/);
+    await apply(plane, {
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind: 'NamePolicy',
+      metadata: { name: 'ours' },
+      spec: { zone: 'example.test' },
+    });
+    assert.ok(!(await findings('dns')).found.includes('NamePolicyMissing'));
   });
 
   test('a right, a policy and a CRD are missed', async () => {

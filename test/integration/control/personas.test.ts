@@ -66,8 +66,10 @@ const DEVELOPERS = [...PROXY_DEVELOPERS, 'KafkaTopic', 'KafkaUser'];
 const PROXY_ADMINS = ['KafkaProxy', 'KafkaProxyIngress'];
 const KAFKA_ADMINS = ['Kafka', 'KafkaNodePool', REDPANDA];
 const ADMINS = [...PROXY_ADMINS, ...PROXY_DEVELOPERS, ...KAFKA_ADMINS, 'KafkaTopic', 'KafkaUser'];
+const ANCHORS = ['KafkaAnchor', 'RedpandaAnchor'];
 /** Written by the operator alone. */
-const READ = [...ADMINS, 'KafkaAnchor', 'RedpandaAnchor', 'StrimziPodSet'];
+const OPERATORS = [...ANCHORS, 'StrimziPodSet'];
+const READ = [...ADMINS, ...OPERATORS];
 
 suite('personas', () => {
   let plane: ControlPlane;
@@ -109,6 +111,14 @@ suite('personas', () => {
 
   const create = () => ['create', '--dry-run=server', '-f', '-'];
   const read = (kind: string) => ['get', kind, ...(kind === 'Secret' ? [] : ['there'])];
+  const label = (kind: string) => [
+    'patch',
+    kind,
+    'there',
+    '--type=merge',
+    '-p',
+    '{"metadata":{"labels":{"a":"b"}}}',
+  ];
 
   test('a viewer reads all our kinds and writes none', async () => {
     assert.deepEqual(await kindsFor('isthmus-viewer', read), READ);
@@ -118,9 +128,8 @@ suite('personas', () => {
   test('a developer has virtual clusters, filters, targets, topics and users, and leaves proxies and Kafkas alone', async () => {
     assert.deepEqual(await kindsFor('isthmus-developer', read), READ);
     assert.deepEqual(await kindsFor('isthmus-developer', create), DEVELOPERS);
-    for (const kind of [...PROXY_ADMINS, ...KAFKA_ADMINS, 'KafkaAnchor', 'RedpandaAnchor', 'StrimziPodSet']) {
-      const patch = ['patch', kind, 'there', '--type=merge', '-p', '{"metadata":{"labels":{"a":"b"}}}'];
-      assert.match((await as('isthmus-developer', patch)).stderr, /forbidden/);
+    for (const kind of [...PROXY_ADMINS, ...KAFKA_ADMINS, ...OPERATORS]) {
+      assert.match((await as('isthmus-developer', label(kind))).stderr, /forbidden/);
       assert.match((await as('isthmus-developer', ['delete', kind, 'there'])).stderr, /forbidden/);
     }
     for (const scaled of ['kafkaproxy/there', 'kafkanodepool/there'])
@@ -133,6 +142,17 @@ suite('personas', () => {
       const { code, stderr } = await as('isthmus-admin', ['scale', '--replicas=2', scaled]);
       assert.equal(code, 0, stderr);
     }
+  });
+
+  test('an admin deletes anchors and writes none of what the operator keeps', async () => {
+    for (const kind of OPERATORS)
+      assert.match((await as('isthmus-admin', label(kind))).stderr, /forbidden/, kind);
+    const remove = (kind: string) => as('isthmus-admin', ['delete', '--dry-run=server', kind, 'there']);
+    for (const kind of ANCHORS) {
+      const { code, stderr } = await remove(kind);
+      assert.equal(code, 0, stderr);
+    }
+    assert.match((await remove('StrimziPodSet')).stderr, /forbidden/);
   });
 
   test('none of them writes a status, reads a Secret, or has a right in another namespace', async () => {

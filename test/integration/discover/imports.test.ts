@@ -83,6 +83,9 @@ suite('imports', () => {
       const slices = await get<Slices>(west, 'endpointslices', ...selector);
       return JSON.stringify(slices?.items.map(addressesIn)) === '[["10.1.0.1"]]';
     });
+    await expectMetric(sites[0]!, 'isthmus_dns_exports{cluster="east"} 1');
+    await expectMetric(sites[0]!, 'isthmus_dns_exports{cluster="west"} 0');
+    await expectMetric(sites[0]!, 'isthmus_dns_imports 1');
   });
 
   test('in the exporting cluster the Service keeps its own name', async () => {
@@ -216,6 +219,19 @@ suite('imports', () => {
     await waitFor('the importer to be told', async () => (await importing()) === 'NamespacesFound');
   });
 
+  test('writes that the API server refuses are counted', async () => {
+    const namespace = 'ending';
+    const made = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
+    const placed = (object: object) => ({ ...object, metadata: { name: 'refused', namespace } });
+    // Nobody is here who would clear it up, so it stays like this, and takes nothing new.
+    await apply(west, made);
+    await west.kubectl(['delete', 'namespace', namespace, '--wait=false']);
+    await apply(east, made, placed(service('refused', undefined)), placed(exportOf('refused')));
+    const failed = /^isthmus_road_writes_total\{road="discover",what="failed"\} [1-9]/m;
+    await waitFor('a failed write', async () => failed.test(await sites[0]!.metrics()));
+    await remove(east, 'serviceexport/refused', '-n', namespace);
+  });
+
   test('a cluster is called what it calls itself', async () => {
     await apply(west, clusterPropertyCrd());
     await apply(east, clusterPropertyCrd());
@@ -224,6 +240,8 @@ suite('imports', () => {
     const clusters = async () =>
       (await get<Imported>(west, 'serviceimport', 'foo'))?.status?.clusters?.map(({ cluster }) => cluster);
     await until('the id', async () => ((await clusters())?.join() === 'orient' ? true : undefined));
+    assert.match(await sites[0]!.metrics(), /^isthmus_dns_exports\{cluster="orient"\} [1-9]/m);
+    assert.doesNotMatch(await sites[0]!.metrics(), /^isthmus_dns_exports\{cluster="east"\}/m);
     const pet = { addresses: ['10.1.0.7'], hostname: 'a', conditions: { ready: true } };
     await apply(east, service('pets', undefined, { clusterIP: 'None' }), exportOf('pets'));
     await apply(east, endpointSlice('pets-1', [pet], { of: 'pets' }));

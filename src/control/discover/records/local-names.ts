@@ -5,6 +5,7 @@ import type { ClusterSet } from '../members/cluster-set.ts';
 import { HOSTNAME_ANNOTATION, IMPORTED_SERVICE_LABEL } from '../names.ts';
 import { importedService } from '../placement.ts';
 import { endpointObjectRecords, serviceRecords, sliceRecords } from './annotated.ts';
+import { groupOf, sliceGroupOf } from './claim-group.ts';
 import type { RecordResult } from './dns-record.ts';
 import type { ObjectRecords } from './publisher.ts';
 
@@ -27,7 +28,7 @@ const RECORDS_OF: Readonly<Record<string, RecordsOf>> = {
     if (!object) return undefined;
     // A name may need several slices, e.g. one for each IP family: those of one namespace do not conflict.
     const name = object.metadata.annotations?.[HOSTNAME_ANNOTATION]?.toLowerCase();
-    const claimGroup = `EndpointSlices of ${name} in ${object.metadata.namespace}`;
+    const claimGroup = sliceGroupOf(name, object.metadata.namespace);
     return { ...objectRecords(object, sliceRecords(object)), claimGroup };
   },
   DNSEndpoint(set, key) {
@@ -42,7 +43,7 @@ export function localRecords(set: ClusterSet, kind: string, key: string): Object
 }
 
 function objectRecords(object: KubeObject, result: RecordResult): ObjectRecords {
-  const source = `${object.kind} ${keyOf(object.metadata)}`;
+  const source = groupOf(object);
   const since = object.metadata.creationTimestamp ?? '';
   const { namespace = '' } = object.metadata;
   return { source, claimGroup: source, object, owner: { namespace }, since, result, reason: 'NameInvalid' };
