@@ -2,19 +2,12 @@ import type { KeyRing } from '../../../crypto/key-ring.ts';
 import { cutBatches, HEADER_LENGTH } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { compressAside } from '../../../kafka/records/compression.ts';
+import { roomForMessage } from '../../../kafka/records/unpack.ts';
 import { openRecords, Unsealed } from './open.ts';
 import type { Opener } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
-import {
-  completeHead,
-  emptied,
-  isSealable,
-  plainBatches,
-  plainRecords,
-  readSound,
-  roomForMessage,
-} from './sound-batch.ts';
+import { completeHead, emptied, isSealable, plainBatches, plainRecords, readSound } from './sound-batch.ts';
 import type { Sealed } from './sound-batch.ts';
 import { createTimeSlice } from './time-slice.ts';
 import type { YieldTurn } from './time-slice.ts';
@@ -163,7 +156,7 @@ async function openBatch(
   const stored =
     batch.compression === 'gzip' ? findStoredEnvelope(batch.bytes.subarray(HEADER_LENGTH)) : undefined;
   if (stored) return openWhole(batch, stored, start, opener, work, yieldTurn);
-  const records = await plainRecords(batch, opener.owner, { left: Infinity }); // of the broker's, and freed batch by batch
+  const records = await plainRecords(batch, opener.owner, roomForMessage(Infinity)); // of the broker's, and freed batch by batch
   const found = findEnvelope(records);
   if (found) return openWhole(batch, found, start, opener, work, yieldTurn);
   const recordsAt = start + HEADER_LENGTH;

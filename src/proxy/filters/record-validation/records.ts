@@ -1,7 +1,7 @@
 import { MalformedMessage } from '../../../kafka/malformed.ts';
 import { cutBatches } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
-import { unpackAside } from '../../../kafka/records/unpack.ts';
+import { roomForMessage, unpackAside } from '../../../kafka/records/unpack.ts';
 import { inSlices } from '../../../ops/time-slice.ts';
 import { problemSteps } from './check.ts';
 import type { RecordRule } from './config.ts';
@@ -22,7 +22,7 @@ export async function badRecordsIn(field: Buffer, rule: RecordRule, owner: objec
   if (rest.length > 0) throw new MalformedMessage('records', 'the last batch is cut off', field.length);
   const bad: BadRecord[] = [];
   for (const each of unread) {
-    const batch = await unpackAside(each, owner);
+    const batch = await unpackAside(each, owner, roomForMessage());
     await inSlices(badSteps(batch, rule, bad));
     if (bad.length >= MOST_BAD) break;
   }
