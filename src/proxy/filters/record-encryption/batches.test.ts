@@ -344,6 +344,31 @@ test('what a message unpacks to is bounded for all of its batches together', asy
   ring.close();
 });
 
+test('what is opened is bounded for all of a message, too: a field ends before the batch that might be too much', async () => {
+  const ring = newRing();
+  const opener = { openingKey: () => assert.fail('nothing is sealed'), owner: ring, place };
+  const value = 'x'.repeat(4_000_000);
+  const log = Array.from({ length: 10 }, (_, i) =>
+    encodeBatch({ baseOffset: BigInt(i), compression: 'gzip' }, [record(0, value)]),
+  );
+  const room = roomForMessage(20_000_000);
+  const opened = await openBatches(Buffer.concat(log), opener, undefined, undefined, room);
+  assert.deepEqual([opened.failed, opened.endsBefore], [undefined, 4n]);
+  assert.deepEqual(opened.bytes, Buffer.concat(log.slice(0, 4)));
+  const next = await openBatches(Buffer.concat(log), opener, undefined, undefined, room);
+  assert.deepEqual([next.failed, next.endsBefore, next.bytes], [undefined, 0n, Buffer.alloc(0)]);
+  const whole = await openBatches(Buffer.concat(log), opener);
+  assert.deepEqual([whole.bytes, whole.endsBefore], [undefined, undefined]);
+  ring.close();
+});
+
+test('a fetched batch that unpacks to far more than was fetched is not opened', async () => {
+  const ring = newRing();
+  const bomb = encodeBatch({ compression: 'gzip' }, [record(0, '\0'.repeat(20_000_000))]);
+  await assert.rejects(openWith(bomb, ring), MalformedMessage);
+  ring.close();
+});
+
 test('countless batches in one field are refused', async () => {
   const ring = newRing();
   const one = encodeBatch({}, []);
