@@ -10,6 +10,8 @@ const SCHEMAS: Record<string, string> = {
   strict: 'return data.a === 1 ? { success: true, data } : { success: false, error: { issues: [] } };',
   hangs: 'while (true);',
   ends: 'process.exit(0);',
+  quotes:
+    'queueMicrotask(() => { throw data.kind === "text" ? data.secret : new TypeError(data.secret); }); return { success: true, data };',
   greedy: 'const all = []; while (true) all.push(new Array(1e6).fill(0));',
   throws: 'setTimeout(() => { throw new Error("nobody catches this"); }); return { success: true, data };',
 };
@@ -50,6 +52,17 @@ suite('the check of filters of users’ own', () => {
       await check('throws');
       await setTimeout(50);
       for (let i = 0; i < 20; i++) assert.equal(await check('good'), undefined);
+    } finally {
+      own.close();
+    }
+  });
+
+  test('what nobody catches is not repeated, only of what kind it is', async () => {
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    try {
+      const check = (kind: string) => problemIn(own, 'quotes', { kind, secret: 'canary' });
+      assert.equal(await check('error'), 'it throws where nobody catches it (TypeError)');
+      assert.equal(await check('text'), 'it throws where nobody catches it (string)');
     } finally {
       own.close();
     }

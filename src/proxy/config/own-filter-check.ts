@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import { BoundedMap } from '../../ops/bounded-map.ts';
-import { messageOf } from '../../ops/errors.ts';
 import type { FilterSource } from '../filters/registry.ts';
 import { namedHash } from './canonical.ts';
 
@@ -40,6 +39,14 @@ export interface CheckOptions {
   timeoutMs?: number;
 }
 
+/** Of an error that nobody has caught, no more than its kind: its words may quote a configuration, and status and log would repeat them. */
+function problemOf(error: unknown): string {
+  if ((error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return 'it takes more memory than it may have';
+  const kind = error instanceof Error ? error.name : typeof error;
+  return `it throws where nobody catches it (${kind})`;
+}
+
 export function createOwnFilterCheck({
   timeoutMs = TIMEOUT_MS,
   ...options
@@ -59,7 +66,7 @@ export function createOwnFilterCheck({
       settle({ problem, isLost: true });
     };
     started.on('message', (answer: CheckAnswer) => void (thread === started && settle(answer)));
-    started.on('error', (error) => lost(messageOf(error)));
+    started.on('error', (error) => lost(problemOf(error)));
     started.on('exit', () => lost('it ends the thread in which it is checked'));
     return started;
   }
