@@ -95,9 +95,8 @@ export interface UnreadBatch {
   bytes: Buffer;
 }
 
-/** Cuts a `records` field into its batches and does not look into them. What is cut off at the end is `rest`. */
-export function cutBatches(bytes: Buffer, maxBatches = Infinity): { unread: UnreadBatch[]; rest: Buffer } {
-  const unread: UnreadBatch[] = [];
+/** The batches of a `records` field, one by one, without a look into them; what is cut off at the end comes back last. */
+export function* eachBatch(bytes: Buffer): Generator<UnreadBatch, Buffer, undefined> {
   let at = 0;
   while (bytes.length - at > MAGIC_AT) {
     const length = bytes.readInt32BE(at + 8);
@@ -106,12 +105,24 @@ export function cutBatches(bytes: Buffer, maxBatches = Infinity): { unread: Unre
     if (magic > 2) throw new MalformedMessage('record batch', `unknown magic ${magic}`, at + MAGIC_AT);
     if (length < smallest) throw new MalformedMessage('record batch', `a length of ${length}`, at + 8);
     if (length > bytes.length - at - PREFIX_LENGTH) break;
-    if (unread.length === maxBatches)
-      throw new MalformedMessage('records', `more than ${maxBatches} batches`, at);
-    unread.push({ magic, bytes: bytes.subarray(at, at + PREFIX_LENGTH + length) });
+    yield { magic, bytes: bytes.subarray(at, at + PREFIX_LENGTH + length) };
     at += PREFIX_LENGTH + length;
   }
-  return { unread, rest: bytes.subarray(at) };
+  return bytes.subarray(at);
+}
+
+/** Cuts a `records` field into its batches and does not look into them. What is cut off at the end is `rest`. */
+export function cutBatches(bytes: Buffer, maxBatches = Infinity): { unread: UnreadBatch[]; rest: Buffer } {
+  const unread: UnreadBatch[] = [];
+  const batches = eachBatch(bytes);
+  for (let at = 0; ;) {
+    const next = batches.next();
+    if (next.done) return { unread, rest: next.value };
+    if (unread.length === maxBatches)
+      throw new MalformedMessage('records', `more than ${maxBatches} batches`, at);
+    unread.push(next.value);
+    at += next.value.bytes.length;
+  }
 }
 
 /**

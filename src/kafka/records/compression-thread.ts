@@ -49,14 +49,25 @@ export function runInThread(job: ThreadJob, owner: object): Promise<Buffer> {
   return promise;
 }
 
+/** Lets an owner rest, because it took so long to find out that something of it has to be refused. */
+export function letRest(owner: object, tookMs: number): void {
+  const until = performance.now() + Math.min(REST_FACTOR * tookMs, LONGEST_REST_MS);
+  restingUntil.set(owner, Math.max(until, restingUntil.get(owner) ?? 0));
+}
+
+const restOf = (owner: object, now: number): number => (restingUntil.get(owner) ?? 0) - now;
+
+/** Whether nothing is to be done for an owner now. */
+export const isResting = (owner: object): boolean => restOf(owner, performance.now()) > 0;
+
 function startNext(): void {
   clearTimeout(rest);
   const now = performance.now();
-  const restOf = (owner: object) => (restingUntil.get(owner) ?? 0) - now;
-  const next = [...waiting].find(([owner]) => restOf(owner) <= 0);
+  const next = [...waiting].find(([owner]) => restOf(owner, now) <= 0);
   if (next === undefined) {
     worker?.unref();
-    if (waiting.size > 0) rest = setTimeout(startNext, Math.min(...[...waiting.keys()].map(restOf)));
+    const rests = [...waiting.keys()].map((owner) => restOf(owner, now));
+    if (rests.length > 0) rest = setTimeout(startNext, Math.min(...rests));
     return;
   }
   const [owner, jobs] = next;
@@ -84,8 +95,7 @@ function startThread(): Worker {
   thread.on('message', (answer: ThreadAnswer) =>
     finish(({ kind, owner, resolve, reject }) => {
       if ('malformed' in answer) {
-        const now = performance.now();
-        restingUntil.set(owner, now + Math.min(REST_FACTOR * (now - startedAt), LONGEST_REST_MS));
+        letRest(owner, performance.now() - startedAt);
         return reject(new MalformedMessage(`${kind} data`, answer.malformed, 0));
       }
       const { buffer, byteOffset, byteLength } = answer.bytes;

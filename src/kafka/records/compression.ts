@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node
 import { lz4Compress } from '@platformatic/wasm-utils';
 import { messageOf } from '../../ops/errors.ts';
 import { MalformedMessage } from '../malformed.ts';
-import { runInThread } from './compression-thread.ts';
+import { isResting, runInThread } from './compression-thread.ts';
 import { lz4Decompress } from './lz4.ts';
 import { snappyCompress, snappyDecompress } from './snappy.ts';
 
@@ -84,7 +84,7 @@ export function decompressAside(
   const aside = () => runInThread({ kind, work: 'decompress', data, limit }, owner);
   const atOnce = Math.min(limit, codec.decompressAtOnce);
   // How much it will be is known only when it has been tried: what is short seldom becomes long.
-  if (data.length > codec.decompressAtOnce / 2) return aside();
+  if (data.length > codec.decompressAtOnce / 2 || isResting(owner)) return aside();
   try {
     return codec.decompress(data, atOnce);
   } catch (error) {

@@ -27,6 +27,8 @@ export function encodeBatch(head: Partial<BatchHead>, records: readonly KafkaRec
 
 /** A batch (magic 2) that is written record by record. */
 export interface BatchWriter {
+  /** Of what has been written. */
+  readonly length: number;
   add(record: KafkaRecord): void;
   /** The batch; others get their turns while its checksum is made. */
   done(yieldTurn: () => Promise<void>): Promise<Buffer>;
@@ -37,6 +39,9 @@ export function createBatchWriter(head: Partial<BatchHead> & { compression: 'non
   const writer = new Writer(HEADER_LENGTH);
   const written: Written = { count: 0, latest: 0 };
   return {
+    get length() {
+      return writer.at;
+    },
     add: (record) => addRecord(writer, written, record),
     async done(yieldTurn) {
       const batch = writer.done();

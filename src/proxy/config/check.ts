@@ -21,6 +21,8 @@ export interface UsableClusters {
   usable: VirtualClusterConfig[];
   rejected: Problem[];
   certificates: CertificateFact[];
+  /** Whether some were rejected that nobody has tried out, so that another try is due. */
+  leftUntried: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface UsableClusters {
  * their configurations. What cannot be used is the problem of its own virtual cluster.
  */
 export async function usableClusters(clusters: readonly VirtualClusterConfig[]): Promise<UsableClusters> {
-  const found: UsableClusters = { usable: [], rejected: [], certificates: [] };
+  const found: UsableClusters = { usable: [], rejected: [], certificates: [], leftUntried: false };
   const own = createOwnFilterCheck();
   const check = (filter: FilterSpec) =>
     moduleOf(filter.type) === undefined ? checkFilter(filter, 'config') : own.check(filter);
@@ -41,6 +43,7 @@ export async function usableClusters(clusters: readonly VirtualClusterConfig[]):
     for (const problem of problems) found.rejected.push({ cluster: cluster.name, problem, stage: 'load' });
   }
   own.close();
+  found.leftUntried = own.leftUntried();
   return found;
 }
 

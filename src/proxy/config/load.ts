@@ -17,6 +17,8 @@ export interface LoadedConfig {
   /** Why the others cannot. */
   rejected: Problem[];
   certificates: CertificateFact[];
+  /** Whether some were rejected that nobody has tried out: to load it again gets to them. */
+  leftUntried: boolean;
   warnings: string[];
 }
 
@@ -73,6 +75,7 @@ export async function loadDocument(
     config: { ...config, virtualClusters: tried.usable },
     rejected: [...rejected, ...tried.rejected],
     certificates: tried.certificates,
+    leftUntried: tried.leftUntried,
     warnings,
   };
 }

@@ -9,7 +9,10 @@ const SCHEMAS: Record<string, string> = {
   good: 'return { success: true, data };',
   strict: 'return data.a === 1 ? { success: true, data } : { success: false, error: { issues: [] } };',
   hangs: 'while (true);',
+  mixed: 'while (data.hangs); return { success: true, data };',
   ends: 'process.exit(0);',
+  quotes:
+    'queueMicrotask(() => { throw data.kind === "text" ? data.secret : new TypeError(data.secret); }); return { success: true, data };',
   greedy: 'const all = []; while (true) all.push(new Array(1e6).fill(0));',
   throws: 'setTimeout(() => { throw new Error("nobody catches this"); }); return { success: true, data };',
 };
@@ -55,6 +58,17 @@ suite('the check of filters of users’ own', () => {
     }
   });
 
+  test('what nobody catches is not repeated, only of what kind it is', async () => {
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    try {
+      const check = (kind: string) => problemIn(own, 'quotes', { kind, secret: 'canary' });
+      assert.equal(await check('error'), 'it throws where nobody catches it (TypeError)');
+      assert.equal(await check('text'), 'it throws where nobody catches it (string)');
+    } finally {
+      own.close();
+    }
+  });
+
   test('one that does not come to its end is not waited for a second time', async () => {
     const impatient = createOwnFilterCheck({ execArgv, timeoutMs: 500 });
     assert.equal(await problemIn(impatient, 'hangs'), 'it does not come to its end');
@@ -62,5 +76,27 @@ suite('the check of filters of users’ own', () => {
     const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
     assert.equal(await problemIn(patient, 'hangs'), 'it does not come to its end');
     patient.close();
+  });
+
+  test('of a package with one that does not come to its end no other is tried that time, and the next time it is', async () => {
+    const open = (timeoutMs: number) => createOwnFilterCheck({ execArgv, timeoutMs });
+    const before = open(PATIENT);
+    assert.equal(await problemIn(before, 'mixed', { taken: true }), undefined);
+    before.close();
+    const stuck = open(500);
+    assert.equal(await problemIn(stuck, 'mixed', { hangs: 1 }), 'it does not come to its end');
+    assert.match(
+      (await problemIn(stuck, 'mixed', { hangs: 2 })) ?? '',
+      /^it is not tried yet, because another/,
+    );
+    assert.match((await problemIn(stuck, 'mixed', { n: 1 })) ?? '', /^it is not tried yet/);
+    assert.equal(await problemIn(stuck, 'mixed', { taken: true }), undefined, 'as before');
+    assert.equal(stuck.leftUntried(), true);
+    stuck.close();
+    const next = open(PATIENT);
+    assert.equal(await problemIn(next, 'mixed', { hangs: 1 }), 'it does not come to its end');
+    assert.equal(await problemIn(next, 'mixed', { n: 1 }), undefined);
+    assert.equal(next.leftUntried(), false);
+    next.close();
   });
 });

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import { BoundedMap } from '../../ops/bounded-map.ts';
-import { messageOf } from '../../ops/errors.ts';
 import type { FilterSource } from '../filters/registry.ts';
 import { namedHash } from './canonical.ts';
 
@@ -11,6 +10,8 @@ import { namedHash } from './canonical.ts';
 export interface OwnFilterCheck {
   /** Rejects with what is wrong. */
   check(source: FilterSource): Promise<void>;
+  /** Whether a configuration was refused without a try: another check may take it. */
+  leftUntried(): boolean;
   close(): void;
 }
 
@@ -21,10 +22,13 @@ export interface CheckAnswer {
 
 const TIMEOUT_MS = 10_000;
 const UNENDING = 'it does not come to its end';
+const UNTRIED = 'it is not tried yet, because another configuration of its package does not come to its end';
 /** As much as a process with many virtual clusters has to spare. */
 const MOST_MEMORY = { maxOldGenerationSizeMb: 256 };
 /** Checks that did not end, so that not every change of anybody waits for them again. */
 const unending = new BoundedMap<string, true>(1000);
+/** Configurations that were taken, which need no other try where there is none. */
+const taken = new BoundedMap<string, true>(1000);
 
 const PROGRAM = new URL(
   import.meta.url.endsWith('.ts') ? './own-filter-check-thread.ts' : './own-filter-check-thread.js',
@@ -40,6 +44,14 @@ export interface CheckOptions {
   timeoutMs?: number;
 }
 
+/** Of an error that nobody has caught, no more than its kind: its words may quote a configuration, and status and log would repeat them. */
+function problemOf(error: unknown): string {
+  if ((error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return 'it takes more memory than it may have';
+  const kind = error instanceof Error ? error.name : typeof error;
+  return `it throws where nobody catches it (${kind})`;
+}
+
 export function createOwnFilterCheck({
   timeoutMs = TIMEOUT_MS,
   ...options
@@ -47,6 +59,12 @@ export function createOwnFilterCheck({
   let thread: Worker | undefined;
   /** How the question ends that is under way. */
   let settle: (outcome: Outcome) => void = () => {};
+  /**
+   * Types with a configuration that was found to have no end: all virtual clusters wait for this check, and each further one could
+   * take as long. The next check gets to them.
+   */
+  const stuck = new Set<string>();
+  let leftUntried = false;
   /** One question at a time: which of several has ended a thread could not be told. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -59,7 +77,7 @@ export function createOwnFilterCheck({
       settle({ problem, isLost: true });
     };
     started.on('message', (answer: CheckAnswer) => void (thread === started && settle(answer)));
-    started.on('error', (error) => lost(messageOf(error)));
+    started.on('error', (error) => lost(problemOf(error)));
     started.on('exit', () => lost('it ends the thread in which it is checked'));
     return started;
   }
@@ -84,11 +102,20 @@ export function createOwnFilterCheck({
   async function outcomeOf(source: FilterSource): Promise<Outcome> {
     const key = namedHash(source.type, source.config ?? null);
     if (unending.has(key)) return { problem: UNENDING };
+    if (stuck.has(source.type)) {
+      if (taken.has(key)) return {};
+      leftUntried = true;
+      return { problem: UNTRIED };
+    }
     const isFirst = thread === undefined;
     let outcome = await ask(source);
     // It may have been something that an earlier one has left behind.
     if (outcome.isLost && !isFirst) outcome = await ask(source);
-    if (outcome.problem === UNENDING) unending.set(key, true);
+    if (outcome.problem === undefined) taken.set(key, true);
+    if (outcome.problem === UNENDING) {
+      unending.set(key, true);
+      stuck.add(source.type);
+    }
     return outcome;
   }
 
@@ -99,6 +126,7 @@ export function createOwnFilterCheck({
       const { problem } = await asked;
       if (problem !== undefined) throw new Error(problem);
     },
+    leftUntried: () => leftUntried,
     close: end,
   };
 }

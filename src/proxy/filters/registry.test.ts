@@ -23,6 +23,16 @@ provideModules(
         create() {} };`),
     ],
     [
+      'throws-in-schema',
+      sourceOf(`export const filter = {
+        config: { safeParse({ a }) { throw new SyntaxError(a + ' is not JSON'); } }, create() {} };`),
+    ],
+    [
+      'answers-nothing',
+      sourceOf(`export const filter = {
+        config: { safeParse: ({ a }) => ({ get error() { throw a; } }) }, create() {} };`),
+    ],
+    [
       'fails',
       sourceOf(
         `export const filter = { config: { ${parsed} }, create({ a }) { throw new TypeError('not ' + a); } };`,
@@ -64,6 +74,22 @@ suite('filters of a user’s own', () => {
       assert.doesNotMatch(error.message, /canary/);
       return true;
     });
+  });
+
+  test('what its schema throws is not repeated, only of what kind it is', async () => {
+    for (const [module, kind] of [
+      ['throws-in-schema', /the schema could not check the configuration \(SyntaxError\)/],
+      ['answers-nothing', /the schema could not check the configuration \(string\)/],
+    ] as const)
+      for (const work of [
+        make(module),
+        checkFilter({ type: `module:${module}`, config: { a: 'canary' } }, 'own'),
+      ])
+        await assert.rejects(work, (error: Error) => {
+          assert.match(error.message, kind);
+          assert.doesNotMatch(inspect(error), /canary/);
+          return true;
+        });
   });
 
   test('what it throws is repeated only where it has no secrets', async () => {

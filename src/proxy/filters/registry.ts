@@ -146,23 +146,29 @@ export async function createFilter(source: FilterSource, setting: FilterSetting)
   } catch (error) {
     // Whatever it says of its secrets, it says to everybody who reads a status.
     const secretFields = [...(kind.secretFields ?? []), ...(source.secretFields ?? [])];
-    throw hasField(source.config, secretFields) ? withoutWords(error, setting.name) : error;
+    if (!hasField(source.config, secretFields)) throw error;
+    throw withoutWords(error, `${setting.name}: the filter could not be made`);
   }
 }
 
 /** That something was thrown, and of what kind, but neither its words nor its cause. */
-function withoutWords(thrown: unknown, filter: string): Error {
-  const kind = thrown instanceof Error ? thrown.name : typeof thrown;
-  return new Error(`${filter}: the filter could not be made (${kind})`);
+function withoutWords(thrown: unknown, what: string): Error {
+  return new Error(`${what} (${thrown instanceof Error ? thrown.name : typeof thrown})`);
 }
 
 function parseConfig(kind: FilterType<never>, { type, config }: FilterSource, where: string): never {
-  const result = kind.config.safeParse(config ?? {});
-  if (result.success) return result.data;
-  const isOwn = moduleOf(type) === undefined;
-  const lines = configProblems(result.error, config).map(({ path, message }) => {
+  const isOurs = moduleOf(type) === undefined;
+  let problems: ReturnType<typeof configProblems>;
+  try {
+    const result = kind.config.safeParse(config ?? {});
+    if (result.success) return result.data;
+    problems = configProblems(result.error, config);
+  } catch (error) {
+    throw isOurs ? error : withoutWords(error, `${where}: the schema could not check the configuration`);
+  }
+  const lines = problems.map(({ path, message }) => {
     // What a user's own schema says may quote what it does not like.
-    return `${path || '(top level)'}: ${isOwn ? message : 'is not what the filter takes'}`;
+    return `${path || '(top level)'}: ${isOurs ? message : 'is not what the filter takes'}`;
   });
   throw new IsthmusError('CONFIG_INVALID', `${where}\n  ${lines.join('\n  ')}`);
 }

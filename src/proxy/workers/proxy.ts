@@ -13,7 +13,7 @@ import { createWorkerPool } from './supervisor.ts';
 import { createLocalPool } from './worker-pool.ts';
 
 /** A configuration that has been loaded as far as it can be used. */
-export interface GoodConfig extends Omit<LoadedConfig, 'warnings'> {
+export interface GoodConfig extends Omit<LoadedConfig, 'warnings' | 'leftUntried'> {
   hash: string;
 }
 

@@ -35,10 +35,18 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
   const running = Promise.withResolvers<(() => Promise<void>) | undefined>();
   let working: Promise<unknown> = running.promise;
   // From before the first reading on, so that no change is missed.
-  const watch = watchFiles([resolve(configFile)], () => {
-    working = working.then(async () => (await running.promise)?.());
-  });
-  const load = () => loadProxyConfig(configFile, watch);
+  let closed = false;
+  const again = () => {
+    working = working.then(async () => {
+      if (!closed) await (await running.promise)?.();
+    });
+  };
+  const watch = watchFiles([resolve(configFile)], again);
+  const load = async () => {
+    const good = await loadProxyConfig(configFile, watch);
+    if (good.leftUntried) again(); // when this has been applied
+    return good;
+  };
   try {
     const good = await load();
     const metrics = createMetrics();
@@ -64,6 +72,7 @@ export async function runProxy(configFile: string, { log }: { log: Log }): Promi
       status: () => proxy.status(),
       pids: () => proxy.pids(),
       async close() {
+        closed = true;
         watch.close();
         await proxy.close(follower.config().shutdownTimeoutMs);
         await management?.close();

@@ -141,6 +141,13 @@ describe('faulty filters', () => {
     for (const name of NAMES) assert.ok(await ask(name, 'fine'));
   });
 
+  test('one whose schema does not come to its end keeps others of its package waiting at the start, but not for good', async () => {
+    await using proxy = await startProxyProcess(document(2, { atCheck: 'hang' }), { env: ENVIRONMENT });
+    for (const name of ['neighbour', 'plain']) await waitFor(`${name} to be served`, () => ask(name, 'fine'));
+    assert.match(String((await statusOf(proxy, 'bad')).problems), /does not come to its end/);
+    assert.deepEqual((await statusOf(proxy, 'neighbour')).problems, []);
+  });
+
   test('one that does not come to its end while it is made keeps nobody from being served, not even with one worker', async () => {
     await using proxy = await startProxyProcess(document(1), { env: ENVIRONMENT });
     assert.equal(proxy.workerPids().length, 1);

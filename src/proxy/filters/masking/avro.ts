@@ -5,7 +5,7 @@ import { avroSteps } from '../../../kafka/values/avro-walk.ts';
 import type { Replacement } from '../../../kafka/values/avro-walk.ts';
 import { registryHeaderOf } from '../../../kafka/values/registry-header.ts';
 import type { IdBytes } from '../../../kafka/values/registry-header.ts';
-import { replaceSteps } from './replace.ts';
+import { longestOf, replaceSteps } from './replace.ts';
 
 /** What is masked in values of a schema. */
 export interface SchemaMasks {
@@ -29,6 +29,7 @@ export function* maskAvroSteps(
   value: Buffer,
   { idBytes, byId }: AvroMasks,
   instead: Buffer,
+  longest = longestOf(value),
 ): Generator<undefined, Buffer | undefined> {
   const header = idBytes === undefined ? AT_ONCE : registryHeaderOf(value, idBytes);
   const schema = header && byId.get(header.id);
@@ -36,7 +37,7 @@ export function* maskAvroSteps(
   try {
     const { spans, by } = yield* avroSteps(value, header.end, schema.type, schema.replacement);
     if (spans.length === 0) return undefined;
-    return (yield* replaceSteps(value, spans, (place) => by[place]!)) ?? instead;
+    return (yield* replaceSteps(value, spans, (place) => by[place]!, longest)) ?? instead;
   } catch (error) {
     if (error instanceof MalformedMessage) return instead;
     throw error;

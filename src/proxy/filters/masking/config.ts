@@ -49,10 +49,11 @@ const rule = z
   .transform((given, context): MaskingRule => {
     const { topics, except, fields, mask, avro } = given;
     const instead = Buffer.from(JSON.stringify(mask));
-    if (!avro) return { topics, except, masking: (value) => maskSteps(value, fields, instead) };
+    if (!avro)
+      return { topics, except, masking: (value, longest) => maskSteps(value, fields, instead, longest) };
     try {
       const masks = avroMasks(avro, fields, mask);
-      return { topics, except, masking: (value) => maskAvroSteps(value, masks, instead) };
+      return { topics, except, masking: (value, longest) => maskAvroSteps(value, masks, instead, longest) };
     } catch (error) {
       if (!(error instanceof UnmaskableField)) throw error;
       context.addIssue({
@@ -87,8 +88,8 @@ function avroMasks(
 export const maskingSchema = z.strictObject({ rules: z.array(rule).min(1).max(1000) });
 export type MaskingConfig = z.output<typeof maskingSchema>;
 
-/** Masks a value, step by step; undefined if there is nothing in it to mask. */
-export type Masking = (value: Buffer) => Generator<undefined, Buffer | undefined>;
+/** Masks a value, step by step; undefined if there is nothing in it to mask. What would become longer than that is masked as a whole. */
+export type Masking = (value: Buffer, longest?: number) => Generator<undefined, Buffer | undefined>;
 
 interface MaskingRule {
   topics: readonly string[];

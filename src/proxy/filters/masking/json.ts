@@ -1,6 +1,6 @@
 /** Replaces fields of JSON in its own bytes: all that is not masked stays as it was written, to the last digit of a number. */
 import { jsonSteps } from '../../../kafka/records/json.ts';
-import { replaceSteps } from './replace.ts';
+import { longestOf, replaceSteps } from './replace.ts';
 import type { Spans } from './replace.ts';
 
 /** The steps to a field; `*` is any key of an object, or any place in a list. */
@@ -22,11 +22,12 @@ export function* maskSteps(
   value: Buffer,
   paths: readonly Path[],
   instead: Buffer,
+  longest = longestOf(value),
 ): Generator<undefined, Buffer | undefined> {
   if ((yield* jsonSteps(value, false)) !== undefined) return instead;
   const spans = yield* spanSteps(value, paths);
   if (spans?.length === 0) return undefined;
-  return (spans && (yield* replaceSteps(value, spans, () => instead))) ?? instead;
+  return (spans && (yield* replaceSteps(value, spans, () => instead, longest))) ?? instead;
 }
 
 const code = (character: string) => character.charCodeAt(0);

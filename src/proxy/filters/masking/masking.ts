@@ -1,6 +1,10 @@
 import { ERRORS } from '../../../kafka/errors.ts';
 import type { KafkaErrorName } from '../../../kafka/errors.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { endBefore, fromAnywhere, hasRecords } from '../../../kafka/records/fetched.ts';
+import type { FetchedPartition } from '../../../kafka/records/fetched.ts';
+import { roomForMessage } from '../../../kafka/records/unpack.ts';
+import type { Room } from '../../../kafka/records/unpack.ts';
 import type { Cell } from '../../../ops/metrics.ts';
 import type { ConnectionContext, ConnectionFilter, FilterType } from '../../filter.ts';
 import { maskingSchema, maskingsOf } from './config.ts';
@@ -31,7 +35,7 @@ interface Shared {
 interface FetchedTopic {
   topic?: string;
   topicId: string;
-  partitions: { errorCode: number; records: Buffer | null }[];
+  partitions: FetchedPartition[];
 }
 
 function connectionFilter(shared: Shared, context: ConnectionContext): ConnectionFilter {
@@ -63,28 +67,34 @@ async function maskTopics(
 ): Promise<boolean> {
   const unnamed = topics.filter(({ topic }) => !topic).map(({ topicId }) => topicId);
   const names = unnamed.length > 0 ? await context.topicNames(unnamed) : undefined;
+  const room = roomForMessage();
+  const work: (() => Promise<void>)[] = [];
   let changed = false;
   for (const { topic, topicId, partitions } of topics) {
     const name = topic || names?.get(topicId);
     const maskings = name === undefined ? [] : maskingsOf(shared.config, name, context.principal);
     if (name !== undefined && maskings.length === 0) continue;
-    for (const partition of partitions) {
-      if (!partition.records?.length) continue;
+    for (const partition of partitions.filter(hasRecords)) {
       changed = true;
       if (name === undefined) refuse(shared, partition, 'UNKNOWN_TOPIC_ID');
-      else await maskPartition(shared, partition, maskings);
+      else work.push(() => maskPartition(shared, partition, maskings, room));
     }
   }
+  for (const each of fromAnywhere(work)) await each();
   return changed;
 }
 
+/** A partition for which there is no room any more is left empty, as brokers do it: its reader asks for it again. */
 async function maskPartition(
   shared: Shared,
-  partition: FetchedTopic['partitions'][0],
+  partition: FetchedPartition,
   maskings: ReturnType<typeof maskingsOf>,
+  room: Room,
 ): Promise<void> {
   try {
-    partition.records = await maskRecords(partition.records!, maskings, shared);
+    const { bytes, endsBefore } = await maskRecords(partition.records!, maskings, shared, room);
+    partition.records = bytes;
+    if (endsBefore !== undefined) endBefore(partition, endsBefore);
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
     refuse(shared, partition, 'CORRUPT_MESSAGE');
@@ -92,7 +102,7 @@ async function maskPartition(
 }
 
 /** What cannot be masked is not shown. */
-function refuse(shared: Shared, partition: FetchedTopic['partitions'][0], why: KafkaErrorName): void {
+function refuse(shared: Shared, partition: FetchedPartition, why: KafkaErrorName): void {
   shared.refused.value += 1;
   partition.errorCode = ERRORS[why].code;
   partition.records = Buffer.alloc(0);

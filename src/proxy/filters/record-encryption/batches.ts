@@ -1,20 +1,14 @@
 import type { KeyRing } from '../../../crypto/key-ring.ts';
-import { cutBatches, HEADER_LENGTH } from '../../../kafka/records/batch.ts';
+import { eachBatch, HEADER_LENGTH, MAX_DECOMPRESSED } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { compressAside } from '../../../kafka/records/compression.ts';
+import { beginBatch, roomForMessage } from '../../../kafka/records/unpack.ts';
+import type { Room } from '../../../kafka/records/unpack.ts';
 import { openRecords, Unsealed } from './open.ts';
 import type { Opener } from './open.ts';
 import { Output } from './output.ts';
 import { sealRecords } from './seal.ts';
-import {
-  completeHead,
-  emptied,
-  isSealable,
-  plainBatches,
-  plainRecords,
-  readSound,
-  roomForMessage,
-} from './sound-batch.ts';
+import { completeHead, emptied, isSealable, plainBatches, plainRecords, readSound } from './sound-batch.ts';
 import type { Sealed } from './sound-batch.ts';
 import { createTimeSlice } from './time-slice.ts';
 import type { YieldTurn } from './time-slice.ts';
@@ -63,6 +57,8 @@ export interface Opened {
   skipped: Unopened[];
   /** The batch that could not be opened and at which the field ends now. */
   failed: Unopened | undefined;
+  /** The offset before which the field ends now: that of the batch that could not be opened, or for which there was no room. */
+  endsBefore: bigint | undefined;
 }
 
 /** A batch that cannot be opened. */
@@ -71,37 +67,44 @@ export interface Unopened {
   error: unknown;
 }
 
+/** What is unpacked of a fetched message is freed batch by batch: so this bounds the work on it, and a whole fetch of an honest client fits. */
+export const roomForOpening = (): Room => roomForMessage(8 * MAX_DECOMPRESSED);
+
 /**
  * Opens the batches of a fetched `records` field, over which the result is written. A batch that is cut off at the end
  * stays as it is: clients ignore it and ask again. One that cannot be opened ends the field, so that clients get what
- * precedes it; if `maySkip` says so, it is left empty instead, and clients go on behind it.
+ * precedes it; if `maySkip` says so, it is left empty instead, and clients go on behind it. One for which there is no room ends it, too.
  */
 export async function openBatches(
   field: Buffer,
   opener: Opener,
   yieldTurn = createTimeSlice(),
   maySkip: (error: unknown) => boolean = () => false,
+  room = roomForOpening(),
 ): Promise<Opened> {
-  const { unread } = cutBatches(field);
   const work = new FieldOutput(field);
   const skipped: Unopened[] = [];
   let start = 0;
-  for (const { magic, bytes } of unread) {
+  for (const each of eachBatch(field)) {
+    const { magic, bytes } = each;
     const turn = yieldTurn();
     if (turn) await turn;
     const end = start + bytes.length;
     const offset = bytes.readBigInt64BE(0);
+    if (!beginBatch(room, each))
+      return { bytes: work.endAt(start), skipped, failed: undefined, endsBefore: offset };
     const head = Buffer.from(bytes.subarray(0, HEADER_LENGTH)); // opening writes over it
     work.startBatch(start);
     try {
       if (magic >= 2) {
         const batch = await readSound(bytes, yieldTurn);
-        if (isSealable(batch) && (await openBatch(batch, start, opener, work, yieldTurn))) work.copied = end;
+        if (isSealable(batch) && (await openBatch(batch, start, opener, work, room, yieldTurn)))
+          work.copied = end;
       } else if (opener.mustBeSealed) throw new Unsealed();
     } catch (error) {
       work.undoBatch();
       if (magic < 2 || !maySkip(error))
-        return { bytes: work.endAt(start), skipped, failed: { offset, error } };
+        return { bytes: work.endAt(start), skipped, failed: { offset, error }, endsBefore: offset };
       skipped.push({ offset, error });
       work.copyUpTo(start);
       work.output.release(end);
@@ -110,7 +113,8 @@ export async function openBatches(
     }
     start = end;
   }
-  return { bytes: work.copied === 0 ? undefined : work.endAt(field.length), skipped, failed: undefined };
+  const bytes = work.copied === 0 ? undefined : work.endAt(field.length);
+  return { bytes, skipped, failed: undefined, endsBefore: undefined };
 }
 
 /** A field in the making: what is not opened is copied as it is, in as few pieces as possible. */
@@ -157,13 +161,14 @@ async function openBatch(
   start: number,
   opener: Opener,
   work: FieldOutput,
+  room: Room,
   yieldTurn: YieldTurn,
 ): Promise<boolean> {
   const { output } = work;
   const stored =
     batch.compression === 'gzip' ? findStoredEnvelope(batch.bytes.subarray(HEADER_LENGTH)) : undefined;
   if (stored) return openWhole(batch, stored, start, opener, work, yieldTurn);
-  const records = await plainRecords(batch, opener.owner, { left: Infinity }); // of the broker's, and freed batch by batch
+  const records = await plainRecords(batch, opener.owner, room);
   const found = findEnvelope(records);
   if (found) return openWhole(batch, found, start, opener, work, yieldTurn);
   const recordsAt = start + HEADER_LENGTH;

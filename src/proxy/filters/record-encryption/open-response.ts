@@ -3,9 +3,12 @@ import { BadEnvelope, KmsUnavailable, UnknownKey } from '../../../crypto/kms.ts'
 import { ERRORS } from '../../../kafka/errors.ts';
 import type { KafkaErrorName } from '../../../kafka/errors.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { endBefore, fromAnywhere, hasRecords } from '../../../kafka/records/fetched.ts';
+import type { FetchedPartition } from '../../../kafka/records/fetched.ts';
+import type { Room } from '../../../kafka/records/unpack.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
-import { openBatches } from './batches.ts';
+import { openBatches, roomForOpening } from './batches.ts';
 import type { Unopened } from './batches.ts';
 import { Unsealed } from './open.ts';
 import type { Opener } from './open.ts';
@@ -20,13 +23,11 @@ export interface FetchedTopic {
   /** Empty since version 13. */
   topic?: string;
   topicId: string;
-  partitions: FetchedPartition[];
+  partitions: OpenedPartition[];
 }
 
-interface FetchedPartition {
+interface OpenedPartition extends FetchedPartition {
   partitionIndex: number;
-  errorCode: number;
-  records: Buffer | null;
 }
 
 /** By id. */
@@ -40,20 +41,21 @@ export async function openTopics(
   names?: TopicNames,
 ): Promise<boolean> {
   const yieldTurn = createTimeSlice();
-  let changed = false;
+  const room = roomForOpening();
+  const work: (() => boolean | Promise<boolean>)[] = [];
   for (const { topic, topicId, partitions } of topics) {
     const name = topic || names?.get(topicId);
     const policy = name === undefined ? undefined : shared.config.policyOf(name);
     if (policy?.action === 'plain') continue;
-    for (const partition of partitions) {
-      if (!partition.records?.length) continue;
-      const work =
+    for (const partition of partitions.filter(hasRecords))
+      work.push(
         policy?.action === 'seal'
-          ? openPartition({ shared, policy, yieldTurn, log }, partition, name!)
-          : refusePartition(partition, policy ? 'TOPIC_AUTHORIZATION_FAILED' : 'UNKNOWN_TOPIC_ID');
-      if (await work) changed = true;
-    }
+          ? () => openPartition({ shared, policy, room, yieldTurn, log }, partition, name!)
+          : () => refusePartition(partition, policy ? 'TOPIC_AUTHORIZATION_FAILED' : 'UNKNOWN_TOPIC_ID'),
+      );
   }
+  let changed = false;
+  for (const each of fromAnywhere(work)) if (await each()) changed = true;
   return changed;
 }
 
@@ -88,17 +90,18 @@ function openerOf(
 interface Opening {
   shared: Shared;
   policy: SealPolicy;
+  room: Room;
   yieldTurn: YieldTurn;
   log: Log;
 }
 
 /**
- * Opens the records of one partition; true if it changed. What precedes a batch that cannot be opened is delivered, and
+ * Opens the records of one partition, as far as there is room; true if it changed. What precedes a batch that cannot be opened is delivered, and
  * when the client then asks for that batch, the partition gets an error and no records; others are none the worse for it.
  */
 async function openPartition(
-  { shared, policy, yieldTurn, log }: Opening,
-  partition: FetchedPartition,
+  { shared, policy, room, yieldTurn, log }: Opening,
+  partition: OpenedPartition,
   topic: string,
 ): Promise<boolean> {
   const place = { topic, partition: partition.partitionIndex };
@@ -110,10 +113,14 @@ async function openPartition(
   try {
     const maySkip = (error: unknown) => shared.config.unopenable === 'skip' && isForGood(error);
     const opener = openerOf(shared, policy, place);
-    const { bytes, skipped, failed } = await openBatches(partition.records!, opener, yieldTurn, maySkip);
+    const opened = await openBatches(partition.records!, opener, yieldTurn, maySkip, room);
+    const { bytes, skipped, failed, endsBefore } = opened;
     for (const each of skipped) report(each, 'skipped');
     if (bytes) partition.records = bytes;
-    if (!failed || bytes?.length) return bytes !== undefined;
+    if (!failed || bytes?.length) {
+      if (endsBefore !== undefined) endBefore(partition, endsBefore);
+      return bytes !== undefined;
+    }
     const answer = fetchError(failed.error);
     if (answer === undefined) throw failed.error;
     report(failed, answer);

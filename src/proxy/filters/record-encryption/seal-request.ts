@@ -1,6 +1,7 @@
 import { KmsUnavailable, UnknownKey } from '../../../crypto/kms.ts';
 import type { KafkaErrorName } from '../../../kafka/errors.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { roomForMessage } from '../../../kafka/records/unpack.ts';
 import type { Requests } from '../../../kafka/schemas/types.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
@@ -8,7 +9,7 @@ import type { RequestVerdict } from '../../filter.ts';
 import { sealBatches } from './batches.ts';
 import { causeOf, labelsFor } from './shared.ts';
 import type { Shared } from './shared.ts';
-import { roomForMessage, TooOldToSeal } from './sound-batch.ts';
+import { TooOldToSeal } from './sound-batch.ts';
 import { createTimeSlice } from './time-slice.ts';
 import { sealWholeBatches } from './whole-batch.ts';
 

@@ -78,13 +78,13 @@ async function openProcess(nameOf: (id: string) => string | null = HONEST) {
     return verdict.forward.topicData[0]!.partitionData[0]!.records!;
   }
 
-  /** What a member of a group gets of a partition of a topic: its value, or the error; and how often Kafka says that it was delivered. */
-  async function fetch(version: number, topicId: string, records: Buffer) {
+  /** What a member of a group gets of a partition of a topic that has so many records for it. */
+  async function fetchPartition(version: number, topicId: string, records: Buffer, count: number) {
     const header = { apiKey, apiVersion: version, correlationId: 1, clientId: 'c' };
     const topics = [{ topicId, partitions: [{ partitionIndex: 0 }] }];
     assert.equal(await chain.request(encodeRequest(header, { groupId: 'g', topics })), 'pass');
     const codec = responseCodec('ShareFetch', version);
-    const acquiredRecords = [{ firstOffset: 0n, lastOffset: 0n, deliveryCount: 2 }];
+    const acquiredRecords = [{ firstOffset: 0n, lastOffset: BigInt(count - 1), deliveryCount: 2 }];
     const answer = { responses: [{ topicId, partitions: [{ records, acquiredRecords }] }] };
     session.inResponse = true;
     const passed = await chain.response(codec.decode(codec.encode(answer)), {
@@ -95,15 +95,20 @@ async function openProcess(nameOf: (id: string) => string | null = HONEST) {
     session.inResponse = false;
     assert.ok('body' in passed);
     const { responses } = codec.decode(codec.encode(passed.body));
-    const [partition] = responses[0]!.partitions;
-    const { errorCode, records: opened, acquiredRecords: acquired } = partition!;
-    assert.deepEqual([responses[0]!.topicId, acquired[0]?.deliveryCount], [topicId, 2]);
+    assert.equal(responses[0]!.topicId, topicId);
+    return responses[0]!.partitions[0]!;
+  }
+
+  /** Its value, or the error; and how often Kafka says that it was delivered. */
+  async function fetch(version: number, topicId: string, records: Buffer) {
+    const { errorCode, records: opened, ...rest } = await fetchPartition(version, topicId, records, 1);
+    assert.equal(rest.acquiredRecords[0]?.deliveryCount, 2);
     if (errorCode === 0) return [...readBatches(opened!).batches[0]!.records()][0]!.value!.toString();
     assert.equal(opened!.length, 0);
     return errorOf(errorCode).name;
   }
 
-  return { broker, seal, fetch, [Symbol.asyncDispose]: async () => filter.close!() };
+  return { broker, seal, fetch, fetchPartition, [Symbol.asyncDispose]: async () => filter.close!() };
 }
 
 suite('share groups', () => {
@@ -122,6 +127,18 @@ suite('share groups', () => {
       const tampered = encodeBatch({}, [{ ...record!, value }]);
       assert.equal(await one.fetch(version, idOf('secret'), tampered), 'CORRUPT_MESSAGE', 'tampered');
     }
+  });
+
+  test('members are given nothing from the batch on that cannot be opened: they would tell the broker that there is none', async () => {
+    await using one = await openProcess();
+    const [sealed, foreign] = [await one.seal('secret', 'hello'), await one.seal('other', 'bye')];
+    foreign.writeBigInt64BE(1n, 0);
+    const given = await one.fetchPartition(max, idOf('secret'), Buffer.concat([sealed, foreign]), 2);
+    assert.deepEqual([given.errorCode, readBatches(given.records!).batches.length], [0, 1]);
+    assert.deepEqual(
+      given.acquiredRecords.map(({ firstOffset, lastOffset }) => [firstOffset, lastOffset]),
+      [[0n, 0n]],
+    );
   });
 
   test('records of an id that the broker does not name are not opened', async () => {

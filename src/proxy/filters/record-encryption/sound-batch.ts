@@ -1,14 +1,9 @@
 import { MalformedMessage } from '../../../kafka/malformed.ts';
-import {
-  ATTRIBUTE,
-  cutBatches,
-  HEADER_LENGTH,
-  MAX_DECOMPRESSED,
-  readBatch,
-} from '../../../kafka/records/batch.ts';
+import { ATTRIBUTE, cutBatches, HEADER_LENGTH, readBatch } from '../../../kafka/records/batch.ts';
 import type { RecordBatch } from '../../../kafka/records/batch.ts';
 import { checksumInTurns } from '../../../kafka/records/checksum.ts';
-import { decompressAside } from '../../../kafka/records/compression.ts';
+import { unpackRecords } from '../../../kafka/records/unpack.ts';
+import type { Room } from '../../../kafka/records/unpack.ts';
 import type { YieldTurn } from './time-slice.ts';
 
 /** What both formats have in common: batches that are checked before, and made whole after they were changed. */
@@ -37,18 +32,6 @@ const MOST_BATCHES = 1000;
 /** About what a record grows by. */
 const SEALING_ADDS = 128;
 
-/** So much may come of any batch, and beyond that so many times what was sent: records that repeat themselves more are none. */
-const FREE_EXPANSION = 4 * 1024 * 1024;
-const MOST_EXPANSION = 128;
-
-/** The memory that one message may still take beyond its own size, whatever its batches unpack and grow to. */
-export interface Room {
-  left: number;
-}
-
-/** For a million records, or for 128 MiB when decompressed. */
-export const roomForMessage = (): Room => ({ left: 2 * MAX_DECOMPRESSED });
-
 /** A batch with its records in the clear; undefined if there are none to seal. */
 export interface PlainBatch {
   batch: RecordBatch;
@@ -71,11 +54,9 @@ export async function plainBatches(
     const turn = yieldTurn();
     if (turn) await turn;
     const batch = await readSound(bytes, yieldTurn);
-    const most = Math.max(FREE_EXPANSION, bytes.length * MOST_EXPANSION);
-    plain.push({
-      batch,
-      records: isSealable(batch) ? await plainRecords(batch, owner, room, most) : undefined,
-    });
+    const records = isSealable(batch) ? await plainRecords(batch, owner, room) : undefined;
+    if (records) takeForSealing(room, batch);
+    plain.push({ batch, records });
   }
   return plain;
 }
@@ -94,20 +75,18 @@ export function isSealable({ control, count }: RecordBatch): boolean {
 }
 
 /** The records as they are without compression; what that takes is taken from the room. */
-export async function plainRecords(
-  { compression, bytes, count }: RecordBatch,
-  owner: object,
-  room: Room,
-  most = MAX_DECOMPRESSED,
-): Promise<Buffer> {
-  const limit = Math.min(most, MAX_DECOMPRESSED, room.left);
-  const unpacked = decompressAside(compression, bytes.subarray(HEADER_LENGTH), limit, owner);
-  const records = unpacked instanceof Promise ? await unpacked : unpacked;
+export async function plainRecords(batch: RecordBatch, owner: object, room: Room): Promise<Buffer> {
+  const records = await unpackRecords(batch, owner, room);
+  const { count } = batch;
   if (count * SMALLEST_RECORD > records.length)
     throw new MalformedMessage('record batch', `${count} records in ${records.length} bytes`, HEADER_LENGTH);
-  room.left -= count * SEALING_ADDS + (compression === 'none' ? 0 : records.length);
-  if (room.left < 0) throw new MalformedMessage('records', 'more than one message may hold', HEADER_LENGTH);
   return records;
+}
+
+/** A room is for a million sealed records, or for 128 MiB when decompressed. */
+function takeForSealing(room: Room, { count }: RecordBatch): void {
+  room.left -= count * SEALING_ADDS;
+  if (room.left < 0) throw new MalformedMessage('records', 'more than one message may hold', HEADER_LENGTH);
 }
 
 /** Sets what depends on the records: length and checksum. */

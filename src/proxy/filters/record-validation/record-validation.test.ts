@@ -147,6 +147,27 @@ test('what cannot be read is refused, not passed', async () => {
   );
 });
 
+test('what a request unpacks to is bounded for all of its partitions together', async () => {
+  const { produce } = await setUp({ defaultRule: { valueRule: {} } });
+  const value = Buffer.alloc(4_000_000);
+  const packed = encodeBatch({ compression: 'gzip' }, [record({ value })]);
+  const plain = encodeBatch({}, [record()]);
+  const verdict = await produce([
+    topic('one', ...Array<Buffer>(20).fill(packed)),
+    topic('two', ...Array<Buffer>(20).fill(packed)),
+    topic('three', plain),
+  ]);
+  assert.ok(verdict && 'forward' in verdict);
+  assert.deepEqual(
+    verdict.forward.topicData.map(({ name, partitionData }) => [name, partitionData.length]),
+    [
+      ['one', 20],
+      ['two', 13], // 33 times 4 MB, and not 34, are less than 128 MiB
+      ['three', 1],
+    ],
+  );
+});
+
 test('sizes, headers, nulls and empty values are as the rule says', () => {
   const rule = (more: object) => recordValidation.config.parse({ defaultRule: more }).ruleOf('t')!;
   const cases: [object, Partial<KafkaRecord>, string | undefined][] = [

@@ -2,6 +2,8 @@ import type { Draft } from '../../../kafka/codec.ts';
 import { responseCodec } from '../../../kafka/codec.ts';
 import { ERRORS } from '../../../kafka/errors.ts';
 import { MalformedMessage } from '../../../kafka/malformed.ts';
+import { roomForMessage } from '../../../kafka/records/unpack.ts';
+import type { Room } from '../../../kafka/records/unpack.ts';
 import type { Requests, Responses } from '../../../kafka/schemas/types.ts';
 import type { Cell, Family } from '../../../ops/metrics.ts';
 import type { ConnectionFilter, FilterType, MessageContext, RequestVerdict } from '../../filter.ts';
@@ -71,13 +73,14 @@ interface Refused {
 /** Takes partitions with bad records out of a request. */
 async function takeOutBad(request: Requests['Produce'], shared: Shared): Promise<Refused[]> {
   const refused: Refused[] = [];
+  const room = roomForMessage();
   for (const topic of request.topicData) {
     const rule = shared.config.ruleOf(topic.name);
     if (!rule) continue;
     const good: typeof topic.partitionData = [];
     for (const partition of topic.partitionData) {
       const response = partition.records?.length
-        ? await refusalOf(partition.index, partition.records, rule, shared)
+        ? await refusalOf(partition.index, partition.records, rule, shared, room)
         : undefined;
       if (response) refused.push({ topic: topic.name, response });
       else good.push(partition);
@@ -94,10 +97,11 @@ async function refusalOf(
   records: Buffer,
   rule: RecordRule,
   owner: object,
+  room: Room,
 ): Promise<Draft<PartitionResponse> | undefined> {
   const nothing = { index, baseOffset: -1n };
   try {
-    const bad = await badRecordsIn(records, rule, owner);
+    const bad = await badRecordsIn(records, rule, owner, room);
     if (bad.length === 0) return undefined;
     return {
       ...nothing,
