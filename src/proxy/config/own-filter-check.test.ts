@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { environmentWith } from '../../../test/support/filter-modules.ts';
@@ -11,10 +14,11 @@ const SCHEMAS: Record<string, string> = {
   hangs: 'while (true);',
   ends: 'process.exit(0);',
   greedy: 'const all = []; while (true) all.push(new Array(1e6).fill(0));',
+  hangsOnce: `if (!fs.existsSync(data.mark)) { fs.writeFileSync(data.mark, ''); while (true); } return { success: true, data };`,
   throws: 'setTimeout(() => { throw new Error("nobody catches this"); }); return { success: true, data };',
 };
 const moduleOf = (code: string) =>
-  `export const filter = { config: { safeParse(data) { ${code} } }, create: () => ({}) };`;
+  `import fs from 'node:fs'; export const filter = { config: { safeParse(data) { ${code} } }, create: () => ({}) };`;
 const modules = new Map(
   Object.entries(SCHEMAS).map(([name, code]) => [
     name,
@@ -34,7 +38,7 @@ const problemIn = (own: OwnFilterCheck, name: string, config: object = {}) =>
 
 suite('the check of filters of users’ own', () => {
   test('what is wrong with one is a problem of its own, also where it ends the thread or takes all memory', async () => {
-    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
     const check = (name: string, config?: object) => problemIn(own, name, config);
     try {
       assert.equal(await check('good'), undefined);
@@ -59,8 +63,33 @@ suite('the check of filters of users’ own', () => {
     const impatient = createOwnFilterCheck({ execArgv, timeoutMs: 500 });
     assert.equal(await problemIn(impatient, 'hangs'), 'it does not come to its end');
     impatient.close();
-    const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
     assert.equal(await problemIn(patient, 'hangs'), 'it does not come to its end');
     patient.close();
+  });
+
+  test('a thread that takes long to start is no reason to refuse one, nor is one time without an answer', async () => {
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);';
+    const slowStart = [...execArgv, `--import=data:text/javascript,${encodeURIComponent(wait)}`];
+    const slow = createOwnFilterCheck({ execArgv: slowStart, timeoutMs: 3000, roundMs: PATIENT });
+    assert.equal(await problemIn(slow, 'good'), undefined);
+    slow.close();
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: 3000, roundMs: PATIENT });
+    const mark = join(mkdtempSync(join(tmpdir(), 'own-filter-')), 'mark');
+    assert.equal(await problemIn(own, 'hangsOnce', { mark }), undefined);
+    assert.equal(await problemIn(own, 'good'), undefined);
+    own.close();
+  });
+
+  test('all that do not come to their end together have a time, and who was not tried for that reason is the next time', async () => {
+    const round = createOwnFilterCheck({ execArgv, timeoutMs: 200, roundMs: 1000 });
+    const problems: (string | undefined)[] = [];
+    for (let i = 0; i < 10; i++) problems.push(await problemIn(round, 'hangs', { i }));
+    assert.match(problems.at(-1) ?? '', /^it could not be tried out, because others/);
+    assert.equal(await problemIn(round, 'good', { i: 0 }), problems.at(-1));
+    round.close();
+    const next = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
+    assert.equal(await problemIn(next, 'good', { i: 0 }), undefined);
+    next.close();
   });
 });

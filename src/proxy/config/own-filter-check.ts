@@ -14,13 +14,20 @@ export interface OwnFilterCheck {
   close(): void;
 }
 
-/** What the thread says. */
+/** What the thread says to a question. */
 export interface CheckAnswer {
   problem?: string;
 }
 
+/** What it says when it can be asked: until then it is our own code that takes its time. */
+export const READY = 'ready';
+
 const TIMEOUT_MS = 10_000;
+/** For all together that do not come to their end: a pod has three minutes to start in. */
+const ROUND_MS = 120_000;
 const UNENDING = 'it does not come to its end';
+const UNTRIED =
+  'it could not be tried out, because others that do not come to their end have taken all the time';
 /** As much as a process with many virtual clusters has to spare. */
 const MOST_MEMORY = { maxOldGenerationSizeMb: 256 };
 /** Checks that did not end, so that not every change of anybody waits for them again. */
@@ -38,13 +45,19 @@ type Outcome = CheckAnswer & { isLost?: true };
 export interface CheckOptions {
   execArgv?: string[];
   timeoutMs?: number;
+  roundMs?: number;
 }
 
 export function createOwnFilterCheck({
   timeoutMs = TIMEOUT_MS,
+  roundMs = ROUND_MS,
   ...options
 }: CheckOptions = {}): OwnFilterCheck {
   let thread: Worker | undefined;
+  /** That it can be asked. */
+  let ready: Promise<undefined> = Promise.resolve(undefined);
+  /** How long may still be waited for nothing. */
+  let leftMs = roundMs;
   /** How the question ends that is under way. */
   let settle: (outcome: Outcome) => void = () => {};
   /** One question at a time: which of several has ended a thread could not be told. */
@@ -52,13 +65,18 @@ export function createOwnFilterCheck({
 
   function start(): Worker {
     const started = new Worker(PROGRAM, { ...options, resourceLimits: MOST_MEMORY });
+    const up = Promise.withResolvers<undefined>();
+    ready = up.promise;
     // Also between two questions: what the one before has left behind may end it then.
     const lost = (problem: string) => {
       if (thread !== started) return;
       thread = undefined;
       settle({ problem, isLost: true });
     };
-    started.on('message', (answer: CheckAnswer) => void (thread === started && settle(answer)));
+    started.on('message', (message: CheckAnswer | typeof READY) => {
+      if (message === READY) up.resolve(undefined);
+      else if (thread === started) settle(message);
+    });
     started.on('error', (error) => lost(messageOf(error)));
     started.on('exit', () => lost('it ends the thread in which it is checked'));
     return started;
@@ -71,23 +89,33 @@ export function createOwnFilterCheck({
 
   async function ask(source: FilterSource): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const timer = setTimeout(resolve, timeoutMs, { problem: UNENDING, isLost: true });
+    const asked = performance.now();
     settle = resolve;
     thread ??= start();
-    thread.postMessage(source, []);
-    const outcome = await promise;
-    clearTimeout(timer);
-    if (outcome.isLost) end();
+    let outcome = await within<Outcome | undefined>([promise, ready], leftMs, {
+      problem: UNTRIED,
+      isLost: true,
+    });
+    if (!outcome) {
+      thread?.postMessage(source, []);
+      const problem = leftMs < timeoutMs ? UNTRIED : UNENDING;
+      outcome = await within([promise], Math.min(leftMs, timeoutMs), { problem, isLost: true });
+    }
+    if (!outcome.isLost) return outcome;
+    end();
+    leftMs -= performance.now() - asked;
     return outcome;
   }
 
   async function outcomeOf(source: FilterSource): Promise<Outcome> {
     const key = namedHash(source.type, source.config ?? null);
     if (unending.has(key)) return { problem: UNENDING };
+    if (leftMs <= 0) return { problem: UNTRIED };
     const isFirst = thread === undefined;
     let outcome = await ask(source);
-    // It may have been something that an earlier one has left behind.
-    if (outcome.isLost && !isFirst) outcome = await ask(source);
+    // It may have been something that an earlier one has left behind, or a machine that had no time for it.
+    const isDoubtful = outcome.isLost && (!isFirst || outcome.problem === UNENDING);
+    if (isDoubtful && leftMs > 0) outcome = await ask(source);
     if (outcome.problem === UNENDING) unending.set(key, true);
     return outcome;
   }
@@ -101,4 +129,11 @@ export function createOwnFilterCheck({
     },
     close: end,
   };
+}
+
+/** What comes first, or something else after so long. */
+async function within<T>(promises: readonly Promise<T>[], ms: number, instead: T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(resolve, Math.max(0, ms), instead);
+  return Promise.race([...promises, late]).finally(() => clearTimeout(timer));
 }
