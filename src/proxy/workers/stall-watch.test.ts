@@ -68,11 +68,16 @@ suite('the watch for stalls', () => {
     assert.ok(Math.max(...times) < (times.length / 2) * 250, times.join());
   });
 
-  test('notes nothing of our own code', () => {
+  test('notes nothing of our own code, and goes on to watch that of others', async () => {
     const before = notes().length;
     const until = performance.now() + 1500; // some samples
     while (performance.now() < until);
     assert.equal(notes().length, before);
+    await standStill(() => {
+      const late = performance.now() + 120_000; // or nobody watches any more
+      while (notes().length === before && performance.now() < late);
+    });
+    assert.deepEqual(notes()[before]?.owner, OWNER);
   });
 
   test('a line that is no note is none', () => {
