@@ -28,6 +28,9 @@ const PRIMITIVES: Record<string, AvroType> = {
   string: { kind: 'string' },
 };
 
+/** Of a name with its namespace: that stands once in a schema, and in the names of all types below it. */
+const MOST_NAME = 1000;
+
 const fullName = (name: string, namespace: string): string =>
   name.includes('.') || namespace === '' ? name : `${namespace}.${name}`;
 
@@ -69,6 +72,7 @@ export function parseAvroSchema(schema: unknown): AvroType {
     if (typeof name !== 'string' || name === '' || typeof own !== 'string')
       throw new Error(`${at} must have a name`);
     const full = fullName(name, own);
+    if (full.length > MOST_NAME) throw new Error(`${at} must have a name of at most ${MOST_NAME} characters`);
     if (named.has(full)) throw new Error(`${at} defines a name again`);
     const fields: AvroField[] = [];
     const type = unnamed(given, fields, at);

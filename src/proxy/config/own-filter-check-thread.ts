@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../ops/errors.ts';
 import { checkFilter } from '../filters/registry.ts';
 import type { FilterSource } from '../filters/registry.ts';
+import { READY } from './own-filter-check.ts';
 import type { CheckAnswer } from './own-filter-check.ts';
 
 parentPort!.on('message', (source: FilterSource) => {
@@ -12,3 +13,4 @@ parentPort!.on('message', (source: FilterSource) => {
     (error: unknown) => answer({ problem: messageOf(error) }),
   );
 });
+parentPort!.postMessage(READY, []);

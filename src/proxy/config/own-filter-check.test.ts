@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { environmentWith } from '../../../test/support/filter-modules.ts';
@@ -14,10 +17,14 @@ const SCHEMAS: Record<string, string> = {
   quotes:
     'queueMicrotask(() => { throw data.kind === "text" ? data.secret : new TypeError(data.secret); }); return { success: true, data };',
   greedy: 'const all = []; while (true) all.push(new Array(1e6).fill(0));',
+  hangsOnce: `if (!fs.existsSync(data.mark)) { fs.writeFileSync(data.mark, ''); while (true); } return { success: true, data };`,
   throws: 'setTimeout(() => { throw new Error("nobody catches this"); }); return { success: true, data };',
 };
+/** Packages that all do not come to their end. */
+const MANY = Array.from({ length: 10 }, (_, i) => `hangs${i}`);
+for (const [i, name] of MANY.entries()) SCHEMAS[name] = `while (true) ${i};`;
 const moduleOf = (code: string) =>
-  `export const filter = { config: { safeParse(data) { ${code} } }, create: () => ({}) };`;
+  `import fs from 'node:fs'; export const filter = { config: { safeParse(data) { ${code} } }, create: () => ({}) };`;
 const modules = new Map(
   Object.entries(SCHEMAS).map(([name, code]) => [
     name,
@@ -37,7 +44,7 @@ const problemIn = (own: OwnFilterCheck, name: string, config: object = {}) =>
 
 suite('the check of filters of users’ own', () => {
   test('what is wrong with one is a problem of its own, also where it ends the thread or takes all memory', async () => {
-    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
     const check = (name: string, config?: object) => problemIn(own, name, config);
     try {
       assert.equal(await check('good'), undefined);
@@ -59,7 +66,7 @@ suite('the check of filters of users’ own', () => {
   });
 
   test('what nobody catches is not repeated, only of what kind it is', async () => {
-    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
     try {
       const check = (kind: string) => problemIn(own, 'quotes', { kind, secret: 'canary' });
       assert.equal(await check('error'), 'it throws where nobody catches it (TypeError)');
@@ -70,16 +77,16 @@ suite('the check of filters of users’ own', () => {
   });
 
   test('one that does not come to its end is not waited for a second time', async () => {
-    const impatient = createOwnFilterCheck({ execArgv, timeoutMs: 500 });
+    const impatient = createOwnFilterCheck({ execArgv, timeoutMs: 500, roundMs: PATIENT });
     assert.equal(await problemIn(impatient, 'hangs'), 'it does not come to its end');
     impatient.close();
-    const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT });
+    const patient = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
     assert.equal(await problemIn(patient, 'hangs'), 'it does not come to its end');
     patient.close();
   });
 
   test('of a package with one that does not come to its end no other is tried that time, and the next time it is', async () => {
-    const open = (timeoutMs: number) => createOwnFilterCheck({ execArgv, timeoutMs });
+    const open = (timeoutMs: number) => createOwnFilterCheck({ execArgv, timeoutMs, roundMs: PATIENT });
     const before = open(PATIENT);
     assert.equal(await problemIn(before, 'mixed', { taken: true }), undefined);
     before.close();
@@ -97,6 +104,32 @@ suite('the check of filters of users’ own', () => {
     assert.equal(await problemIn(next, 'mixed', { hangs: 1 }), 'it does not come to its end');
     assert.equal(await problemIn(next, 'mixed', { n: 1 }), undefined);
     assert.equal(next.leftUntried(), false);
+    next.close();
+  });
+
+  test('a thread that takes long to start is no reason to refuse one, nor is one time without an answer', async () => {
+    const wait = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);';
+    const slowStart = [...execArgv, `--import=data:text/javascript,${encodeURIComponent(wait)}`];
+    const slow = createOwnFilterCheck({ execArgv: slowStart, timeoutMs: 3000, roundMs: PATIENT });
+    assert.equal(await problemIn(slow, 'good'), undefined);
+    slow.close();
+    const own = createOwnFilterCheck({ execArgv, timeoutMs: 3000, roundMs: PATIENT });
+    const mark = join(mkdtempSync(join(tmpdir(), 'own-filter-')), 'mark');
+    assert.equal(await problemIn(own, 'hangsOnce', { mark }), undefined);
+    assert.equal(await problemIn(own, 'good'), undefined);
+    own.close();
+  });
+
+  test('all that do not come to their end together have a time, and who was not tried for that reason is the next time', async () => {
+    const round = createOwnFilterCheck({ execArgv, timeoutMs: 200, roundMs: 1000 });
+    const problems: (string | undefined)[] = [];
+    for (const type of MANY) problems.push(await problemIn(round, type));
+    assert.match(problems.at(-1) ?? '', /^it is not tried yet/);
+    assert.equal(await problemIn(round, 'good', { i: 0 }), problems.at(-1));
+    assert.equal(round.leftUntried(), true);
+    round.close();
+    const next = createOwnFilterCheck({ execArgv, timeoutMs: PATIENT, roundMs: PATIENT });
+    assert.equal(await problemIn(next, 'good', { i: 0 }), undefined);
     next.close();
   });
 });

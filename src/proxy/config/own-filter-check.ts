@@ -15,14 +15,20 @@ export interface OwnFilterCheck {
   close(): void;
 }
 
-/** What the thread says. */
+/** What the thread says to a question. */
 export interface CheckAnswer {
   problem?: string;
 }
 
+/** What it says when it can be asked: until then it is our own code that takes its time. */
+export const READY = 'ready';
+
 const TIMEOUT_MS = 10_000;
+/** For all together that do not come to their end: a pod has three minutes to start in. */
+const ROUND_MS = 120_000;
 const UNENDING = 'it does not come to its end';
-const UNTRIED = 'it is not tried yet, because another configuration of its package does not come to its end';
+const UNTRIED =
+  'it is not tried yet, because another configuration of its package, or too many of others, do not come to their end';
 /** As much as a process with many virtual clusters has to spare. */
 const MOST_MEMORY = { maxOldGenerationSizeMb: 256 };
 /** Checks that did not end, so that not every change of anybody waits for them again. */
@@ -42,6 +48,7 @@ type Outcome = CheckAnswer & { isLost?: true };
 export interface CheckOptions {
   execArgv?: string[];
   timeoutMs?: number;
+  roundMs?: number;
 }
 
 /** Of an error that nobody has caught, no more than its kind: its words may quote a configuration, and status and log would repeat them. */
@@ -54,9 +61,14 @@ function problemOf(error: unknown): string {
 
 export function createOwnFilterCheck({
   timeoutMs = TIMEOUT_MS,
+  roundMs = ROUND_MS,
   ...options
 }: CheckOptions = {}): OwnFilterCheck {
   let thread: Worker | undefined;
+  /** That it can be asked. */
+  let ready: Promise<undefined> = Promise.resolve(undefined);
+  /** How long may still be waited for nothing. */
+  let leftMs = roundMs;
   /** How the question ends that is under way. */
   let settle: (outcome: Outcome) => void = () => {};
   /**
@@ -70,13 +82,18 @@ export function createOwnFilterCheck({
 
   function start(): Worker {
     const started = new Worker(PROGRAM, { ...options, resourceLimits: MOST_MEMORY });
+    const up = Promise.withResolvers<undefined>();
+    ready = up.promise;
     // Also between two questions: what the one before has left behind may end it then.
     const lost = (problem: string) => {
       if (thread !== started) return;
       thread = undefined;
       settle({ problem, isLost: true });
     };
-    started.on('message', (answer: CheckAnswer) => void (thread === started && settle(answer)));
+    started.on('message', (message: CheckAnswer | typeof READY) => {
+      if (message === READY) up.resolve(undefined);
+      else if (thread === started) settle(message);
+    });
     started.on('error', (error) => lost(problemOf(error)));
     started.on('exit', () => lost('it ends the thread in which it is checked'));
     return started;
@@ -89,29 +106,40 @@ export function createOwnFilterCheck({
 
   async function ask(source: FilterSource): Promise<Outcome> {
     const { promise, resolve } = Promise.withResolvers<Outcome>();
-    const timer = setTimeout(resolve, timeoutMs, { problem: UNENDING, isLost: true });
+    const asked = performance.now();
     settle = resolve;
     thread ??= start();
-    thread.postMessage(source, []);
-    const outcome = await promise;
-    clearTimeout(timer);
-    if (outcome.isLost) end();
+    let outcome = await within<Outcome | undefined>([promise, ready], leftMs, {
+      problem: UNTRIED,
+      isLost: true,
+    });
+    if (!outcome) {
+      thread?.postMessage(source, []);
+      const problem = leftMs < timeoutMs ? UNTRIED : UNENDING;
+      outcome = await within([promise], Math.min(leftMs, timeoutMs), { problem, isLost: true });
+    }
+    if (!outcome.isLost) return outcome;
+    end();
+    leftMs -= performance.now() - asked;
     return outcome;
+  }
+
+  async function tried(source: FilterSource): Promise<Outcome> {
+    const isFirst = thread === undefined;
+    const outcome = await ask(source);
+    // It may have been something that an earlier one has left behind, or a machine that had no time for it.
+    const isDoubtful = outcome.isLost && (!isFirst || outcome.problem === UNENDING);
+    return isDoubtful && leftMs > 0 ? ask(source) : outcome;
   }
 
   async function outcomeOf(source: FilterSource): Promise<Outcome> {
     const key = namedHash(source.type, source.config ?? null);
     if (unending.has(key)) return { problem: UNENDING };
-    if (stuck.has(source.type)) {
-      if (taken.has(key)) return {};
-      leftUntried = true;
-      return { problem: UNTRIED };
-    }
-    const isFirst = thread === undefined;
-    let outcome = await ask(source);
-    // It may have been something that an earlier one has left behind.
-    if (outcome.isLost && !isFirst) outcome = await ask(source);
+    const isTried = leftMs > 0 && !stuck.has(source.type);
+    if (!isTried && taken.has(key)) return {};
+    const outcome: Outcome = isTried ? await tried(source) : { problem: UNTRIED };
     if (outcome.problem === undefined) taken.set(key, true);
+    if (outcome.problem === UNTRIED) leftUntried = true;
     if (outcome.problem === UNENDING) {
       unending.set(key, true);
       stuck.add(source.type);
@@ -129,4 +157,11 @@ export function createOwnFilterCheck({
     leftUntried: () => leftUntried,
     close: end,
   };
+}
+
+/** What comes first, or something else after so long. */
+async function within<T>(promises: readonly Promise<T>[], ms: number, instead: T): Promise<T> {
+  const { promise: late, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(resolve, Math.max(0, ms), instead);
+  return Promise.race([...promises, late]).finally(() => clearTimeout(timer));
 }

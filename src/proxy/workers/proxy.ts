@@ -9,6 +9,7 @@ import { targetKey } from '../config/canonical.ts';
 import { withRunning } from '../config/keep-running.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Problem, VirtualClusterConfig } from '../config/model.ts';
+import { whyNotReady } from './readiness.ts';
 import { createWorkerPool } from './supervisor.ts';
 import { createLocalPool } from './worker-pool.ts';
 
@@ -136,7 +137,8 @@ export function createProxy({ log, metrics, workers, supervised = workers > 1 }:
       };
     },
     notReady() {
-      const why = pool.health().notReady ?? whyNotReady(current, targets.results(), problems, everReady);
+      const outlook = { current, targets: targets.results(), problems, everReady };
+      const why = pool.health().notReady ?? whyNotReady(outlook);
       everReady ||= why === undefined;
       return why;
     },
@@ -213,27 +215,6 @@ function statusOf(
 
 /** Whether the newest version is not what clients meet. */
 const isUnserved = ({ stage }: Problem) => stage !== 'listen';
-
-/**
- * Ready is: every port bound, and a target that can be reached. What goes wrong for one virtual cluster later does not
- * take the others off the network with it, so after that only a proxy that is of no use to anyone is not ready. The same
- * goes for virtual clusters that cannot be loaded: new pods come up with the rest.
- */
-function whyNotReady(
-  current: GoodConfig | undefined,
-  results: ReadonlyMap<string, string | undefined>,
-  problems: readonly Problem[],
-  everReady: boolean,
-): string | undefined {
-  if (!current) return 'no configuration is in effect yet';
-  const names = current.config.virtualClusters.map(({ name }) => name);
-  if (names.length === 0) return current.rejected.length > 0 ? 'no virtual cluster can be loaded' : undefined;
-  const unbound = problems.filter(({ stage }) => stage === 'listen');
-  if (!everReady && unbound.length > 0)
-    return unbound.map(({ cluster, problem }) => `${cluster}: ${problem}`).join('; ');
-  if (names.some((name) => results.has(name) && results.get(name) === undefined)) return undefined;
-  return results.size === 0 ? 'no target has been looked at yet' : 'no target can be reached';
-}
 
 function createGauges(metrics: Metrics) {
   const prefix = 'isthmus_proxy_';

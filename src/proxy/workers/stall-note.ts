@@ -8,7 +8,7 @@ import type { FilterOwner } from '../cluster/filter-owner.ts';
 export interface StallNote {
   /** Whose code does not come to its end; undefined when it has, after all. */
   owner?: FilterOwner;
-  /** For how long, as far as that was watched. */
+  /** For how long, as far as that was watched, and without the time in which there was no CPU to compute with. */
   forMs: number;
 }
 

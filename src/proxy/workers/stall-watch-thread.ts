@@ -2,24 +2,30 @@
 import { Session } from 'node:inspector/promises';
 import { workerData } from 'node:worker_threads';
 import type { FilterOwner } from '../cluster/filter-owner.ts';
+import { mainThreadCpuMs } from './main-thread-cpu.ts';
 import { OWNER_FUNCTION, writeNote } from './stall-note.ts';
 import type { StallWatchStart } from './stall-note.ts';
 
 /** Who takes all memory has less than a second for it. */
 const SAMPLE_MS = 250;
+/** Who had less CPU time since the last look was held up by the machine, or by the limit of its container, and may be about to end. */
+const COMPUTING_MS = SAMPLE_MS / 4;
 const EXPRESSION = `globalThis[Symbol.for(${JSON.stringify(OWNER_FUNCTION)})]()`;
 
 const { beats, fd } = workerData as StallWatchStart;
 let seen = -1;
 let isAsking = false;
-/** Whose code it was at each sample since the last beat, and how many looks ago that began. */
+/** Whose code it was at each sample since the last beat, and at how many looks it had computed since. */
 let owner: FilterOwner | undefined;
 let looks = 0;
+let cpuMs = mainThreadCpuMs();
 
 setInterval(() => {
+  const before = cpuMs;
+  cpuMs = mainThreadCpuMs();
   if (!isStill()) return goOn();
   // Counted and not measured: a machine that stands still takes this thread along. Also while nobody answers: memory that runs out takes long.
-  looks++;
+  if (cpuMs - before >= COMPUTING_MS) looks++;
   if (!isAsking) void sample();
 }, SAMPLE_MS);
 

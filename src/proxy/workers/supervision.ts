@@ -19,6 +19,8 @@ const KILL_STOPPED_AFTER_MS = 2000;
 const KILL_BUSY_AFTER_MS = 60_000;
 /** Where it is known that one filter computes all the time, there is nothing else to wait for. It was watched a while before that counts. */
 const KILL_STALLED_AFTER_MS = 8000;
+/** At a start or a change, packages are loaded and filters made, which may take long and still end: as long as that may take, and then some. */
+const KILL_STALLED_BUSY_AFTER_MS = 20_000;
 /** Who has computed so long when a worker is killed for its silence was the reason; who has for less may have been. */
 const BLAME_AFTER_MS = 5000;
 /** A worker that served so long and then ended was not broken from the start. */
@@ -113,8 +115,9 @@ function whyKill(state: WorkerState, isStopped: boolean): string | undefined {
   const { phase, forMs, silentMs, applying, stall } = state;
   if (phase !== 'starting' && phase !== 'serving') return undefined;
   if (isStopped && silentMs >= KILL_STOPPED_AFTER_MS) return 'stopped by a signal';
-  if (!isStopped && stall && stall.forMs >= KILL_STALLED_AFTER_MS)
-    return `${filterText(stall.owner)} does not end`;
+  const isBusy = phase === 'starting' || applying > 0;
+  const mostStalled = isBusy ? KILL_STALLED_BUSY_AFTER_MS : KILL_STALLED_AFTER_MS;
+  if (!isStopped && stall && stall.forMs >= mostStalled) return `${filterText(stall.owner)} does not end`;
   if (phase === 'starting' && forMs >= KILL_BUSY_AFTER_MS)
     return `not serving ${seconds(forMs)} after its start`;
   const limit = applying > 0 ? KILL_BUSY_AFTER_MS : KILL_AFTER_MS;

@@ -6,12 +6,14 @@ export type Mask = string | number | boolean | null;
 
 const MOST_BYTES = 65_536;
 const MOST_TYPES = 10_000;
+/** Bytes that are as much work as a type; they are copied into each record around them. */
+const BYTES_A_STEP = 64;
 const INT_ENDS = 2 ** 31;
 /** No blocks. */
 const NO_ITEMS = Buffer.from([0]);
 
-/** A value of a type that shows nothing but the mask, in Avro's encoding; or in words, why there is none. */
-export function maskOf(type: AvroType, mask: Mask): Buffer | string {
+/** A value of a type that shows nothing but the mask, in Avro's encoding; or in words, why there is none. What it takes is charged. */
+export function maskOf(type: AvroType, mask: Mask, charge: (steps: number) => void): Buffer | string {
   /** Records that are being masked: within themselves they would never end. */
   const open = new Set<AvroType>();
   let left = MOST_TYPES;
@@ -19,6 +21,12 @@ export function maskOf(type: AvroType, mask: Mask): Buffer | string {
   function find(of: AvroType): Buffer | string {
     left -= 1;
     if (left < 0) return 'has too many parts to be masked as a whole';
+    const found = make(of);
+    charge(1 + Math.floor(found.length / BYTES_A_STEP));
+    return found;
+  }
+
+  function make(of: AvroType): Buffer | string {
     if (of.kind === 'union') return ofUnion(of.branches);
     if (of.kind === 'record') return ofRecord(of, of.fields);
     if (of.kind === 'enum') return ofEnum(of.symbols, mask);

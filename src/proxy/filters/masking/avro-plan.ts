@@ -26,9 +26,15 @@ interface Way {
   done: number;
 }
 
-/** Paths that are compared with the fields of a schema: a schema that leads to itself has no end of them. */
-const MOST_COMPARED = 500_000;
+/** What may still be done to plan the masks of a configuration: a schema that leads to itself has no end of places to look at. */
+export interface Effort {
+  left: number;
+}
+
 const IS_PLACE = /^(0|[1-9]\d*)$/;
+
+const hasParts = ({ kind }: AvroType): boolean =>
+  kind === 'union' || kind === 'record' || kind === 'array' || kind === 'map';
 
 /** The ways that a step takes further, one step further. */
 const further = (ways: readonly Way[], step: string): Way[] =>
@@ -37,15 +43,22 @@ const further = (ways: readonly Way[], step: string): Way[] =>
     .map(({ path, done }) => ({ path, done: done + 1 }));
 
 /** What is replaced in values of this type so that these fields are masked. Unions are passed without a step. Throws UnmaskableField. */
-export function planMasks(root: AvroType, paths: readonly Path[], mask: Mask): Plan {
+export function planMasks(root: AvroType, paths: readonly Path[], mask: Mask, effort: Effort): Plan {
   const reached = new Set<Path>();
   /** What was planned, by type and ways: types are met again and again. */
   const known = new Map<AvroType, Map<string, Replacement | undefined>>();
   const number = new Map(paths.map((path, i) => [path, i]));
-  let left = MOST_COMPARED;
+
+  function charge(steps: number, path: Path): void {
+    effort.left -= steps;
+    if (effort.left < 0)
+      throw new UnmaskableField(path, 'takes too many steps through the schemas, with all fields before it');
+  }
 
   function plan(type: AvroType, ways: readonly Way[]): Replacement | undefined {
     if (ways.length === 0) return undefined;
+    charge(ways.length, ways[0]!.path);
+    if (!hasParts(type)) return make(type, ways);
     const key = ways.map(({ path, done }) => `${number.get(path)}:${done}`).join();
     const ofType = known.get(type) ?? new Map<string, Replacement | undefined>();
     known.set(type, ofType);
@@ -58,9 +71,10 @@ export function planMasks(root: AvroType, paths: readonly Path[], mask: Mask): P
     const onward = ways.filter(({ path, done }) => done < path.length);
     const inner = partsOf(type, onward);
     if (whole.length === 0) return inner;
-    for (const { path } of whole) reached.add(path);
-    const by = maskOf(type, mask);
-    if (typeof by === 'string') throw new UnmaskableField(whole[0]!.path, by);
+    for (const way of whole) reached.add(way.path);
+    const { path } = whole[0]!;
+    const by = maskOf(type, mask, (steps) => charge(steps, path));
+    if (typeof by === 'string') throw new UnmaskableField(path, by);
     return { by };
   }
 
@@ -81,8 +95,7 @@ export function planMasks(root: AvroType, paths: readonly Path[], mask: Mask): P
   }
 
   function follow(ways: readonly Way[], step: string): Way[] {
-    left -= ways.length;
-    if (left < 0) throw new UnmaskableField(ways[0]!.path, 'takes too many steps through the schema');
+    charge(ways.length, ways[0]!.path);
     return further(ways, step);
   }
   return {

@@ -6,6 +6,8 @@ import { turnsDuring } from '../../../../test/support/turns.ts';
 import { MASK, maskedSamples } from '../../../../test/support/avro-samples.ts';
 import { readAnyway, recordSchema as record, typeOf, zigZag } from '../../../../test/support/avro.ts';
 import { atOnce, inSlices } from '../../../ops/time-slice.ts';
+import type { AvroType } from '../../../kafka/values/avro-schema.ts';
+import { planMasks, UnmaskableField } from './avro-plan.ts';
 import { maskingSchema, maskingsOf } from './config.ts';
 
 const parse = (rule: object) => maskingSchema.safeParse({ rules: [{ topics: ['t'], ...rule }] });
@@ -171,6 +173,42 @@ test('schemas without end, or with too many ways through them, are planned in no
   for (let i = 1; i < 40; i++) schema = record(`R${i}`, { a: schema, b: `R${i - 1}` });
   const whole = parse({ fields: ['a'], avro: { schema } });
   assert.match(whole.error!.issues[0]!.message, /too many parts|longer than/);
+});
+
+test('branches of unions and masked records count as steps, too, and all rules together take a bounded number of them', () => {
+  let looks = 0;
+  const nothing = {
+    get kind() {
+      looks += 1;
+      return 'null';
+    },
+  } as AvroType;
+  const fields: { name: string; type: AvroType }[] = [];
+  const root: AvroType = { kind: 'record', fields };
+  fields.push({
+    name: 'a',
+    type: { kind: 'union', branches: [...Array<AvroType>(2000).fill(nothing), root] },
+  });
+  const paths = Array.from({ length: 100 }, (_, i) => [...Array<string>(500 - i).fill('*'), 'b']);
+  assert.throws(() => planMasks(root, paths, null, { left: 10_000 }), UnmaskableField);
+  assert.ok(looks > 0 && looks < 100_000, `${looks} looks`);
+
+  // Each record holds 65 kB more than once removed: what is copied again and again is counted.
+  let chain: AvroType = { kind: 'fixed', size: 65_000 };
+  for (let i = 0; i < 50; i++) chain = { kind: 'record', fields: [{ name: 'a', type: chain }] };
+  const whole = Array.from({ length: 50 }, (_, i) => Array<string>(i + 1).fill('a'));
+  const copies = (50 * 51) / 2;
+  assert.throws(() => planMasks(chain, whole, 'x', { left: copies * 500 }), UnmaskableField);
+  assert.ok(planMasks(chain, whole, 'x', { left: copies * 2000 }).replacement);
+
+  const branch = ['null', 'Tree'];
+  const tree = record('Tree', { secret: 'string', a: branch, b: branch, c: branch });
+  const rule = { topics: ['t'], fields: [`${'*.'.repeat(400)}secret`], avro: { schema: tree } };
+  const rules = (count: number) => maskingSchema.safeParse({ rules: Array(count).fill(rule) });
+  assert.ok(rules(10).success);
+  const [issue] = rules(500).error!.issues;
+  assert.match(issue!.message, /^takes too many steps through the schemas/);
+  assert.deepEqual([issue!.path[0], ...issue!.path.slice(2)], ['rules', 'fields', 0]);
 });
 
 test('a value is masked by the schema that its header names, and as a whole if there is none', () => {

@@ -5,6 +5,7 @@ import { maskAvroSteps } from './avro.ts';
 import type { AvroMasks, SchemaMasks } from './avro.ts';
 import type { Mask } from './avro-mask.ts';
 import { planMasks, UnmaskableField } from './avro-plan.ts';
+import type { Effort } from './avro-plan.ts';
 import { maskSteps } from './json.ts';
 import type { Path } from './json.ts';
 
@@ -38,43 +39,36 @@ const avroFormat = z
     return new Set(ids).size === ids.length;
   }, 'has an id twice');
 
-const rule = z
-  .strictObject({
-    topics: names.min(1),
-    fields: z.array(field).min(1).max(1000),
-    mask: z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]).default('***'),
-    except: names.default([]),
-    avro: avroFormat.optional(),
-  })
-  .transform((given, context): MaskingRule => {
-    const { topics, except, fields, mask, avro } = given;
-    const instead = Buffer.from(JSON.stringify(mask));
-    if (!avro)
-      return { topics, except, masking: (value, longest) => maskSteps(value, fields, instead, longest) };
-    try {
-      const masks = avroMasks(avro, fields, mask);
-      return { topics, except, masking: (value, longest) => maskAvroSteps(value, masks, instead, longest) };
-    } catch (error) {
-      if (!(error instanceof UnmaskableField)) throw error;
-      context.addIssue({
-        code: 'custom',
-        path: ['fields', fields.indexOf(error.path)],
-        message: error.message,
-      });
-      return z.NEVER;
-    }
-  });
+/** Steps for all rules together, of some millionths of a second at most: whoever checks a configuration has others to look after. */
+const MOST_EFFORT = 1_000_000;
+
+const rule = z.strictObject({
+  topics: names.min(1),
+  fields: z.array(field).min(1).max(1000),
+  mask: z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]).default('***'),
+  except: names.default([]),
+  avro: avroFormat.optional(),
+});
+
+/** How values are masked by a rule. Throws UnmaskableField. */
+function maskingBy({ fields, mask, avro }: z.output<typeof rule>, effort: Effort): Masking {
+  const instead = Buffer.from(JSON.stringify(mask));
+  if (!avro) return (value, longest) => maskSteps(value, fields, instead, longest);
+  const masks = avroMasks(avro, fields, mask, effort);
+  return (value, longest) => maskAvroSteps(value, masks, instead, longest);
+}
 
 /** How fields are masked in values of each schema. A field may be in some of them only. Throws UnmaskableField. */
 function avroMasks(
   { schema, schemas, ...header }: z.output<typeof avroFormat>,
   fields: readonly Path[],
   mask: Mask,
+  effort: Effort,
 ): AvroMasks {
   const reached = new Set<Path>();
   const byId = new Map<number | undefined, SchemaMasks>();
   const add = (ids: readonly (number | undefined)[], type: AvroType) => {
-    const plan = planMasks(type, fields, mask);
+    const plan = planMasks(type, fields, mask, effort);
     for (const path of plan.reached) reached.add(path);
     for (const id of ids) byId.set(id, { type, replacement: plan.replacement });
   };
@@ -85,8 +79,26 @@ function avroMasks(
   return { idBytes: idBytesOf(header), byId };
 }
 
-export const maskingSchema = z.strictObject({ rules: z.array(rule).min(1).max(1000) });
-export type MaskingConfig = z.output<typeof maskingSchema>;
+const shape = z.strictObject({ rules: z.array(rule).min(1).max(1000) });
+
+export const maskingSchema: z.ZodType<MaskingConfig> = shape.transform(({ rules }, context) => {
+  const effort = { left: MOST_EFFORT };
+  const made = rules.map((each, i): MaskingRule | undefined => {
+    try {
+      return { topics: each.topics, except: each.except, masking: maskingBy(each, effort) };
+    } catch (error) {
+      if (!(error instanceof UnmaskableField)) throw error;
+      const path = ['rules', i, 'fields', each.fields.indexOf(error.path)];
+      context.addIssue({ code: 'custom', path, message: error.message });
+      return undefined;
+    }
+  });
+  return { rules: made.filter((each) => each !== undefined) };
+});
+
+export interface MaskingConfig {
+  rules: readonly MaskingRule[];
+}
 
 /** Masks a value, step by step; undefined if there is nothing in it to mask. What would become longer than that is masked as a whole. */
 export type Masking = (value: Buffer, longest?: number) => Generator<undefined, Buffer | undefined>;

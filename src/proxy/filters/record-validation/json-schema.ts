@@ -118,7 +118,7 @@ function createCompiler(root: unknown) {
       return fits;
     };
     known.set(schema, bounded);
-    const checks = Object.keys(schema).flatMap((word) => keyword(schema, word, `${at}/${word}`) ?? []);
+    const checks = Object.keys(schema).flatMap((word) => keyword(schema, word, at) ?? []);
     inner = all(checks);
     return bounded;
   }
@@ -133,8 +133,9 @@ function createCompiler(root: unknown) {
   };
 
   /** What one word of a schema asks for; undefined if nothing. */
-  function keyword(schema: Values, word: string, at: string): Check | undefined {
+  function keyword(schema: Values, word: string, around: string): Check | undefined {
     const value = schema[word];
+    const at = `${around}/${word}`;
     if (NOTES.has(word)) return undefined;
     const bound = BOUNDS[word];
     if (bound) {
@@ -158,11 +159,11 @@ function createCompiler(root: unknown) {
       case 'additionalProperties':
         // One check for both, whichever comes first.
         if (word === 'additionalProperties' && 'properties' in schema) return undefined;
-        return propertiesCheck(schema, at.slice(0, at.lastIndexOf('/')));
+        return propertiesCheck(schema, around);
       case 'items':
       case 'prefixItems':
         if (word === 'items' && 'prefixItems' in schema) return undefined;
-        return itemsCheck(schema, at.slice(0, at.lastIndexOf('/')));
+        return itemsCheck(schema, around);
       case 'allOf':
         return all(list(value, at));
       case 'anyOf': {

@@ -53,6 +53,8 @@ const KINDS: readonly (FieldType['kind'] | undefined)[] = [
   'varint',
   'varint',
 ];
+/** Of a name with those of all that it is in: these stand once in a descriptor, and in the name of each type below them. */
+const MOST_NAME = 1000;
 const REQUIRED = 2;
 const REPEATED = 3;
 
@@ -100,6 +102,12 @@ interface Draft extends MessageType {
   places: string[];
 }
 
+function nameIn(scope: string, name: string): string {
+  if (scope.length + name.length >= MOST_NAME)
+    throw new Error(`has a type whose full name is longer than ${MOST_NAME} characters`);
+  return `${scope}.${name}`;
+}
+
 /** The message of this name. Throws MalformedMessage, or an error that says what is not as it has to be. */
 export function readDescriptor(bytes: Buffer, name: string): MessageType {
   const messages = new Map<string, Draft>();
@@ -107,7 +115,7 @@ export function readDescriptor(bytes: Buffer, name: string): MessageType {
   const fields: { owner: string; field: Decoded }[] = [];
 
   function addMessage(given: Decoded, scope: string, places: string[], isProto2: boolean): void {
-    const full = `${scope}.${given.text(MESSAGE.name)}`;
+    const full = nameIn(scope, given.text(MESSAGE.name));
     const [options] = given.all(MESSAGE.options);
     if (options?.int(MESSAGE_OPTIONS.messageSet))
       throw new Error(`has the message set ${full}, which is not known here`);
@@ -115,12 +123,12 @@ export function readDescriptor(bytes: Buffer, name: string): MessageType {
     for (const field of given.all(MESSAGE.field)) fields.push({ owner: full, field });
     addExtensions(given.all(MESSAGE.extension));
     for (const each of given.all(MESSAGE.enum)) addEnum(each, full, isProto2);
-    const nested = given.all(MESSAGE.nested);
-    const isMap = (each: Decoded) => Boolean(each.all(MESSAGE.options)[0]?.int(MESSAGE_OPTIONS.mapEntry));
-    const written = nested.filter((each) => !isMap(each));
-    for (const [i, each] of nested.entries()) {
-      const [all = '', without = ''] = places;
-      addMessage(each, full, [`${all},${i}`, `${without},${written.indexOf(each)}`], isProto2);
+    const [all = '', without = ''] = places;
+    let written = -1;
+    for (const [i, each] of given.all(MESSAGE.nested).entries()) {
+      const isMap = each.all(MESSAGE.options)[0]?.int(MESSAGE_OPTIONS.mapEntry);
+      if (!isMap) written += 1;
+      addMessage(each, full, [`${all},${i}`, `${without},${isMap ? -1 : written}`], isProto2);
     }
   }
 
@@ -130,7 +138,8 @@ export function readDescriptor(bytes: Buffer, name: string): MessageType {
 
   function addEnum(given: Decoded, scope: string, isClosed: boolean): void {
     const numbers = new Set(given.all(ENUM.value).map((value) => value.int(ENUM_VALUE.number) ?? 0));
-    enums.set(`${scope}.${given.text(ENUM.name)}`, { kind: 'enum', numbers: isClosed ? numbers : undefined });
+    const full = nameIn(scope, given.text(ENUM.name));
+    enums.set(full, { kind: 'enum', numbers: isClosed ? numbers : undefined });
   }
 
   function addFile(file: Decoded): void {

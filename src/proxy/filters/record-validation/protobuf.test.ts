@@ -7,6 +7,7 @@ import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/prot
 import type { Message } from '@bufbuild/protobuf';
 import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import fc from 'fast-check';
+import { stepsDuring } from '../../../../test/support/steps.ts';
 import { turnsDuring } from '../../../../test/support/turns.ts';
 import { atOnce, inSlices } from '../../../ops/time-slice.ts';
 import { problemSteps } from './check.ts';
@@ -237,6 +238,22 @@ test('no end of messages whose required fields would have to be remembered is re
 const parse = (protobuf: object, more: object = {}) =>
   recordValidation.config.safeParse({ rules: [{ topicNames: ['t'], valueRule: { protobuf, ...more } }] });
 
+test('a descriptor is read in steps as many as it has messages, and each knows its place among the written ones', () => {
+  const count = 3000;
+  const nestedType = Array.from({ length: count }, (_, i) => ({
+    name: `N${i}`,
+    ...(i % 2 === 0 && { options: { mapEntry: true } }),
+  }));
+  const set = { file: [{ name: 'a.proto', messageType: [{ name: 'M', nestedType }] }] };
+  const bytes = Buffer.from(toBinary(FileDescriptorSetSchema, create(FileDescriptorSetSchema, set)));
+  let places: readonly string[] = [];
+  const steps = stepsDuring(Array.prototype as never, ['indexOf', 'findIndex'], () => {
+    ({ places } = readDescriptor(bytes, `M.N${count - 1}`));
+  });
+  assert.deepEqual(places, [`0,${count - 1}`, `0,${count / 2 - 1}`]);
+  assert.ok(steps <= count, `${steps} steps`);
+});
+
 test('a rule has the descriptor as a text, and says what is wrong with it', () => {
   const descriptor = fixture('descriptor.txt');
   const problemWith = (value: Buffer, message: string, more: object = {}) => {
@@ -265,6 +282,8 @@ test('a rule has the descriptor as a text, and says what is wrong with it', () =
       /refers to \.google\.protobuf\.Any, which is not in it.*--include_imports/,
     ],
     [encode(file('M', { field: [{ name: 'x', number: 1 }] })), /^has a field x of no type/],
+    [encode(file('x'.repeat(990), { nestedType: [{ name: 'inner-name' }] })), /^has a type whose full name/],
+    [encode(file('x'.repeat(990), { enumType: [{ name: 'inner-name' }] })), /^has a type whose full name/],
     [encode(file('M', { options: { messageSetWireFormat: true } })), /message set \.M/],
     [
       encode({ file: [{ name: 'a', syntax: 'editions', edition: 1000, messageType: [{ name: 'M' }] }] }),

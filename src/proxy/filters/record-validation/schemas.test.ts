@@ -5,6 +5,7 @@ import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import fc from 'fast-check';
 import { readAnyway, zigZag } from '../../../../test/support/avro.ts';
+import { stepsDuring } from '../../../../test/support/steps.ts';
 import { parseAvroSchema } from '../../../kafka/values/avro-schema.ts';
 import { atOnce } from '../../../ops/time-slice.ts';
 import { avroCheck } from './avro.ts';
@@ -109,6 +110,9 @@ test('a JSON schema that is wrong, or has what is not known here, is refused wit
     [7, /^# must be a schema/],
     [{ pattern: 'a+' }, /^#\/pattern is not known here/],
     [{ properties: { a: { patternProperties: {} } } }, /^#\/properties\/a\/patternProperties is not known/],
+    [{ properties: { a: 7 } }, /^#\/properties\/a must be a schema/],
+    [{ additionalProperties: 7 }, /^#\/additionalProperties must be a schema/],
+    [{ allOf: [{ prefixItems: [7] }] }, /^#\/allOf\/0\/prefixItems\/0 must be a schema/],
     [{ type: 'text' }, /^#\/type must be of/],
     [{ required: 'a' }, /^#\/required/],
     [{ minimum: '1' }, /^#\/minimum must be a number/],
@@ -117,6 +121,17 @@ test('a JSON schema that is wrong, or has what is not known here, is refused wit
     [{ $ref: '#/$defs/none' }, /^#\/\$ref leads nowhere/],
   ] as const)
     assert.throws(() => compileJsonSchema(rules), { message }, JSON.stringify(rules));
+});
+
+test('the name of a key is not gone through again for each schema below it', () => {
+  const long = 'k'.repeat(10_000);
+  const inner = Object.fromEntries(
+    Array.from({ length: 1000 }, (_, i) => [`p${i}`, { properties: {}, items: {} }]),
+  );
+  const steps = stepsDuring(String.prototype as never, ['lastIndexOf', 'split', 'slice'], () => {
+    compileJsonSchema({ properties: { [long]: { properties: inner } } });
+  });
+  assert.ok(steps < 1_000_000, `${steps} steps`);
 });
 
 test('a schema that leads in circles, or a value that is deep, is given up and not followed for ever', () => {
@@ -245,6 +260,10 @@ test('an Avro value that would take for ever is given up, and a schema that is w
       /^schema\.fields\.1 must have a name of its own/,
     ],
     [{ type: 'array' }, /^schema\.items must be a schema/],
+    [
+      { type: 'enum', name: 'E', namespace: 'n'.repeat(999), symbols: ['A'] },
+      /^schema must have a name of at most 1000 characters/,
+    ],
     [7, /^schema must be a schema/],
   ] as const)
     assert.throws(() => parseAvroSchema(rules), { message });

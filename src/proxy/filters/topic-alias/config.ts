@@ -27,7 +27,9 @@ export const topicAliasSchema = z
       context.addIssue({ code: 'custom', path: ['aliases', i, key], message });
     const names: Record<'alias' | 'topic', Map<string, number>> = { alias: new Map(), topic: new Map() };
     const before: { i: number; aliasPrefix: string; topicPrefix: string }[] = [];
+    // A list that is too long for it is told so, and comes here all the same.
     for (const [i, each] of aliases.entries()) {
+      if (before.length > MOST_PREFIXES) return;
       if ('alias' in each) {
         for (const key of ['alias', 'topic'] as const) {
           const other = names[key].get(each[key]);

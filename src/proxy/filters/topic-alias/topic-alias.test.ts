@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { KINDS, messagesOf } from '../../../../test/support/kafka/messages.ts';
 import type { Kind, Values } from '../../../../test/support/kafka/messages.ts';
 import { namesIn } from '../../../../test/support/kafka/names-in.ts';
+import { stepsDuring } from '../../../../test/support/steps.ts';
 import { ALL_APIS } from '../../../kafka/apis.ts';
 import type { ApiName } from '../../../kafka/apis.ts';
 import { responseCodec } from '../../../kafka/codec.ts';
@@ -201,6 +202,17 @@ test('aliases that contradict each other are refused, and the place is named', (
     assert.ok(problem, `${path}: ${error?.message}`);
     assert.match(problem.message, message);
   }
+});
+
+test('no more prefixes are held against each other than there may be', () => {
+  const aliases = Array.from({ length: 1000 }, (_, i) => ({ aliasPrefix: `a${i}-`, topicPrefix: `t${i}-` }));
+  let issues: readonly { message: string }[] = [];
+  const steps = stepsDuring(String.prototype as never, ['startsWith'], () => {
+    issues = topicAlias.config.safeParse({ aliases }).error?.issues ?? [];
+  });
+  assert.ok(issues.some(({ message }) => message === 'is one of more than 100'));
+  assert.ok(steps < 500_000, `${steps} steps`);
+  assert.ok(topicAlias.config.safeParse({ aliases: aliases.slice(0, 100) }).success);
 });
 
 const SEEN = 'AAAAAAAAAAAAAAAAAAAAAQ';
