@@ -86,7 +86,7 @@ function namesSeen(
   { names, anchor, statefulSet, now }: Observed,
   { namespace, name, replicas, uid }: RedpandaModel,
 ): SeenNames {
-  const recorded = recordedNames(anchor, statefulSet, uid)?.grant;
+  const recorded = recordedNames(anchor, statefulSet, uid, now)?.grant;
   return { ...names, cluster: { namespace, name }, replicas, recorded, now };
 }
 

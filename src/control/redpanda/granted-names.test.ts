@@ -42,7 +42,10 @@ const viewOf = (objects: Objects) => ({
 });
 
 /** A Kubernetes cluster with nothing but what names are decided by: no broker has a place, so that no record says anything. */
-function createWorld({ hasAnchors = true } = {}) {
+function createWorld({
+  hasAnchors = true,
+  policies = [],
+}: { hasAnchors?: boolean; policies?: AnyObject[] } = {}) {
   const clusters = new Map<string, AnyObject>();
   const services: Objects = new Map(
     NAMES.map((name, at) => [keyed(`${name}-external`), portOf(31_000 + at)]),
@@ -61,6 +64,7 @@ function createWorld({ hasAnchors = true } = {}) {
     pods: none,
     namespaces: none,
     dnsEndpoints: none,
+    namePolicies: { ...none, list: () => policies },
     statefulSets: { ...none, get: (key: string) => seen.statefulSets.get(key) },
     ...(hasAnchors && { anchors: { get: (key: string) => seen.anchors.get(key), list: () => [...seen.anchors.values()] } }), // prettier-ignore
   } as unknown as RedpandaViews;
@@ -77,8 +81,9 @@ function createWorld({ hasAnchors = true } = {}) {
   };
   const world = {
     put,
-    want(name: string, external: Wish, uid?: string) {
-      clusters.set(keyed(name), clusterOf(name, external, uid));
+    want(name: string, external: Wish, uid?: string, namespace = NAMESPACE) {
+      const cluster = clusterOf(name, external, uid);
+      clusters.set(keyOf({ namespace, name }), { ...cluster, metadata: { ...cluster.metadata, namespace } });
     },
     delete(name: string) {
       clusters.delete(keyed(name));
@@ -97,8 +102,12 @@ function createWorld({ hasAnchors = true } = {}) {
       promised.set('Kafka', new Map([[keyed(name), { version: undefined, grants: [grant] }]]));
     },
     /** Decides by what is seen, and writes as the API server takes it: an anchor over just the version that was seen. */
-    plan(name: string, now = NOW, { dies = false } = {}): { reason: string | undefined; isWritten: boolean } {
-      const observed: Observed = reconciler.observe(keyed(name), undefined, now);
+    plan(
+      name: string,
+      now = NOW,
+      { dies = false, namespace = NAMESPACE } = {},
+    ): { reason: string | undefined; isWritten: boolean } {
+      const observed: Observed = reconciler.observe(keyOf({ namespace, name }), undefined, now);
       const plan = reconciler.plan(observed, NOTHING_LEARNED);
       for (const { object } of plan.documents ?? []) {
         const live = written.anchors.get(keyOf(object.metadata));
@@ -120,13 +129,20 @@ function createWorld({ hasAnchors = true } = {}) {
     grantOf(name: string) {
       const { anchors, statefulSets } = written;
       const uid = clusters.get(keyed(name))?.metadata.uid;
-      return recordedNames(anchors.get(keyed(name)), statefulSets.get(keyed(name)), uid)?.grant;
+      return recordedNames(anchors.get(keyed(name)), statefulSets.get(keyed(name)), uid, NOW)?.grant;
     },
     anchorOf: (name: string) => written.anchors.get(keyed(name)),
     statefulSetOf: (name: string) => written.statefulSets.get(keyed(name)),
   };
   return world;
 }
+
+const policyFor = (namespace: string): AnyObject => ({
+  apiVersion: 'isthmus.dev/v1alpha1',
+  kind: 'NamePolicy',
+  metadata: { name: 'policy' },
+  spec: { zone: 'x.test', namespaces: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } },
+});
 
 const portOf = (nodePort: number): AnyObject => ({
   apiVersion: 'v1',
@@ -139,21 +155,21 @@ const X = { subdomain: 'x.test' };
 const FORMS = [{ hasAnchors: true }, { hasAnchors: false }];
 
 /** As operators wrote it that had no names in anchors. */
-function inFormerTimes(world: ReturnType<typeof createWorld>, name: string, creationTimestamp: string): void {
-  const set = world.statefulSetOf(name)!;
-  const { [NAMES_ANNOTATION]: text = '', ...annotations } = set.metadata.annotations ?? {};
-  const former = { ...annotations, [NAMES_ANNOTATION]: without(JSON.parse(text) as object, 'since') };
-  world.put('statefulSets', {
-    ...set,
-    metadata: { ...set.metadata, creationTimestamp, annotations: former },
-  });
+function inFormerTimes(world: ReturnType<typeof createWorld>, name: string): void {
   const anchor = world.anchorOf(name);
   if (!anchor) return;
-  world.put('anchors', { ...anchor, spec: JSON.parse(without(anchor['spec'] as object, 'names')) });
+  const spec = JSON.stringify(anchor['spec'], (key, value: unknown) => (key === 'names' ? undefined : value));
+  world.put('anchors', { ...anchor, spec: JSON.parse(spec) as object });
 }
 
-const without = (object: object, field: string) =>
-  JSON.stringify(object, (key, value: unknown) => (key === field ? undefined : value));
+/** Whoever has a StatefulSet may write this. */
+function annotate(world: ReturnType<typeof createWorld>, name: string): void {
+  const set = world.statefulSetOf(name)!;
+  const text = JSON.stringify({ broker: '$(id).x.test', bootstrap: 'bootstrap.x.test' });
+  const annotations = { ...set.metadata.annotations, [NAMES_ANNOTATION]: text };
+  const creationTimestamp = '1970-01-01T00:00:00Z';
+  world.put('statefulSets', { ...set, metadata: { ...set.metadata, creationTimestamp, annotations } });
+}
 
 suite('a name that two Redpanda clusters want', () => {
   for (const form of FORMS)
@@ -221,7 +237,7 @@ suite('a name that two Redpanda clusters want', () => {
       const world = createWorld(form);
       world.want('b', X);
       world.plan('b');
-      inFormerTimes(world, 'b', EARLIER);
+      inFormerTimes(world, 'b');
       world.restart();
       world.want('a', X);
       assert.equal(world.plan('a').reason, 'HostNameTaken', 'before it is written down anew');
@@ -229,33 +245,54 @@ suite('a name that two Redpanda clusters want', () => {
       assert.deepEqual(world.grantOf('b'), {
         pattern: '$(id).x.test',
         bootstrap: 'bootstrap.x.test',
-        since: EARLIER,
+        since: new Date(NOW).toISOString(),
         count: 4,
       });
       world.see();
       assert.equal(world.plan('a').reason, 'HostNameTaken');
     });
 
-  test('that two were granted in former times is that of the older one, and the other says so', () => {
+  test('that two were granted in former times is that of one, and the other says so from then on', () => {
     const world = createWorld();
     world.want('b', X);
     world.plan('b');
-    inFormerTimes(world, 'b', EARLIER);
+    inFormerTimes(world, 'b');
     world.delete('b');
     world.restart();
     world.want('a', X);
     world.plan('a');
-    inFormerTimes(world, 'a', '2026-02-01T00:00:00Z');
+    inFormerTimes(world, 'a');
     world.want('b', X);
-    for (const order of [
-      ['a', 'b'],
-      ['b', 'a'],
-    ]) {
+    world.restart();
+    assert.notEqual(world.plan('b', NOW).reason, 'HostNameTaken');
+    assert.equal(world.plan('a', NOW + 1).reason, 'HostNameTaken');
+    world.restart();
+    assert.equal(world.plan('a', NOW + 2).reason, 'HostNameTaken');
+    assert.notEqual(world.plan('b', NOW + 3).reason, 'HostNameTaken');
+  });
+
+  test('is taken from nobody by an annotation, and kept from nobody who alone may have it', () => {
+    const world = createWorld();
+    world.want('b', X);
+    world.plan('b');
+    world.want('a', undefined);
+    world.plan('a');
+    annotate(world, 'a');
+    for (const wish of [undefined, X]) {
+      world.want('a', wish);
       world.restart();
-      const reasons = Object.fromEntries(order.map((name) => [name, world.plan(name).reason]));
-      assert.equal(reasons['a'], 'HostNameTaken');
-      assert.notEqual(reasons['b'], 'HostNameTaken');
+      assert.notEqual(world.plan('b', NOW + 1).reason, 'HostNameTaken');
+      assert.equal(world.plan('a', NOW + 2).reason === 'HostNameTaken', wish !== undefined);
+      world.restart();
+      assert.equal(world.grantOf('b')?.since, new Date(NOW).toISOString());
     }
+    const closed = createWorld({ policies: [policyFor('others')] });
+    closed.want('a', undefined);
+    closed.plan('a');
+    annotate(closed, 'a');
+    closed.want('b', X, 'uid-b', 'others');
+    closed.restart();
+    assert.notEqual(closed.plan('b', NOW, { namespace: 'others' }).reason, 'HostNameTaken');
   });
 });
 

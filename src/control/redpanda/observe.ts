@@ -5,9 +5,10 @@ import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import type { RedpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { read } from '../kernel/read.ts';
 import { createHostIndex } from '../shared/host-index.ts';
-import { policiesSeen } from '../shared/name-policy.ts';
+import { mayClaim, namespaceOf, policiesSeen } from '../shared/name-policy.ts';
 import { addPublished } from '../shared/published-names.ts';
 import type { Watched } from '../kernel/watches.ts';
+import { hostsOf } from '../brokers/expose/grants.ts';
 import type { NameSight } from '../brokers/expose/grants.ts';
 import { promisedToOthers } from '../brokers/expose/promised.ts';
 import type { OthersGrant, Promises } from '../brokers/expose/promised.ts';
@@ -55,7 +56,7 @@ type Brought = Pick<Observed, 'acted' | 'now'> & {
 export function observeCluster(
   { views, undiscovered }: Pick<Watched<RedpandaViews>, 'views' | 'undiscovered'>,
   key: string,
-  { promised, ...brought }: Brought,
+  brought: Brought,
 ): Observed {
   const { namespace = '', name } = nameOfKey(key);
   const found = views.clusters?.get(key);
@@ -77,8 +78,9 @@ export function observeCluster(
     otherHostPorts: hostPortsOfOthers(views, key, anchor),
     dnsEndpoint: views.dnsEndpoints?.get(external),
     dns: views.dnsEndpoints ? 'present' : undiscovered.has('dnsEndpoints') ? 'unknown' : 'absent',
-    names: namesSeen({ views, undiscovered }, key, promised),
-    ...brought,
+    names: namesSeen({ views, undiscovered }, key, brought),
+    acted: brought.acted,
+    now: brought.now,
   };
 }
 
@@ -95,16 +97,25 @@ function hostPortsOfOthers(
 function namesSeen(
   { views, undiscovered }: Pick<Watched<RedpandaViews>, 'views' | 'undiscovered'>,
   key: string,
-  promised: Promises,
+  { promised, now }: Brought,
 ): NameSight {
   const { namespace = '', name } = nameOfKey(key);
   const policies = policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies'));
   const labelsOf = (one: string) => views.namespaces.get(one)?.metadata.labels ?? {};
   const isWritten = (one: AnyObject) =>
-    isOfRedpanda(one) && clusterOf(one).some((of) => of === key || recordOf(views, of) !== undefined);
+    isOfRedpanda(one) && clusterOf(one).some((of) => of === key || recordOf(views, of, now) !== undefined);
+  const mayHave = ({ cluster, ...grant }: OthersGrant) => {
+    const claimant = { namespace: namespaceOf(cluster.namespace, labelsOf(cluster.namespace)) };
+    const { bootstrap, brokers } = hostsOf(grant);
+    return [bootstrap, brokers].every(
+      (host) =>
+        mayClaim(policies.namePolicies, { name: host, claimant }, policies.unreadablePolicies).allowed,
+    );
+  };
   return {
     others: [
-      ...namesOfOthers(views, key),
+      // Nobody keeps a name from its owner by an annotation.
+      ...namesOfOthers(views, key, now).filter((one) => !one.isUnproven || mayHave(one)),
       ...promisedToOthers(promised, { kind: 'Redpanda cluster', namespace, name }),
     ],
     ...policies,
@@ -121,18 +132,23 @@ function namesSeen(
 }
 
 /** What is written down of a Cluster that is still there: an anchor outlives its own, and then nobody claims its names. */
-function recordOf({ clusters, anchors, statefulSets }: RedpandaViews, key: string): Recorded | undefined {
+function recordOf(
+  { clusters, anchors, statefulSets }: RedpandaViews,
+  key: string,
+  now: number,
+): Recorded | undefined {
   const found = clusters?.get(key);
   const { namespace = '', name } = nameOfKey(key);
   const anchor = anchors?.get(keyOf({ namespace, name: anchorName(name) }));
-  return found && recordedNames(anchor, statefulSets.get(key), found.metadata.uid);
+  return found && recordedNames(anchor, statefulSets.get(key), found.metadata.uid, now);
 }
 
-const namesOfOthers = (views: RedpandaViews, own: string): OthersGrant[] =>
-  (views.clusters?.list() ?? []).flatMap(({ metadata: { namespace = '', name } }) => {
+const namesOfOthers = (views: RedpandaViews, own: string, now: number): OthersGrant[] =>
+  (views.clusters?.list() ?? []).flatMap(({ metadata: { namespace = '', name } }): OthersGrant[] => {
     const key = keyOf({ namespace, name });
-    const grant = key === own ? undefined : recordOf(views, key)?.grant;
-    return grant ? [{ ...grant, cluster: { kind: 'Redpanda cluster', namespace, name } }] : [];
+    const { grant, by } = (key === own ? undefined : recordOf(views, key, now)) ?? {};
+    const cluster = { kind: 'Redpanda cluster' as const, namespace, name };
+    return grant ? [{ ...grant, cluster, isUnproven: by === 'annotation' }] : [];
   });
 
 /** The pods of the StatefulSet, by name: anybody may label theirs like these. */

@@ -10,38 +10,45 @@ import type { NameGrant } from '../brokers/model/charter.ts';
 import { hostNamesOf } from './granted-names.ts';
 import { EXTERNAL_LISTENER, NAMES_ANNOTATION } from './names.ts';
 
-/** `since` is null for names that policies no longer allow, and was not written in former times. */
+/** Without a time, by which somebody could say to have been the first: whoever has a StatefulSet may write it. */
 const annotation = z.object({
   broker: z.string().max(300),
   bootstrap: z.string().max(253),
-  since: z.string().max(64).nullish(),
+  /** Whether policies no longer allow them. */
+  isWithdrawn: z.boolean().default(false),
 });
 
 export const namesText = (grant: NameGrant): string =>
-  JSON.stringify({ ...hostNamesOf(grant), since: grant.since ?? null });
+  JSON.stringify({ ...hostNamesOf(grant), ...(grant.since === undefined && { isWithdrawn: true }) });
 
 /** In the form of the anchor. There is one external listener, whatever its owner calls it. */
 export const namesInAnchor = (grant: NameGrant | undefined): object[] =>
   grant ? [{ name: EXTERNAL_LISTENER, ...grant }] : [];
 
 export interface Recorded {
+  by: 'anchor' | 'annotation';
   /** Undefined: it has no names. */
   grant: NameGrant | undefined;
 }
 
-/** What was written down of the Cluster with this uid; undefined if nothing was: one that had its name before is another cluster. */
+/**
+ * What was written down of the Cluster with this uid; undefined if nothing was: one that had its name before is another cluster. Names that an
+ * annotation has count since `now`: they are taken over as far as nobody was granted them.
+ */
 export function recordedNames(
   anchor: AnyObject | undefined,
   statefulSet: AnyObject | undefined,
   uid: string | undefined,
+  now: number,
 ): Recorded | undefined {
   const { cluster, names } = (anchor?.['spec'] ?? {}) as { cluster?: { uid?: string }; names?: unknown };
   // An anchor without it was written by an operator that had names on the StatefulSet alone.
-  if (Array.isArray(names)) return { grant: cluster?.uid === uid ? inAnchor(names) : undefined };
+  if (Array.isArray(names))
+    return { by: 'anchor', grant: cluster?.uid === uid ? inAnchor(names) : undefined };
   const text = isOwnedBy(statefulSet, uid)
     ? statefulSet?.metadata.annotations?.[NAMES_ANNOTATION]
     : undefined;
-  return text === undefined ? undefined : { grant: onStatefulSet(statefulSet!, text) };
+  return text === undefined ? undefined : { by: 'annotation', grant: onStatefulSet(statefulSet!, text, now) };
 }
 
 function inAnchor(names: readonly unknown[]): NameGrant | undefined {
@@ -55,15 +62,13 @@ const withoutName = ({ name: _, ...grant }: z.output<typeof grantOfRedpanda>): N
 const isOwnedBy = (object: AnyObject | undefined, uid: string | undefined) =>
   (object?.metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 
-/** Before all that were written down with their time. */
-const LONG_AGO = '1970-01-01T00:00:00Z';
-
-function onStatefulSet({ metadata, spec }: AnyObject, text: string): NameGrant | undefined {
+function onStatefulSet({ spec }: AnyObject, text: string, now: number): NameGrant | undefined {
   const read = readAnnotation(text);
   if (!read) return undefined;
-  const { broker: pattern, bootstrap, since = metadata.creationTimestamp ?? LONG_AGO } = read;
+  const { broker: pattern, bootstrap, isWithdrawn } = read;
   const { replicas = 0 } = (spec ?? {}) as { replicas?: number };
-  return { pattern, bootstrap, count: replicas + 1, ...(since !== null && { since }) };
+  const since = new Date(now).toISOString();
+  return { pattern, bootstrap, count: replicas + 1, ...(!isWithdrawn && { since }) };
 }
 
 function readAnnotation(text: string): z.output<typeof annotation> | undefined {

@@ -160,6 +160,12 @@ suite('names of brokers', () => {
     assert.deepEqual(by(few).reasons, []);
     const beside = [{ cluster: kafkaNamed('more', 'kafka'), pattern: '$(id).more.example.com', since: EARLIER, count: 2 }]; // prettier-ignore
     assert.deepEqual(by(few, { others: beside }).reasons, ['HostNameLimitReached']);
+    const enough = policyFor('kafka', { limits: { namesPerNamespace: 6 } });
+    assert.deepEqual(
+      by(enough, { others: [...beside, ...beside] }).reasons,
+      [],
+      'written down, and promised',
+    );
     const recorded = { ext: { pattern: PATTERN, since: EARLIER, count: 4 } };
     assert.deepEqual(by(few, { others: beside, recorded }).reasons, [], 'what is granted stays');
   });

@@ -40,7 +40,9 @@ export function judgeOfNames(cluster: ClusterName, seen: NameSight & { now: numb
   const granted = seen.others.filter(({ since }) => since !== undefined);
   const isBeside = ({ cluster: { kind, namespace } }: OthersGrant) =>
     kind === cluster.kind && namespace === cluster.namespace;
-  const grantsBeside = granted.filter(isBeside).map(hostsOf);
+  // What is promised is written down a moment later, and then seen twice.
+  const beside = granted.filter(isBeside).map((one) => [`${one.cluster.name} ${one.pattern} ${bootstrapOf(one)}`, hostsOf(one)] as const); // prettier-ignore
+  const grantsBeside = [...new Map(beside).values()];
   const policy = createHostPolicy(cluster.namespace, { ...seen, grantsBeside });
   const rivals = rivalsOf(granted);
   const taken = (names: Names, since: string | undefined) =>
@@ -76,7 +78,7 @@ export const isSame = (one: Omit<Names, 'count'>, other: Omit<Names, 'count'>): 
   one.pattern === other.pattern && bootstrapOf(one) === bootstrapOf(other);
 
 /** In the words of those who decide about names. */
-const hostsOf = (names: Names): ClaimedHosts => ({
+export const hostsOf = (names: Names): ClaimedHosts => ({
   bootstrap: bootstrapOf(names),
   brokers: names.pattern.replaceAll(ANY_ID_TOKEN, NODE_ID),
   count: names.count,
@@ -85,12 +87,16 @@ const hostsOf = (names: Names): ClaimedHosts => ({
 const rankOf = (since: string, { kind, namespace, name }: ClusterName) =>
   `${since} ${namespace}/${name} ${kind}`;
 
+/** After all that were granted. */
+const UNPROVEN = '~';
+
 function rivalsOf(granted: readonly OthersGrant[]): HostIndex {
   const index = createHostIndex();
-  for (const { cluster, since = '', ...grant } of granted) {
+  for (const { cluster, since = '', isUnproven, ...grant } of granted) {
     const holder = `${cluster.kind} "${cluster.name}" in namespace "${cluster.namespace}"`;
     const { bootstrap, brokers } = hostsOf(grant);
-    for (const host of [bootstrap, brokers]) index.add(host, { holder, rank: rankOf(since, cluster) });
+    for (const host of [bootstrap, brokers])
+      index.add(host, { holder, rank: isUnproven ? UNPROVEN : rankOf(since, cluster) });
   }
   return index;
 }

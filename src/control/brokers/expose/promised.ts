@@ -14,6 +14,8 @@ export interface ClusterName {
 /** Names of another cluster. */
 export interface OthersGrant extends NameGrant {
   cluster: ClusterName;
+  /** Whether just an annotation says so, which many may write: it counts only against those that were granted nothing yet. */
+  isUnproven?: boolean;
 }
 
 /** What was given out to one cluster, by plans that were all made from one version of what it is written down in. */
