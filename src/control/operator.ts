@@ -12,6 +12,7 @@ import { VERSION } from '../ops/version.ts';
 import { OPERATOR_COMPONENT, OPERATOR_NAME, selectorOf } from './install/objects.ts';
 import { STRETCH_RIGHTS, VANTAGE_RIGHTS, worksElsewhere } from './install/rbac.ts';
 import type { CertificateTimes } from './brokers/certificates/policy.ts';
+import type { Promises } from './brokers/expose/promised.ts';
 import { followExternalDns } from './brokers/probe/external-dns.ts';
 import { kafkaRoad } from './brokers/road.ts';
 import type { Vantages } from './brokers/vantage/reconcile.ts';
@@ -85,6 +86,7 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
   const namespace = options.namespace ?? process.env.POD_NAMESPACE ?? connection.namespace;
   const metrics = createMetrics();
   const targets = targetsOf({ ...options, namespace }, cluster);
+  const promised: Promises = new Map();
   const health = createHealth();
   health.ready('kubernetes', () => {
     const reach = cluster.reachability;
@@ -104,7 +106,9 @@ export async function startOperator(options: OperatorOptions): Promise<Operator>
     name: OPERATOR_NAME,
     identity: options.identity,
     work: [
-      ...roads.map((road) => workOf(road, { ...options, namespace }, { cluster, targets, metrics })),
+      ...roads.map((road) =>
+        workOf(road, { ...options, namespace }, { cluster, targets, metrics, promised }),
+      ),
       ...externalDnsWork(options, metrics),
       ...(targets ? [(signal: AbortSignal) => targets.watch(signal)] : []),
     ],
@@ -129,6 +133,8 @@ interface Surroundings {
   /** Of a road that works in other clusters, too. */
   targets: JoinedTargets | undefined;
   metrics: Metrics;
+  /** Names of brokers that roads have given out. */
+  promised: Promises;
 }
 
 /** The clusters that roads of this operator work in; undefined if that is this one alone. */
@@ -160,21 +166,18 @@ function vantagesOf(
   return { names, placeOf };
 }
 
-function workOf(
-  road: OperatorRoad,
-  options: OperatorOptions,
-  { cluster, targets, metrics }: Surroundings,
-): Work {
+function workOf(road: OperatorRoad, options: OperatorOptions, surroundings: Surroundings): Work {
+  const { cluster, targets, metrics } = surroundings;
   const { log, watchNamespaces: namespaces = [] } = options;
   const common = { cluster, namespaces, log, metrics };
   const works: Record<OperatorRoad, () => Work> = {
     proxy: () => workOn(proxyRoadOf(options, cluster), common),
     kafka: () =>
-      workOn(kafkaRoadOf(options, { cluster, targets, metrics }), {
+      workOn(kafkaRoadOf(options, surroundings), {
         ...common,
         elsewhere: targets && { ...targets, clusters: targets.clustersFor('stretch') },
       }),
-    redpanda: () => workOn(redpandaRoadOf(options, cluster, metrics), common),
+    redpanda: () => workOn(redpandaRoadOf(options, surroundings), common),
     'pod-sets': () =>
       workOn(
         podSetRoad(() => cluster.client),
@@ -194,7 +197,7 @@ function workOn<V extends object, R extends object>(road: Road<V, R>, options: R
   return (signal) => runRoad(road, options, signal);
 }
 
-function kafkaRoadOf(options: OperatorOptions, { cluster, targets, metrics }: Surroundings) {
+function kafkaRoadOf(options: OperatorOptions, { cluster, targets, metrics, promised }: Surroundings) {
   const { clusterDomain = 'cluster.local', kafkaImages = {}, certificateTimes, namespace, log } = options;
   const settings = {
     clusterDomain,
@@ -209,13 +212,13 @@ function kafkaRoadOf(options: OperatorOptions, { cluster, targets, metrics }: Su
     probeNetworks: options.probeNetworks,
   };
   const vantages = vantagesOf(options, targets);
-  return kafkaRoad({ settings, vantages, client: () => cluster.client, metrics, log });
+  return kafkaRoad({ settings, vantages, promised, client: () => cluster.client, metrics, log });
 }
 
-function redpandaRoadOf(options: OperatorOptions, cluster: Cluster, metrics: Metrics) {
+function redpandaRoadOf(options: OperatorOptions, { cluster, metrics, promised }: Surroundings) {
   const { clusterDomain = 'cluster.local', probeResolver, probeNetworks, log } = options;
   const settings = { clusterDomain, operator: ownPods(), probeResolver, probeNetworks };
-  return redpandaRoad({ settings, client: () => cluster.client, metrics, log });
+  return redpandaRoad({ settings, promised, client: () => cluster.client, metrics, log });
 }
 
 /** The image that this program is in. */

@@ -24,7 +24,9 @@ import { isInPlace, podNetworksOf, targetsOfPools } from './stretch/sight.ts';
 import type { TargetSights } from './stretch/sight.ts';
 import { portsOfNode, portsWritten, refusedPorts } from './expose/ports.ts';
 import { POOL_LABEL, anchorName, kafkaOf, podSelector, podSetName } from './model/names.ts';
-import type { NameSight, OthersGrant, Promised } from './expose/grants.ts';
+import type { NameSight } from './expose/grants.ts';
+import { promisedToOthers } from './expose/promised.ts';
+import type { OthersGrant, Promises } from './expose/promised.ts';
 import { watchedNamespace } from './entities/home.ts';
 import { isManaged } from './front/kafka.ts';
 import { isOfUser } from './watches.ts';
@@ -90,8 +92,8 @@ export interface Observed {
 
 type Brought = Pick<Observed, 'acted' | 'externalLogging' | 'newClusterId' | 'now'> & {
   targetFaults?: Observed['targetFaults'];
-  /** By key: names that are about to be written down for a Kafka, so that none is given twice. */
-  promised?: ReadonlyMap<string, Promised>;
+  /** Names that are about to be written down, so that none is given twice. */
+  promised?: Promises;
 };
 
 export function observeKafka(
@@ -208,12 +210,15 @@ function namesSeen(
   { views, undiscovered }: Pick<KafkaCaches, 'views' | 'undiscovered'>,
   namespace: string,
   key: string,
-  promised: Brought['promised'],
+  promised: Promises = new Map(),
 ): NameSight {
   const policies = policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies'));
   const labelsOf = (one: string) => views.namespaces.get(one)?.metadata.labels ?? {};
   return {
-    others: [...namesOfOthers(views, key), ...promisedTo(key, promised)],
+    others: [
+      ...namesOfOthers(views, key),
+      ...promisedToOthers(promised, { kind: 'Kafka', namespace, name: nameOfKey(key).name }),
+    ],
     ...policies,
     namespaceLabels: labelsOf(namespace),
     published: () =>
@@ -234,15 +239,10 @@ function namesOfOthers({ anchors, kafkas }: KafkaViews, own: string): OthersGran
     const key = keyOf({ namespace, name: of.name });
     const { uid } = kafkas?.get(key)?.metadata ?? {};
     if (key === own || uid === undefined || uid !== of.uid) return [];
-    return names.map(({ name: _, ...grant }) => ({ ...grant, kafka: { namespace, name: of.name } }));
+    const cluster = { kind: 'Kafka' as const, namespace, name: of.name };
+    return names.map(({ name: _, ...grant }) => ({ ...grant, cluster }));
   });
 }
-
-const promisedTo = (own: string, promised: Brought['promised'] = new Map()): OthersGrant[] =>
-  [...promised].flatMap(([key, { grants }]) => {
-    const { namespace = '', name } = nameOfKey(key);
-    return key === own ? [] : grants.map((grant) => ({ ...grant, kafka: { namespace, name } }));
-  });
 
 /** Whether an object is about the nodes of a Kafka. */
 const isNode = (object: AnyObject, cluster: string) => hasLabelSet(object, podSelector(cluster));

@@ -17,8 +17,8 @@ import type { Watched } from '../kernel/watches.ts';
 import { act } from './act.ts';
 import type { Acted } from './act.ts';
 import { certificateEndReporter } from './certificates/metrics.ts';
-import { promisedAlso } from './expose/grants.ts';
-import type { Promised } from './expose/grants.ts';
+import { promisedAlso, promisesOf } from './expose/promised.ts';
+import type { Promises } from './expose/promised.ts';
 import type { ToldListener } from './expose/told.ts';
 import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
@@ -47,6 +47,8 @@ export interface KafkaReconcilerOptions {
   settings: KafkaSettings;
   /** By key: what clients outside are told, for whoever probes it. */
   told: Map<string, readonly ToldListener[]>;
+  /** Names that plans have given out, which other plans may not see written down yet. */
+  promised: Promises;
   events: EventRecorder;
   metrics: Metrics;
   /** Told of each request to Kafka. */
@@ -90,15 +92,15 @@ function secretsOf({ kafkas, secrets }: KafkaViews, key: string): string[] {
 export function kafkaReconciler(
   options: KafkaReconcilerOptions,
 ): Reconciler<Observed, KafkaPlan, never, Acted> {
-  const { caches, remotes, handover, client, targets, settings, told, events, onRequest, log } = options;
+  const { caches, remotes, handover, client, targets, settings, told, promised, events, onRequest, log } =
+    options;
   const { views } = caches;
   const reportLook = lookReporter(options.metrics);
   const reportEnds = certificateEndReporter(options.metrics);
   const reportPlaces = targetReporter(options.metrics);
   /** By key of a Kafka: what is in the ConfigMap that it names. */
   const logging = new BoundedMap<string, string>(MAX_LOGGING);
-  /** By key: names that plans have given out, which other plans may not see in anchors yet. */
-  const promised = new Map<string, Promised>();
+  const promises = promisesOf(promised, 'Kafka');
   return {
     async load(key, signal) {
       if (await caches.load(`kafka ${key}`, { secrets: secretsOf(views, key) }, signal)) return true;
@@ -126,10 +128,11 @@ export function kafkaReconciler(
       if (plan.places.length > 0 || !observed.isManaged) reportPlaces(keyOf(observed), plan.places);
       if (!observed.isManaged) told.delete(keyOf(observed));
       else if (plan.told) told.set(keyOf(observed), plan.told);
-      if (!observed.isManaged) promised.delete(keyOf(observed));
+      if (!observed.isManaged) promises.delete(keyOf(observed));
       else if (plan.names) {
         const version = observed.anchor?.metadata.resourceVersion;
-        promised.set(keyOf(observed), promisedAlso(promised.get(keyOf(observed)), version, plan.names));
+        const names = Object.values(plan.names);
+        promises.set(keyOf(observed), promisedAlso(promises.get(keyOf(observed)), version, names));
       }
       if (!observed.isManaged && !observed.isLeaving) handover.forget(keyOf(observed));
       else handover.want(keyOf(observed), plan.wishes);

@@ -6,6 +6,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { resolverFor } from '../../probe/resolve.ts';
 import { reconcileBy } from '../kernel/reconcile.ts';
 import type { Road, RoadController } from '../kernel/road.ts';
+import type { Promises } from './expose/promised.ts';
 import type { ToldListener } from './expose/told.ts';
 import { KAFKA_EVENTS } from './faults.ts';
 import { requestCounter } from './look/metrics.ts';
@@ -33,6 +34,8 @@ export interface KafkaRoadOptions {
   log: Log;
   /** The clusters that exposed brokers are also looked at from; none if left out. */
   vantages?: Vantages | undefined;
+  /** Names that this road and others give out. */
+  promised: Promises;
 }
 
 const NO_VANTAGES: Vantages = { names: [], placeOf: () => ({ problem: 'nobody is to look from there' }) };
@@ -78,6 +81,7 @@ export function kafkaRoad(options: KafkaRoadOptions): Road<KafkaViews, TargetVie
         targets,
         settings,
         told,
+        promised: options.promised,
         events,
         metrics,
         onRequest,

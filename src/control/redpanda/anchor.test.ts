@@ -17,13 +17,25 @@ const service = (nodePort: number): AnyObject => ({
   spec: { ports: [{ port: 9093, nodePort }] },
 });
 
-const anchor = (ports: { name: string; port: number }[], status: object = {}, uid = 'u'): AnyObject => ({
+const anchor = (
+  ports: { name: string; port: number }[],
+  status: object = {},
+  uid = 'u',
+  names: object[] = [NAMES],
+): AnyObject => ({
   apiVersion: 'isthmus.dev/v1alpha1',
   kind: 'RedpandaAnchor',
   metadata: { name: 'panda', namespace: 'n', uid: 'a', resourceVersion: '7', labels: { mine: 'too' } },
-  spec: { cluster: { name: 'panda', uid }, ports },
+  spec: { cluster: { name: 'panda', uid }, ports, names },
   status,
 });
+const NAMES = {
+  name: 'kafka-external',
+  pattern: '$(id).panda.test',
+  bootstrap: 'bootstrap.panda.test',
+  since: '2026-11-01T00:00:00.000Z',
+  count: 4,
+};
 const HELD = anchor([{ name: 'kafka-external', port: 31_234 }]);
 
 const written = (spec: object, rest: Partial<Observed> = {}) => {
@@ -36,13 +48,16 @@ const hostPorts = (spec: object, rest: Partial<Observed>) =>
   JSON.stringify(find(objectsFor(spec, rest), 'StatefulSet') ?? {}).match(/"hostPort":(\d+)/)?.[1];
 
 suite('the anchor of an exposed Redpanda cluster', () => {
-  test('is written before brokers use the port that the API server has given, and once', () => {
+  test('is written before brokers use names, and the port that the API server has given, and once', () => {
     assert.equal(written({}), undefined);
-    assert.equal(written(NAMED), undefined, 'there is no number yet');
+    assert.equal(written({ externalConnectivity: { enabled: true } }), undefined, 'there is no number yet');
+    const cluster = { name: 'panda', uid: 'u' };
+    assert.deepEqual(written(NAMED)?.spec, { cluster, ports: [], names: [NAMES] });
     const given = { externalService: service(31_234) };
     assert.deepEqual(written(NAMED, given)?.spec, {
-      cluster: { name: 'panda', uid: 'u' },
+      cluster,
       ports: [{ name: 'kafka-external', port: 31_234 }],
+      names: [NAMES],
     });
     assert.equal(written(NAMED, { ...given, anchor: HELD }), undefined);
     assert.equal(written(NAMED, { ...given, hasAnchors: false }), undefined);
@@ -63,7 +78,7 @@ suite('the anchor of an exposed Redpanda cluster', () => {
     const claimed = { externalService: service(31_234), otherHostPorts: new Set([31_234]) };
     const keeper = find(objectsFor(NAMED, claimed), 'Service', 'panda-external')!;
     assert.equal(keeper.spec['type'], 'ClusterIP');
-    assert.equal(written(NAMED, claimed), undefined);
+    assert.deepEqual(written(NAMED, claimed)?.spec.ports, []);
     assert.equal(find(objectsFor(NAMED, claimed), 'StatefulSet'), undefined);
     assert.equal(conditionsOf(observed(NAMED, claimed)).get('OperatorQuiescent')?.reason, 'HostPortPending');
   });
@@ -74,7 +89,7 @@ suite('the anchor of an exposed Redpanda cluster', () => {
     assert.equal(chosen!.name, 'kafka-external.range');
     assert.equal(hostPorts(RANGE, {}), undefined);
     assert.equal(find(objectsFor(RANGE), 'Service', 'panda-external'), undefined);
-    const seen = { anchor: anchor([chosen!]) };
+    const seen = { anchor: anchor([chosen!], {}, 'u', []) };
     assert.equal(hostPorts(RANGE, seen), String(chosen!.port));
     assert.equal(written(RANGE, seen), undefined);
     const [other] = written(RANGE, { ...seen, otherHostPorts: new Set([chosen!.port]) })!.spec.ports;

@@ -4,8 +4,10 @@ import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import { redpandaAnchor } from '../../resources/isthmus/redpanda-anchor.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Document } from '../kernel/plan.ts';
+import type { NameGrant } from '../brokers/model/charter.ts';
 import type { RedpandaModel } from './model.ts';
 import { anchorName, objectLabels } from './names.ts';
+import { namesInAnchor } from './recorded-names.ts';
 
 const API_VERSION = `${redpandaAnchor.group}/${redpandaAnchor.versions[0]}`;
 
@@ -18,10 +20,15 @@ export function portsIn(anchor: AnyObject | undefined): Record<string, number> {
   );
 }
 
-/** What has to be written so that these ports are the cluster's; nothing where that is so, or there never was one. */
+export interface Kept {
+  ports: Readonly<Record<string, number>>;
+  grant: NameGrant | undefined;
+}
+
+/** What has to be written so that these ports and names are the cluster's; nothing where that is so, or there never was one. */
 export function anchorDocuments(
   { namespace, name, uid }: RedpandaModel,
-  ports: Readonly<Record<string, number>>,
+  { ports, grant }: Kept,
   live: AnyObject | undefined,
 ): Document[] {
   const spec = {
@@ -29,8 +36,10 @@ export function anchorDocuments(
     ports: Object.entries(ports)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, port]) => ({ name: key, port })),
+    names: namesInAnchor(grant),
   };
-  if (spec.ports.length === 0 || canonicalJson(live?.['spec']) === canonicalJson(spec)) return [];
+  const isNothing = !live && spec.ports.length + spec.names.length === 0;
+  if (isNothing || canonicalJson(live?.['spec']) === canonicalJson(spec)) return [];
   const { resourceVersion, labels, annotations } = live?.metadata ?? {};
   const object: AnyObject = {
     apiVersion: API_VERSION,

@@ -301,26 +301,21 @@ suite('names of an exposed Redpanda cluster', () => {
     for (const name of ['bootstrap.panda.test', '7.panda.test', '$(nodeId).panda.test']) {
       const seen = { ...GIVEN, names: withNames(name) };
       assert.equal(reasonOf(NAMED, seen).reason, 'HostNameTaken');
-      assert.match(reasonOf(NAMED, seen).message, /DNSEndpoint "x".*hostPattern: \$\(id\)/);
+      assert.match(reasonOf(NAMED, seen).message, /DNSEndpoint "x".*choose another subdomain/);
       const objects = objectsFor(NAMED, seen);
       assert.deepEqual(hostPortsOf(find(objects, 'StatefulSet')!), []);
       assert.deepEqual(recordsIn(objects), undefined);
       assert.equal(nodePortIn(objects), 31_234);
     }
-    assert.notEqual(reasonOf(NAMED, { ...GIVEN, names: withNames('7.other.test') }).reason, 'HostNameTaken');
+    const otherwise = { ...GIVEN, names: withNames('7.other.test') };
+    assert.notEqual(reasonOf(NAMED, otherwise).reason, 'HostNameTaken');
+    assert.match(reasonOf(OTHER, otherwise).message, /hostPattern: \$\(id\)\.\$\(cluster\)/);
   });
 
   test('stay with whom has them, whatever somebody else publishes later', () => {
     const seen = { ...running(), names: withNames('bootstrap.panda.test') };
     assert.notEqual(reasonOf(NAMED, seen).reason, 'HostNameTaken');
     assert.equal(recordsIn(objectsFor(NAMED, seen))?.length, 4);
-    const { metadata } = seen.statefulSet;
-    const annotations = { ...metadata.annotations, [NAMES_ANNOTATION]: '' };
-    const unwritten = {
-      ...seen,
-      statefulSet: { ...seen.statefulSet, metadata: { ...metadata, annotations } },
-    };
-    assert.notEqual(reasonOf(NAMED, unwritten).reason, 'HostNameTaken');
   });
 
   test('that cannot be had leave those of before: no broker is restarted', () => {
@@ -340,8 +335,11 @@ suite('names of an exposed Redpanda cluster', () => {
     assert.equal(revisionOf(NAMED, forbidden), revisionOf(NAMED, running()));
     const dnsEndpoint = find(objectsFor(NAMED, forbidden), 'DNSEndpoint', 'panda-external')!;
     assert.equal(recordsIn(objectsFor(NAMED, { ...running(), dnsEndpoint }))?.length, 4);
-    const lost = { ...running(), dnsEndpoint, names: withNames('bootstrap.panda.test') };
+    const withdrawn = { ...running(), statefulSet: setOf(NAMED, forbidden), dnsEndpoint };
+    assert.equal(recordsIn(objectsFor(NAMED, withdrawn))?.length, 4, 'all is back with the right to it');
+    const lost = { ...withdrawn, names: withNames('bootstrap.panda.test') };
     assert.equal(reasonOf(NAMED, lost).reason, 'HostNameTaken');
+    assert.deepEqual(hostPortsOf(setOf(NAMED, lost)), [], 'it is somebody else’s by now');
   });
 
   test('of all clusters of a namespace together are no more than a policy allows', () => {
@@ -351,13 +349,23 @@ suite('names of an exposed Redpanda cluster', () => {
       metadata: { name: 'p' },
       spec: { zone: 'panda.test', namespaces: {}, limits: { namesPerNamespace: 6 } },
     } as AnyObject).resource!;
-    const beside = (count: number) => ({
+    const beside = (kind: 'Kafka' | 'Redpanda cluster', count: number) => ({
       ...OPEN_NAMES,
       namePolicies: [limited],
-      grantsBeside: [{ bootstrap: 'bootstrap.b.panda.test', brokers: '$(nodeId).b.panda.test', count }],
+      others: [
+        {
+          cluster: { kind, namespace: 'n', name: 'b' },
+          pattern: '$(id).b.panda.test',
+          since: '2026-01-01T00:00:00Z',
+          count,
+        },
+      ],
     });
-    assert.equal(reasonOf(NAMED, { ...GIVEN, names: beside(3) }).reason, 'HostNameLimitReached');
-    assert.notEqual(reasonOf(NAMED, { ...GIVEN, names: beside(2) }).reason, 'HostNameLimitReached');
+    const reasonBeside = (...others: Parameters<typeof beside>) =>
+      reasonOf(NAMED, { ...GIVEN, names: beside(...others) }).reason;
+    assert.equal(reasonBeside('Redpanda cluster', 3), 'HostNameLimitReached');
+    assert.notEqual(reasonBeside('Redpanda cluster', 2), 'HostNameLimitReached');
+    assert.notEqual(reasonBeside('Kafka', 3), 'HostNameLimitReached');
   });
 
   test('that were written down in a way that nobody can read count as none', () => {

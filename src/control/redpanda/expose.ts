@@ -1,26 +1,27 @@
 /** How clients outside of Kubernetes get to the brokers of a Redpanda cluster: a port of the nodes, and what leads there. Pure. */
 import { isIPv6 } from 'node:net';
 import type { AnyObject } from '../../kube/object.ts';
+import type { NameGrant } from '../brokers/model/charter.ts';
 import { UNPUBLISHED, addressFault } from '../brokers/expose/faults.ts';
 import { internalFault, toldWithin } from '../brokers/expose/internal-addresses.ts';
 import { placedAmong } from '../brokers/expose/places.ts';
 import { recordsByName } from '../brokers/expose/records.ts';
 import type { Endpoint, PlacedBroker } from '../brokers/expose/records.ts';
 import { portKeeper, publishedRecords } from '../brokers/objects/exposed.ts';
-import { namesIn } from '../shared/published-names.ts';
 import { ownedByAnchor } from './anchor.ts';
 import type { Fault } from './faults.ts';
 import type { ExternalWish } from './front/external.ts';
-import { grantNames, recordedNames } from './granted-names.ts';
+import { grantNames, hostNamesOf } from './granted-names.ts';
 import type { SeenNames } from './granted-names.ts';
 import { brokerName, needsHostIP } from './host-names.ts';
 import { givenPort, recordedPorts } from './host-port.ts';
 import type { GivenPort } from './host-port.ts';
 import { idsOf } from './model.ts';
-import type { ExternalListener, HostNames, RedpandaModel } from './model.ts';
+import type { ExternalListener, RedpandaModel } from './model.ts';
 import { externalName, podName } from './names.ts';
 import { metadataOf } from './objects.ts';
 import type { Observed } from './observe.ts';
+import { recordedNames } from './recorded-names.ts';
 import { brokerFacts } from './roll.ts';
 
 export interface Exposed {
@@ -28,6 +29,8 @@ export interface Exposed {
   model: RedpandaModel;
   /** Ports of the nodes that are to be written down. */
   ports: Readonly<Record<string, number>>;
+  /** Names that are to be written down. */
+  grant: NameGrant | undefined;
   /** Whether its names lead nowhere for now. */
   isWithdrawn: boolean;
   /** What keeps the number, and what publishes names. */
@@ -36,26 +39,28 @@ export interface Exposed {
 }
 
 export function exposed(observed: Observed, inside: RedpandaModel, wish: ExternalWish | undefined): Exposed {
-  const nothing = { model: inside, isWithdrawn: false, objects: recordsFor(observed, inside), faults: [] };
+  const nothing = { model: inside, grant: undefined, isWithdrawn: false, objects: recordsFor(observed, inside), faults: [] }; // prettier-ignore
   if (!wish) return { ...nothing, ports: recordedPorts(observed) };
   const { listener, strategy } = wish;
   const given = givenPort(observed, wish);
   const { ports } = given;
-  const granted = listener.names && grantNames(listener.names, namesSeen(observed, inside, listener.names));
+  const granted = listener.names && grantNames(listener.names, namesSeen(observed, inside));
+  const grant = granted?.grant;
   const keepers = strategy === 'reserve' ? [keeperOf(observed, inside, listener.port, given)] : [];
   const nameFaults = [granted?.fault ?? []].flat();
   // Not without a name where one is wanted: clients would be told addresses.
-  if (granted && !granted.names)
+  if (granted && !grant)
     return { ...nothing, ports, objects: [...keepers, ...nothing.objects], faults: nameFaults };
   const external =
     given.hostPort === undefined
       ? undefined
-      : { ...listener, names: granted?.names, hostPort: given.hostPort };
+      : { ...listener, names: grant && hostNamesOf(grant), hostPort: given.hostPort };
   const model = { ...inside, external };
-  const isWithdrawn = granted?.isWithdrawn ?? false;
+  const isWithdrawn = grant !== undefined && grant.since === undefined;
   return {
     model,
     ports,
+    grant,
     isWithdrawn,
     objects: [...keepers, ...recordsFor(observed, model, isWithdrawn)],
     faults: [
@@ -79,14 +84,11 @@ function keeperOf(
 }
 
 function namesSeen(
-  { names, statefulSet, dnsEndpoint }: Observed,
-  { namespace, replicas }: RedpandaModel,
-  wanted: HostNames,
+  { names, anchor, statefulSet, now }: Observed,
+  { namespace, name, replicas, uid }: RedpandaModel,
 ): SeenNames {
-  const published = dnsEndpoint ? namesIn(dnsEndpoint) : [];
-  // Who has records of a name had it before names were written down, too.
-  const recorded = recordedNames(statefulSet) ?? (published.includes(wanted.bootstrap) ? wanted : undefined);
-  return { ...names, namespace, replicas, recorded, isPublished: published.length > 0 };
+  const recorded = recordedNames(anchor, statefulSet, uid, now)?.grant;
+  return { ...names, cluster: { namespace, name }, replicas, recorded, now };
 }
 
 const PENDING = {

@@ -32,6 +32,9 @@ export function clusterOf({ metadata }: KubeObject): string[] {
   return name === undefined ? [] : [keyOf({ namespace: metadata.namespace, name })];
 }
 
+/** Whether an object is of a Redpanda cluster: others are labelled with what they belong to, too. */
+export const isOfRedpanda = ({ metadata }: KubeObject): boolean => metadata.labels?.[NAME_LABEL] === REDPANDA;
+
 /** What a Cluster says to be ours. */
 export const MANAGED_ANNOTATION = 'isthmus.dev/managed';
 /** On a Cluster whose CRD has no `portStrategy`. */
@@ -46,7 +49,7 @@ export const BOOTSTRAP_ANNOTATION = 'isthmus.dev/bootstrap';
 /** On the StatefulSet: the node port that is the cluster's, as its anchor says, too. */
 export const HOST_PORT_ANNOTATION = 'isthmus.dev/host-port';
 
-/** On the StatefulSet: what its brokers are called outside. */
+/** On the StatefulSet: what its brokers are called outside, as its anchor says, too. */
 export const NAMES_ANNOTATION = 'isthmus.dev/host-names';
 
 export const anchorName = (cluster: string) => cluster;

@@ -5,16 +5,20 @@ import { redpandaCluster } from '../../resources/redpanda/cluster.ts';
 import type { RedpandaCluster } from '../../resources/redpanda/cluster.ts';
 import { read } from '../kernel/read.ts';
 import { createHostIndex } from '../shared/host-index.ts';
-import { policiesSeen } from '../shared/name-policy.ts';
+import { mayClaim, namespaceOf, policiesSeen } from '../shared/name-policy.ts';
 import { addPublished } from '../shared/published-names.ts';
 import type { Watched } from '../kernel/watches.ts';
+import { hostsOf } from '../brokers/expose/grants.ts';
+import type { NameSight } from '../brokers/expose/grants.ts';
+import { promisedToOthers } from '../brokers/expose/promised.ts';
+import type { OthersGrant, Promises } from '../brokers/expose/promised.ts';
 import { portsOfNode } from '../brokers/expose/ports.ts';
 import type { Acted } from './act.ts';
 import { portsIn } from './anchor.ts';
 import { isManaged } from './front/cluster.ts';
-import { hostsOf, recordedNames } from './granted-names.ts';
-import type { NameSight } from './granted-names.ts';
-import { anchorName, clusterOf, externalName } from './names.ts';
+import { anchorName, clusterOf, externalName, isOfRedpanda } from './names.ts';
+import { recordedNames } from './recorded-names.ts';
+import type { Recorded } from './recorded-names.ts';
 import type { RedpandaViews } from './watches.ts';
 
 export interface Observed {
@@ -41,12 +45,18 @@ export interface Observed {
   dns: 'present' | 'absent' | 'unknown';
   names: NameSight;
   acted: Acted | undefined;
+  now: number;
 }
+
+type Brought = Pick<Observed, 'acted' | 'now'> & {
+  /** Names that are about to be written down, so that none is given twice. */
+  promised: Promises;
+};
 
 export function observeCluster(
   { views, undiscovered }: Pick<Watched<RedpandaViews>, 'views' | 'undiscovered'>,
   key: string,
-  acted: Acted | undefined,
+  brought: Brought,
 ): Observed {
   const { namespace = '', name } = nameOfKey(key);
   const found = views.clusters?.get(key);
@@ -68,8 +78,9 @@ export function observeCluster(
     otherHostPorts: hostPortsOfOthers(views, key, anchor),
     dnsEndpoint: views.dnsEndpoints?.get(external),
     dns: views.dnsEndpoints ? 'present' : undiscovered.has('dnsEndpoints') ? 'unknown' : 'absent',
-    names: namesSeen({ views, undiscovered }, namespace, key),
-    acted,
+    names: namesSeen({ views, undiscovered }, key, brought),
+    acted: brought.acted,
+    now: brought.now,
   };
 }
 
@@ -85,30 +96,60 @@ function hostPortsOfOthers(
 
 function namesSeen(
   { views, undiscovered }: Pick<Watched<RedpandaViews>, 'views' | 'undiscovered'>,
-  namespace: string,
   key: string,
+  { promised, now }: Brought,
 ): NameSight {
+  const { namespace = '', name } = nameOfKey(key);
   const policies = policiesSeen(views.namePolicies?.list() ?? [], undiscovered.has('namePolicies'));
   const labelsOf = (one: string) => views.namespaces.get(one)?.metadata.labels ?? {};
-  const { name } = nameOfKey(key);
-  const own = keyOf({ namespace, name: externalName(name) });
+  const isWritten = (one: AnyObject) =>
+    isOfRedpanda(one) && clusterOf(one).some((of) => of === key || recordOf(views, of, now) !== undefined);
+  const mayHave = ({ cluster, ...grant }: OthersGrant) => {
+    const claimant = { namespace: namespaceOf(cluster.namespace, labelsOf(cluster.namespace)) };
+    const { bootstrap, brokers } = hostsOf(grant);
+    return [bootstrap, brokers].every(
+      (host) =>
+        mayClaim(policies.namePolicies, { name: host, claimant }, policies.unreadablePolicies).allowed,
+    );
+  };
   return {
+    others: [
+      // Nobody keeps a name from its owner by an annotation.
+      ...namesOfOthers(views, key, now).filter((one) => !one.isUnproven || mayHave(one)),
+      ...promisedToOthers(promised, { kind: 'Redpanda cluster', namespace, name }),
+    ],
     ...policies,
     namespaceLabels: labelsOf(namespace),
-    grantsBeside: views.statefulSets.list(namespace).flatMap((set) => {
-      const names = keyOf(set.metadata) === key ? undefined : recordedNames(set);
-      const { replicas = 0 } = (set['spec'] ?? {}) as { replicas?: number };
-      return names ? [hostsOf(names, replicas)] : [];
-    }),
     published: () =>
       addPublished(
         createHostIndex(),
-        (views.dnsEndpoints?.list() ?? []).filter(({ metadata }) => keyOf(metadata) !== own),
+        // Who has those of Redpanda clusters is written down.
+        (views.dnsEndpoints?.list() ?? []).filter((one) => !isWritten(one)),
         policies,
         labelsOf,
       ),
   };
 }
+
+/** What is written down of a Cluster that is still there: an anchor outlives its own, and then nobody claims its names. */
+function recordOf(
+  { clusters, anchors, statefulSets }: RedpandaViews,
+  key: string,
+  now: number,
+): Recorded | undefined {
+  const found = clusters?.get(key);
+  const { namespace = '', name } = nameOfKey(key);
+  const anchor = anchors?.get(keyOf({ namespace, name: anchorName(name) }));
+  return found && recordedNames(anchor, statefulSets.get(key), found.metadata.uid, now);
+}
+
+const namesOfOthers = (views: RedpandaViews, own: string, now: number): OthersGrant[] =>
+  (views.clusters?.list() ?? []).flatMap(({ metadata: { namespace = '', name } }): OthersGrant[] => {
+    const key = keyOf({ namespace, name });
+    const { grant, by } = (key === own ? undefined : recordOf(views, key, now)) ?? {};
+    const cluster = { kind: 'Redpanda cluster' as const, namespace, name };
+    return grant ? [{ ...grant, cluster, isUnproven: by === 'annotation' }] : [];
+  });
 
 /** The pods of the StatefulSet, by name: anybody may label theirs like these. */
 export function podsOf({ pods, statefulSets }: RedpandaViews, key: string): AnyObject[] {

@@ -3,6 +3,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import { LOCAL } from '../kernel/plan.ts';
 import type { Plan } from '../kernel/plan.ts';
 import type { OperatorPods } from '../brokers/objects/services.ts';
+import type { NameGrant } from '../brokers/model/charter.ts';
 import type { Learned } from '../kernel/reconcile.ts';
 import type { ToldListener } from '../brokers/expose/told.ts';
 import type { Action } from './act.ts';
@@ -34,6 +35,8 @@ export interface RedpandaSettings {
 export interface RedpandaPlan extends Plan<Action> {
   /** What clients outside are told; undefined where that stays as it was. */
   told: readonly ToldListener[] | undefined;
+  /** The names that are to be written down; undefined where nothing is. */
+  names: readonly NameGrant[] | undefined;
 }
 
 const NOTHING: RedpandaPlan = {
@@ -43,6 +46,7 @@ const NOTHING: RedpandaPlan = {
   statuses: [],
   lookAgainInMs: undefined,
   told: undefined,
+  names: undefined,
 };
 /** While something is under way that no watch tells of, and when all is well. */
 const SOON_MS = 2000;
@@ -89,7 +93,7 @@ function clusterPlan(
   { settings: { clusterDomain, operator }, learned, memory }: Given,
 ): RedpandaPlan {
   const { cluster, statefulSet: live, pods, acted, anchor, hasAnchors } = observed;
-  const { model, ports, objects, faults: externalFaults } = outside;
+  const { model, ports, grant, objects, faults: externalFaults } = outside;
   const revision = revisionOf(model, clusterDomain);
   const founded = foundedWith(model, memory, live);
   const ignored = founded === bootstrapHash(model) ? [] : [bootstrapFault()];
@@ -98,14 +102,15 @@ function clusterPlan(
   const kept = {
     founded,
     hostPort: nodePortIn(ports),
-    names: model.external?.names,
+    grant: model.external && grant,
     formerNodes: formerNodes(model, pods, live),
   };
   const planned = statefulSet(model, clusterDomain, kept);
   const isSettled = acted?.decision.do === 'done' && pods.length === model.replicas;
   return {
     ...NOTHING,
-    documents: hasAnchors ? anchorDocuments(model, ports, anchor) : [],
+    documents: hasAnchors ? anchorDocuments(model, { ports, grant }, anchor) : [],
+    names: grant ? [grant] : [],
     told: toldOutside(observed, outside),
     targets: [
       {

@@ -5,6 +5,8 @@ import { BoundedMap } from '../../ops/bounded-map.ts';
 import type { Log } from '../../ops/log.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import { resolverFor } from '../../probe/resolve.ts';
+import { promisedAlso, promisesOf } from '../brokers/expose/promised.ts';
+import type { Promises } from '../brokers/expose/promised.ts';
 import type { ToldListener } from '../brokers/expose/told.ts';
 import { probeReporter } from '../brokers/probe/metrics.ts';
 import { probeReconciler } from '../brokers/probe/reconcile.ts';
@@ -27,6 +29,8 @@ export interface RedpandaRoadOptions {
   client: () => Client;
   metrics: Metrics;
   log: Log;
+  /** Names that this road and others give out. */
+  promised: Promises;
 }
 
 /** Clusters mostly wait for the API server and for Redpanda. */
@@ -69,17 +73,24 @@ const eyesOf = ({ probeResolver, probeNetworks }: ProbeSettings) => ({
   networks: probeNetworks,
 });
 
-function redpandaReconciler(
-  { settings, client, log }: RedpandaRoadOptions,
-  { watched, events }: RoadContext<RedpandaViews>,
+export function redpandaReconciler(
+  { settings, client, log, promised }: Omit<RedpandaRoadOptions, 'metrics'>,
+  { watched, events }: Pick<RoadContext<RedpandaViews>, 'watched' | 'events'>,
   told: Map<string, readonly ToldListener[]>,
 ): Reconciler<Observed, RedpandaPlan, never, Acted> {
+  const promises = promisesOf(promised, 'Redpanda cluster');
   return {
-    observe: (key, acted) => observeCluster(watched, key, acted),
+    observe: (key, acted, now) => observeCluster(watched, key, { acted, now, promised }),
     plan(observed, learned) {
       const plan = planRedpanda(observed, settings, learned);
-      if (!observed.cluster && observed.problem === undefined) told.delete(keyOf(observed));
-      else if (plan.told) told.set(keyOf(observed), plan.told);
+      const key = keyOf(observed);
+      const isGone = !observed.cluster && observed.problem === undefined;
+      if (isGone) told.delete(key);
+      else if (plan.told) told.set(key, plan.told);
+      // A plan in whose way others are is not carried out.
+      if (isGone || learned.taken.size > 0) promises.delete(key);
+      else if (plan.names)
+        promises.set(key, promisedAlso(promises.get(key), recordVersion(observed), plan.names));
       return plan;
     },
     avoidsTaken: true,
@@ -97,3 +108,7 @@ function redpandaReconciler(
       ),
   };
 }
+
+/** Of what names are written down in. */
+const recordVersion = ({ hasAnchors, anchor, statefulSet }: Observed): string | undefined =>
+  (hasAnchors ? anchor : statefulSet)?.metadata.resourceVersion;

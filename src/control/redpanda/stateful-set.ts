@@ -1,6 +1,7 @@
 /** The StatefulSet of a Redpanda cluster. Kubernetes makes its pods and their claims; when a pod is replaced is decided here. */
 import { hashOf, isJsonObject } from '../../kube/json.ts';
 import type { AnyObject } from '../../kube/object.ts';
+import type { NameGrant } from '../brokers/model/charter.ts';
 import { CONFINED_POD } from '../shared/pod-template.ts';
 import { NODE_FACTS_LABEL, PREFERRED_ADDRESS_ANNOTATION } from '../shared/node-annotations.ts';
 import { brokerConfig } from './config.ts';
@@ -8,7 +9,7 @@ import { configureScript, placeNeedOf } from './configure.ts';
 import { preferringNodes } from './former-nodes.ts';
 import type { PodSpec } from './former-nodes.ts';
 import type { Running } from './front/cluster.ts';
-import type { HostNames, RedpandaModel } from './model.ts';
+import type { RedpandaModel } from './model.ts';
 import {
   BOOTSTRAP_ANNOTATION,
   CONFIG_DIRECTORY,
@@ -30,6 +31,7 @@ import {
   tlsDirectory,
 } from './names.ts';
 import { clientListeners, metadataOf } from './objects.ts';
+import { namesText } from './recorded-names.ts';
 
 /** In the official image. */
 const REDPANDA_USER = 101;
@@ -41,14 +43,14 @@ export interface Kept {
   founded: string;
   hostPort: number | undefined;
   /** What its brokers are called outside. */
-  names: HostNames | undefined;
+  grant: NameGrant | undefined;
   /** Nodes that brokers are rather put on: see `formerNodes`. */
   formerNodes: readonly string[];
 }
 
 export function statefulSet(model: RedpandaModel, clusterDomain: string, kept: Kept): AnyObject {
   const { name, replicas } = model;
-  const { founded, hostPort, names, formerNodes } = kept;
+  const { founded, hostPort, grant, formerNodes } = kept;
   return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
@@ -57,7 +59,7 @@ export function statefulSet(model: RedpandaModel, clusterDomain: string, kept: K
       annotations: {
         [BOOTSTRAP_ANNOTATION]: founded,
         ...(hostPort !== undefined && { [HOST_PORT_ANNOTATION]: String(hostPort) }),
-        ...(names && { [NAMES_ANNOTATION]: JSON.stringify(names) }),
+        ...(grant && { [NAMES_ANNOTATION]: namesText(grant) }),
       },
     },
     spec: {

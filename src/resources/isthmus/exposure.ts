@@ -9,6 +9,20 @@ const port = z.object({
 
 export const reservedPorts = listBy('name', port, 256).describe('Ports that are reserved for the cluster.');
 
+/** Names that are granted to a listener. */
+export const grantedNames = z.object({
+  name: text(63).describe('The listener.'),
+  pattern: text(253).describe('The names of its brokers, with `$(id)` for the node id.'),
+  since: text(64)
+    .describe('Since when they are granted; left out while NamePolicies no longer allow them.')
+    .exactOptional(),
+  count: z.int().min(1).describe('How many names that is, with the one to begin at.'),
+});
+
+/** What is said of all of them. */
+export const GRANTED_NAMES =
+  'Host names outside that are granted to the cluster: nobody else gets them meanwhile.';
+
 const addresses = z.array(text(253)).max(16).meta({ 'x-kubernetes-list-type': 'atomic' });
 
 const step = z.enum(['resolve', 'connect', 'tls', 'versions', 'login', 'metadata', 'identity']);

@@ -3,7 +3,14 @@ import { conditions, observedGeneration } from '../common/conditions.ts';
 import { defineKind } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { ageColumn } from '../kroxylicious/group.ts';
-import { REACH_COLUMNS, exposedEndpoints, reservedPorts, vantages } from './exposure.ts';
+import {
+  GRANTED_NAMES,
+  REACH_COLUMNS,
+  exposedEndpoints,
+  grantedNames,
+  reservedPorts,
+  vantages,
+} from './exposure.ts';
 import { listBy, text, withRules } from '../schema.ts';
 
 /** What Kafka's own tools take for the id of a cluster: a UUID in URL-safe Base64. */
@@ -50,15 +57,6 @@ const givenAddresses = z.object({
     .max(8)
     .meta({ 'x-kubernetes-list-type': 'atomic' })
     .describe('Addresses, or host names.'),
-});
-
-const grantedNames = z.object({
-  name: text(63).describe('The listener.'),
-  pattern: text(253).describe('The names of its brokers, with `$(id)` for the node id.'),
-  since: text(64)
-    .describe('Since when they are granted; left out while NamePolicies no longer allow them.')
-    .exactOptional(),
-  count: z.int().min(1).describe('How many names that is, with the one to begin at.'),
 });
 
 const restart = z.object({
@@ -131,9 +129,7 @@ const spec = withRules(
     addresses: listBy('name', givenAddresses, 4096)
       .describe('Addresses that load balancers of the cluster were given.')
       .default([]),
-    names: listBy('name', grantedNames, 256)
-      .describe('Host names outside that are granted to the cluster: nobody else gets them meanwhile.')
-      .default([]),
+    names: listBy('name', grantedNames, 256).describe(GRANTED_NAMES).default([]),
     inFlight: inFlight.describe('The restart that is under way.').exactOptional(),
     quorum: quorum
       .describe(

@@ -19,7 +19,7 @@ import { cluster, podUids, startPlane, startRedpandaBed, untilCondition, untilQu
 import type { Condition } from './fixture.ts';
 
 const SUBDOMAIN = 'panda.example.test';
-const IDS = [0, 1, 2];
+const MOVED = `moved.${SUBDOMAIN}`;
 const SERVICE = { group: '', version: 'v1', kind: 'Service' };
 const POD = { group: '', version: 'v1', kind: 'Pod' };
 const TLS = { enabled: true, nodeSecretRef: { name: 'panda-tls' } };
@@ -45,12 +45,16 @@ describe('an exposed Redpanda cluster', () => {
   let authority: Authority;
   /** What the operator resolves names by. */
   let dns: TestServer;
+  /** Of the brokers that there are. */
+  let ids = [0, 1, 2];
   before(async () => {
     authority = await createAuthority('clients of panda');
     dns = await startOurs({ zones: [{ name: SUBDOMAIN, nameservers: [`ns.${SUBDOMAIN}`] }] });
     const operator = { probeResolver: `127.0.0.1:${dns.port}` };
-    bed = await startRedpandaBed(await startPlane(), { operator });
-    const names = ['bootstrap', ...IDS].map((id) => `${id}.${SUBDOMAIN}`);
+    // One more than brokers at last, for the one that moves.
+    const nodes = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, zone: `zone-${name}` }));
+    bed = await startRedpandaBed(await startPlane(), { nodes, operator });
+    const names = ['bootstrap', ...ids, 3].flatMap((id) => [`${id}.${SUBDOMAIN}`, `${id}.${MOVED}`]);
     const { certPem, keyPem } = await authority.issue({ commonName: 'panda', dns: names });
     const data = { 'tls.crt': btoa(certPem), 'tls.key': btoa(keyPem) };
     await bed.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'panda-tls', namespace: 'default' }, data }); // prettier-ignore
@@ -61,7 +65,11 @@ describe('an exposed Redpanda cluster', () => {
   });
 
   const panda = (external?: object) =>
-    cluster('panda', { replicas: 3 }, { kafkaApi: [{ port: 9092 }, ...(external ? [external] : [])] });
+    cluster(
+      'panda',
+      { replicas: ids.length },
+      { kafkaApi: [{ port: 9092 }, ...(external ? [external] : [])] },
+    );
   const target = () => ({
     bootstrap: 'panda-cluster.default.svc:9092',
     topic: 'numbers',
@@ -72,7 +80,7 @@ describe('an exposed Redpanda cluster', () => {
   const keysOf = (all: readonly { key: string | null }[]) => all.map(({ key }) => key ?? '').toSorted();
   const nothingIsLost = async () =>
     assert.deepEqual(keysOf(await consume('java', { ...target(), count: records.length })), keysOf(records));
-  const uids = () => podUids(bed, 'panda', 3);
+  const uids = () => podUids(bed, 'panda', ids.length);
 
   const dnsRecords = async () => {
     const found = await bed.client.get(
@@ -109,7 +117,7 @@ describe('an exposed Redpanda cluster', () => {
   const anchor = async () =>
     (await bed.get('RedpandaAnchor', 'panda')) as unknown as
       | {
-          spec: { ports: { name: string; port: number }[] };
+          spec: { ports: { name: string; port: number }[]; names?: { pattern: string; count: number }[] };
           status?: { exposed?: Told[]; conditions?: Condition[] };
         }
       | undefined;
@@ -124,11 +132,19 @@ describe('an exposed Redpanda cluster', () => {
   /** Applies it, and waits until every broker was restarted for it, one at a time. */
   async function rolledTo(external: object | undefined) {
     const old = await uids();
+    const seen = new Set<string>();
     await bed.apply(panda(external));
-    const areNew = async () =>
-      (await uids()).every((uid, ordinal) => uid !== undefined && uid !== old[ordinal]);
+    const areNew = async () => {
+      const now = await uids();
+      for (const uid of now) if (uid !== undefined) seen.add(uid);
+      return now.every((uid, ordinal) => uid !== undefined && uid !== old[ordinal]);
+    };
     await waitFor('all brokers were restarted', areNew, PATIENCE);
-    return untilQuiescent(bed, 'panda');
+    const status = await untilQuiescent(bed, 'panda');
+    for (const uid of await uids()) seen.add(uid ?? '');
+    const later = [...seen].filter((uid) => !old.includes(uid));
+    assert.equal(later.length, old.length, 'each of them once');
+    return status;
   }
 
   /** As a client outside that knows one address finds the brokers. */
@@ -139,7 +155,7 @@ describe('an exposed Redpanda cluster', () => {
     let last: ProbedCluster | undefined;
     const isReached = async () => {
       last = await probeCluster([first], { ...options, timeoutMs: 60_000 });
-      return last.brokers.length === 3 && findingsOf(last).length === 0;
+      return last.brokers.length === ids.length && findingsOf(last).length === 0;
     };
     await waitFor('all brokers are reached', isReached, PATIENCE).catch((error: unknown) =>
       assert.fail(`${String(error)}: ${JSON.stringify(last && findingsOf(last))}`),
@@ -147,9 +163,9 @@ describe('an exposed Redpanda cluster', () => {
     return last!.brokers.map(({ nodeId, host, port }) => `${nodeId} ${host}:${port}`).toSorted();
   }
 
-  const byNames = async () =>
+  const byNames = async (subdomain = SUBDOMAIN) =>
     untilReached(
-      { host: `bootstrap.${SUBDOMAIN}`, port: (await nodePort())! },
+      { host: `bootstrap.${subdomain}`, port: (await nodePort())! },
       { resolve: addressesOf, tls: { ca: authority.certPem } },
     );
 
@@ -166,14 +182,14 @@ describe('an exposed Redpanda cluster', () => {
     const port = await nodePort();
     assert.deepEqual(
       nodes?.external,
-      IDS.map((id) => `${id}.${SUBDOMAIN}:${port}`),
+      ids.map((id) => `${id}.${SUBDOMAIN}:${port}`),
     );
     assert.equal(nodes.externalBootstrap?.ingress?.[0]?.hostname, `bootstrap.${SUBDOMAIN}`);
     assert.deepEqual(
       await byNames(),
-      IDS.map((id) => `${id} ${id}.${SUBDOMAIN}:${port}`),
+      ids.map((id) => `${id} ${id}.${SUBDOMAIN}:${port}`),
     );
-    assert.equal(new Set(await Promise.all(IDS.map(nodeOf))).size, 3, 'one of them a node');
+    assert.equal(new Set(await Promise.all(ids.map(nodeOf))).size, 3, 'one of them a node');
     assert.equal(
       (await bed.get('Service', 'panda'))?.metadata.resourceVersion,
       before,
@@ -205,6 +221,19 @@ describe('an exposed Redpanda cluster', () => {
     assert.deepEqual(await uids(), before);
   });
 
+  test('one broker more has a name and the port of the others, of which none is restarted', async () => {
+    const [port, before] = [await nodePort(), await uids()];
+    ids = [...ids, 3];
+    await bed.apply(panda(NAMED));
+    const { nodes } = await untilQuiescent(bed, 'panda');
+    const told = ids.map((id) => `${id}.${SUBDOMAIN}:${port}`);
+    assert.deepEqual(nodes?.external, told);
+    assert.deepEqual(await byNames(), told.map((address, id) => `${id} ${address}`)); // prettier-ignore
+    assert.deepEqual((await uids()).slice(0, before.length), before);
+    assert.equal((await anchor())?.spec.names?.[0]?.count, 5);
+    await nothingIsLost();
+  });
+
   test('one broker that moves is found where it is, and only its record changes', async () => {
     const [stays, left] = [await addressesOf(`0.${SUBDOMAIN}`), await nodeOf(2)];
     const before = await addressesOf(`2.${SUBDOMAIN}`);
@@ -233,12 +262,26 @@ describe('an exposed Redpanda cluster', () => {
     assert.equal((await enforce('-')).code, 0);
   });
 
+  test('another subdomain: each broker is restarted once, its port stays, and nothing is left of the names before', async () => {
+    const [port, service] = [await nodePort(), await bed.get('Service', 'panda')];
+    const { nodes } = await rolledTo({ ...NAMED, external: { enabled: true, subdomain: MOVED } });
+    const told = ids.map((id) => `${id}.${MOVED}:${port}`);
+    assert.deepEqual(nodes?.external, told);
+    assert.deepEqual(await byNames(MOVED), told.map((address, id) => `${id} ${address}`)); // prettier-ignore
+    const names = ((await dnsRecords()) ?? []).map(({ dnsName }) => dnsName).toSorted();
+    assert.deepEqual(names, [...ids, 'bootstrap'].map((id) => `${id}.${MOVED}`)); // prettier-ignore
+    assert.deepEqual((await anchor())?.spec.names?.map(({ pattern }) => pattern), [`$(id).${MOVED}`]); // prettier-ignore
+    const inside = await bed.get('Service', 'panda');
+    assert.equal(inside?.metadata.resourceVersion, service?.metadata.resourceVersion);
+    await nothingIsLost();
+  });
+
   test('without names clients are told the addresses of the nodes, at a port of our choice, and the records go', async () => {
     const { nodes } = await rolledTo(BY_ADDRESS);
     const port = (await anchor())!.spec.ports.find(({ name }) => name.endsWith('.range'))?.port;
     assert.ok(port !== undefined && port >= 16_000 && port < 20_000, String(port));
     const addresses = await Promise.all(
-      IDS.map(async (id) => addressOfNode((await nodeOf(id))!, 'ExternalIP')),
+      ids.map(async (id) => addressOfNode((await nodeOf(id))!, 'ExternalIP')),
     );
     const expected = addresses.map((address) => `${address}:${port}`);
     assert.deepEqual(nodes?.external, expected);
@@ -248,7 +291,7 @@ describe('an exposed Redpanda cluster', () => {
       expected.map((address, id) => `${id} ${address}`),
     );
     assert.deepEqual((await dnsRecords()) ?? [], []);
-    await untilTold('all are reached', (all) => all.length === 3 && all.every((one) => one.reached));
+    await untilTold('all are reached', (all) => all.length === ids.length && all.every((one) => one.reached));
   });
 
   test('a node that is given another address: its broker is restarted, tells that one, and no other is', async () => {
@@ -258,7 +301,7 @@ describe('an exposed Redpanda cluster', () => {
     const isAnother = async () => ![undefined, before[1]].includes((await uids())[1]);
     await waitFor('it is restarted', isAnother, PATIENCE);
     const { nodes } = await untilQuiescent(bed, 'panda');
-    assert.deepEqual([0, 2].map((id) => before[id]), await uids().then(([a, , c]) => [a, c])); // prettier-ignore
+    assert.deepEqual((await uids()).toSpliced(1, 1), before.toSpliced(1, 1));
     assert.equal(nodes?.external?.[1]?.split(':')[0], address);
     const isTold = (one: Told) =>
       one.name === 'kafka-external-1' && one.expected[0] === address && one.reached;

@@ -15,7 +15,7 @@ export const OPEN_NAMES: Observed['names'] = {
   namePolicies: [],
   unreadablePolicies: [],
   namespaceLabels: {},
-  grantsBeside: [],
+  others: [],
   published: () => createHostIndex(),
 };
 
@@ -46,6 +46,7 @@ export function observed(spec: object, rest: Partial<Observed> = {}): Observed {
     dns: 'present',
     names: OPEN_NAMES,
     acted: undefined,
+    now: Date.UTC(2026, 10, 1),
     ...rest,
   };
 }

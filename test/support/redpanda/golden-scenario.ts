@@ -71,6 +71,7 @@ function planOf(documents: readonly InputDocument[], statefulSet: AnyObject | un
     dns: 'present',
     names: OPEN_NAMES,
     acted: undefined,
+    now: Date.UTC(2026, 10, 1),
   };
   return planRedpanda(
     observed,

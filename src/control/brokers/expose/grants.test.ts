@@ -12,15 +12,18 @@ import { read } from '../../kernel/read.ts';
 import { createHostIndex } from '../../shared/host-index.ts';
 import type { Charter } from '../model/charter.ts';
 import type { Listener } from '../model/cluster.ts';
-import { grantNames, promisedAlso } from './grants.ts';
-import type { GrantedNames, OthersGrant, Promised, SeenNames } from './grants.ts';
+import { grantNames } from './listener-names.ts';
+import type { GrantedNames, SeenNames } from './listener-names.ts';
 import { exposedHost } from './names.ts';
+import { promisedAlso, promisedToOthers } from './promised.ts';
+import type { OthersGrant, Promised, Promises } from './promised.ts';
 import type { Endpoint } from './records.ts';
 
 const NOW = Date.UTC(2026, 10, 1);
 const EARLIER = '2026-01-01T00:00:00.000Z';
 const PATTERN = '$(id).kafka.example.com';
-const OTHERS = { namespace: 'sales', name: 'shop' };
+const OTHERS = { kind: 'Kafka' as const, namespace: 'sales', name: 'shop' };
+const kafkaNamed = (name: string, namespace = 'n') => ({ kind: 'Kafka' as const, namespace, name });
 
 const listener = (hostPattern: string | undefined, name = 'ext'): Listener => ({
   name,
@@ -54,7 +57,7 @@ const sight = (more: Partial<SeenNames> = {}): SeenNames => ({
 });
 
 const others = (pattern = PATTERN, since: string | undefined = EARLIER): OthersGrant[] => [
-  { kafka: OTHERS, pattern, count: 2, ...(since !== undefined && { since }) },
+  { cluster: OTHERS, pattern, count: 2, ...(since !== undefined && { since }) },
 ];
 
 const policyObject = (spec: object, name = 'policy'): AnyObject => ({
@@ -98,6 +101,22 @@ suite('names of brokers', () => {
     assert.deepEqual(proposed.faults, []);
   });
 
+  test('that another road has promised are not had; what is promised to the cluster itself is no obstacle', () => {
+    const grant = { pattern: PATTERN, since: EARLIER, count: 4 };
+    const reasonsBy = (kind: 'Kafka' | 'Redpanda cluster') => {
+      const promises: Promises = new Map([
+        [kind, new Map([['kafka/events', { version: undefined, grants: [grant] }]])],
+      ]);
+      const others = promisedToOthers(promises, kafkaNamed('events', 'kafka'));
+      return grantNames([listener(PATTERN)], sight({ others })).faults.map(({ message }) => message);
+    };
+    assert.deepEqual(reasonsBy('Kafka'), []);
+    assert.match(
+      reasonsBy('Redpanda cluster')[0]!,
+      /belongs to Redpanda cluster "events" in namespace "kafka"/,
+    );
+  });
+
   test('of node ids to come are claimed, too', () => {
     const taken = (pattern: string, by: string) =>
       grantNames([listener(pattern)], sight({ others: others(by) })).faults.map(({ message }) => message);
@@ -139,8 +158,14 @@ suite('names of brokers', () => {
     assert.deepEqual(by(policyFor('sales', { zone: 'example.org' })).reasons, []);
     const few = policyFor('kafka', { limits: { namesPerNamespace: 5 } });
     assert.deepEqual(by(few).reasons, []);
-    const beside = [{ kafka: { namespace: 'kafka', name: 'more' }, pattern: '$(id).more.example.com', since: EARLIER, count: 2 }]; // prettier-ignore
+    const beside = [{ cluster: kafkaNamed('more', 'kafka'), pattern: '$(id).more.example.com', since: EARLIER, count: 2 }]; // prettier-ignore
     assert.deepEqual(by(few, { others: beside }).reasons, ['HostNameLimitReached']);
+    const enough = policyFor('kafka', { limits: { namesPerNamespace: 6 } });
+    assert.deepEqual(
+      by(enough, { others: [...beside, ...beside] }).reasons,
+      [],
+      'written down, and promised',
+    );
     const recorded = { ext: { pattern: PATTERN, since: EARLIER, count: 4 } };
     assert.deepEqual(by(few, { others: beside, recorded }).reasons, [], 'what is granted stays');
   });
@@ -158,7 +183,7 @@ suite('names of brokers', () => {
     const rival = grantNames([listener(PATTERN)], {
       ...sight({ namePolicies }),
       kafka: OTHERS,
-      others: [{ kafka: { namespace: 'kafka', name: 'events' }, ...withdrawn.names['ext']! }],
+      others: [{ cluster: kafkaNamed('events', 'kafka'), ...withdrawn.names['ext']! }],
     });
     assert.deepEqual(rival.faults, []);
     const back = sight({ recorded: withdrawn.names, others: others(PATTERN, '2026-11-02T00:00:00.000Z') });
@@ -171,7 +196,7 @@ suite('names of brokers', () => {
 /** Another Kafka, and what was written down of it. */
 function putOther(memory: MemoryKafka, uid = 'uid-shop'): void {
   const { namespace, name } = OTHERS;
-  memory.put({ ...kafkaObject(), metadata: { ...OTHERS, uid: 'uid-shop' } });
+  memory.put({ ...kafkaObject(), metadata: { namespace, name, uid: 'uid-shop' } });
   memory.put({
     apiVersion: 'isthmus.dev/v1alpha1',
     kind: 'KafkaAnchor',
@@ -352,7 +377,7 @@ test('whatever the order in which names are claimed, and however old what is see
         } else {
           const { kafka } = one;
           const of = (key: string, grants: Promised['grants']) =>
-            key === kafka ? [] : grants.map((grant) => ({ ...grant, kafka: { namespace: 'n', name: key } }));
+            key === kafka ? [] : grants.map((grant) => ({ ...grant, cluster: kafkaNamed(key) }));
           const seen = Object.entries(view).flatMap(([key, { names }]) => of(key, Object.values(names)));
           const told = [...promised].flatMap(([key, { grants }]) => of(key, grants));
           const grantedBy = (others: OthersGrant[]) =>
@@ -364,7 +389,10 @@ test('whatever the order in which names are claimed, and however old what is see
           refusals += granted.faults.length;
           // What is refused by a promise alone, since what is seen is too old.
           promises += granted.faults.length - grantedBy(seen).faults.length;
-          promised.set(kafka, promisedAlso(promised.get(kafka), String(view[kafka]!.version), granted.names));
+          promised.set(
+            kafka,
+            promisedAlso(promised.get(kafka), String(view[kafka]!.version), Object.values(granted.names)),
+          );
           // The API server takes an anchor only over the version that was seen.
           const { version } = written[kafka]!;
           if (view[kafka]!.version === version)

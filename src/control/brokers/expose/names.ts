@@ -2,6 +2,8 @@
 import type { HostPortExposure } from '../model/cluster.ts';
 
 export const ID_TOKEN = '$(id)';
+/** The same, and with a number that is added to the id, as Redpanda clusters have it. */
+export const ANY_ID_TOKEN = /\$\(id(?:\+(\d+))?\)/g;
 
 /** The name of a broker, or of all of them. */
 export const exposedHost = (pattern: string, id: number | 'bootstrap'): string =>

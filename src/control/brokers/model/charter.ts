@@ -73,6 +73,8 @@ export interface CharterTarget {
 export interface NameGrant {
   /** With `$(id)` in it. */
   pattern: string;
+  /** Where clients begin, if that is not by the pattern. */
+  bootstrap?: string;
   /** Since when they are granted; undefined for those that were, and that policies no longer allow. */
   since?: string;
   /** How many they are. */

@@ -73,6 +73,9 @@ suite('external connectivity of a Redpanda Cluster', () => {
     assert.match(refused('{{.Index'), /not understood/);
     assert.match(refused('broker'), /each broker needs a name of its own/);
     assert.match(refused('{{.Index}}/x'), /^Invalid .*is not a host name/);
+    const label = Array.from({ length: 8 }, () => '{{add .Index 99999}}').join('-');
+    assert.ok(namesFor(`${label}.${label}`));
+    assert.match(refused([label, label, label, label].join('.')), /^Invalid .*use fewer actions/);
   });
 
   test('takes no time to read, whatever it is', () => {

@@ -105,6 +105,8 @@ function lengthFaults(name: string): Fault[] {
 
 const LARGEST_ID = 100_000;
 const LONGEST_IP = '255.255.255.255';
+/** As much of what brokers are called as an anchor holds. */
+const LONGEST_PATTERN = 300;
 
 function namesOf(
   cluster: string,
@@ -133,6 +135,7 @@ function namesOf(
   const names = { broker: `${read.pattern}.${zone}`, bootstrap: `bootstrap.${zone}` };
   const longest = brokerName(names, LARGEST_ID, LONGEST_IP);
   if (canonicalName(longest) !== longest) return wrong('Invalid', `${longest} is not a host name`);
+  if (names.broker.length > LONGEST_PATTERN) return wrong('Invalid', 'use fewer actions in it');
   return { names, faults: [] };
 }
 
