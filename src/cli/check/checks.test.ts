@@ -130,13 +130,19 @@ suite('check', () => {
         delete configuration?.properties?.['subdomain'];
         type!.enum = type!.enum!.filter((one) => one !== 'hostport');
         metrics!.properties = { type: { enum: ['jmxPrometheusExporter'] } };
+        broker!.properties!['rack'] = { properties: { topologyKey: {} } };
       }
       return crd;
     });
     const at = 'spec.kafka.listeners[]';
     const says = (annotation: string) => `(the annotation isthmus.dev/${annotation} says the same)`;
-    const drops = `drop ${at}.configuration.subdomain ${says('hostport-configuration or isthmus.dev/loadbalancer-configuration')}`;
-    const refuses = `refuse ${at}.type: hostport ${says('hostport')}, spec.kafka.metricsConfig.type: strimziMetricsReporter`;
+    const drops = [
+      `drop ${at}.configuration.subdomain ${says('hostport-configuration or isthmus.dev/loadbalancer-configuration')}`,
+      ...['type', 'envVarName'].map((field) => `spec.kafka.rack.${field} ${says('rack-variable')}`),
+      'spec.kafka.resources (the KafkaNodePools say the same, each for its nodes)',
+      `spec.kafka.metricsConfig.values ${says('metrics-config')}`,
+    ].join(', ');
+    const refuses = `refuse ${at}.type: hostport ${says('hostport')}, spec.kafka.metricsConfig.type: strimziMetricsReporter ${says('metrics-config')}`;
     assert.deepEqual(findings({ crds: theirs }), [
       `warning CrdForeign: the schema of kafkas.kafka.strimzi.io would ${drops}, and ${refuses}`,
     ]);

@@ -4,6 +4,8 @@ import {
   CONFIGURATION_ANNOTATION,
   HOSTPORT_ANNOTATION,
 } from '../../control/brokers/expose/wish.ts';
+import { RACK_ANNOTATION } from '../../control/brokers/front/broker-fields.ts';
+import { METRICS_ANNOTATION } from '../../control/brokers/front/metrics.ts';
 import { crdName } from '../../resources/crd.ts';
 import type { Kind } from '../../resources/kind.ts';
 import type { Structural } from '../../resources/structural.ts';
@@ -16,21 +18,33 @@ import { droppedFields, refusedValues } from './schema-difference.ts';
 
 const LISTENER = 'Kafka spec.kafka.listeners[]';
 
-/** Fields and values that can be written in another way, which every schema keeps. */
-const ANNOTATION_OF: Readonly<Record<string, string>> = {
-  'KafkaNodePool spec.cluster': CLUSTER_ALIAS,
-  [`${LISTENER}.type: hostport`]: HOSTPORT_ANNOTATION,
+const says = (annotations: string) => `the annotation ${annotations} says the same`;
+
+/** Fields and values that can be said in another way, which every schema keeps. */
+const INSTEAD: Readonly<Record<string, string>> = {
+  'KafkaNodePool spec.cluster': says(CLUSTER_ALIAS),
+  'Kafka spec.kafka.rack.type': says(RACK_ANNOTATION),
+  'Kafka spec.kafka.rack.envVarName': says(RACK_ANNOTATION),
+  'Kafka spec.kafka.metricsConfig.values': says(METRICS_ANNOTATION),
+  'Kafka spec.kafka.metricsConfig.type: strimziMetricsReporter': says(METRICS_ANNOTATION),
+  'Kafka spec.kafka.resources': 'the KafkaNodePools say the same, each for its nodes',
+  [`${LISTENER}.type: hostport`]: says(HOSTPORT_ANNOTATION),
   ...Object.fromEntries(
     Object.keys(configuration.shape).map((field) => [
       `${LISTENER}.configuration.${field}`,
-      `${CONFIGURATION_ANNOTATION} or ${BALANCER_ANNOTATION}`,
+      says(`${CONFIGURATION_ANNOTATION} or ${BALANCER_ANNOTATION}`),
     ]),
   ),
 };
 
-/** Values that count although our own schema lists none: it keeps what is there as it is. */
-const VALUES: Readonly<Record<string, Structural>> = {
-  Kafka: nested(['spec', 'kafka', 'metricsConfig', 'type'], { enum: ['strimziMetricsReporter'] }),
+/** Fields and values that count although our own schema lists none: it keeps what is there as it is. */
+const KEPT: Readonly<Record<string, Structural>> = {
+  Kafka: nested(['spec', 'kafka'], {
+    properties: {
+      resources: {},
+      metricsConfig: { properties: { type: { enum: ['strimziMetricsReporter'] }, values: {} } },
+    },
+  }),
 };
 
 function nested(path: readonly string[], leaf: Structural): Structural {
@@ -68,9 +82,9 @@ function checkKind(kind: Kind, crd: Crd | undefined, isBefore: boolean): CheckRe
 }
 
 function differencesOf(kind: Kind, theirs: Structural | undefined): string[] {
-  const dropped = droppedFields(kind.structural(), theirs).filter(isUsers);
-  const values = [kind.structural(), VALUES[kind.kind] ?? {}];
-  const refused = values.flatMap((ours) => refusedValues(ours, theirs)).filter(isUsers);
+  const all = [kind.structural(), KEPT[kind.kind] ?? {}];
+  const dropped = [...new Set(all.flatMap((ours) => droppedFields(ours, theirs)))].filter(isUsers);
+  const refused = all.flatMap((ours) => refusedValues(ours, theirs)).filter(isUsers);
   const listed = (all: readonly string[]) => all.map((one) => fieldText(kind, one)).join(', ');
   return [
     ...(dropped.length > 0 ? [`drop ${listed(dropped)}`] : []),
@@ -82,8 +96,8 @@ function differencesOf(kind: Kind, theirs: Structural | undefined): string[] {
 const isUsers = (path: string) => path.startsWith('spec');
 
 function fieldText(kind: Kind, field: string): string {
-  const annotation = ANNOTATION_OF[`${kind.kind} ${field}`];
-  return annotation === undefined ? field : `${field} (the annotation ${annotation} says the same)`;
+  const instead = INSTEAD[`${kind.kind} ${field}`];
+  return instead === undefined ? field : `${field} (${instead})`;
 }
 
 /** Kinds of other projects, which are used where they are served. */

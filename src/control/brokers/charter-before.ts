@@ -1,6 +1,6 @@
 /** The charter that a decision begins with: what was written down, and what has become of its nodes since. Pure. */
 import { isBeingDeleted } from '../../kube/object.ts';
-import type { AnyObject } from '../../kube/object.ts';
+import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import { adopt, charterOf } from './anchor.ts';
 import type { Adoption } from './anchor.ts';
 import { LOCAL } from '../kernel/plan.ts';
@@ -9,12 +9,17 @@ import { withUsed } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 import { CLUSTER_ID_ANNOTATION, VOLUMES_ANNOTATION, podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
+import { listed } from './refusals.ts';
 import { asksForNewDisks } from './requests.ts';
 import { isPodReady } from './status.ts';
 import { adoptedCharter } from './stretch/adoption.ts';
 import { isClean, unseenAmong } from './stretch/sight.ts';
 
 export function charterBefore(observed: Observed, centralId?: string): Adoption {
+  const isWritten = observed.kafka && observed.anchor?.spec.kafka.uid === observed.kafka.metadata.uid;
+  const going = isWritten ? [] : leftByFormer(observed);
+  if (going.length > 0)
+    return { problem: `what a deleted Kafka of this name has left is still being deleted: ${listed(going)}` };
   const begun = observed.anchor
     ? afterRemake(observed, charterOf(observed.anchor))
     : firstCharter(observed, centralId);
@@ -31,8 +36,25 @@ function firstCharter(observed: Observed, centralId: string | undefined): Adopti
 }
 
 /**
+ * What Kubernetes is about to delete, as its owner is gone. Nothing begins with a half of it: nodes would be made with certificates of an
+ * authority that is gone a moment later, and could not be restarted by the next one, which they do not trust.
+ */
+function leftByFormer({ kafka, claims, podSets, pods, services, secrets }: Observed): string[] {
+  const sets = new Set(podSets.map(({ metadata }) => metadata.uid));
+  const isGone = ({ kind, uid }: OwnerReference) =>
+    kind === 'Kafka' ? uid !== kafka?.metadata.uid : kind === 'StrimziPodSet' && !sets.has(uid);
+  const isLeft = ({ metadata: { ownerReferences: owners = [] } }: AnyObject) =>
+    owners.length > 0 && owners.every(isGone);
+  const going = [...podSets, ...pods, ...services, ...secrets.values()].filter(isLeft);
+  const disks = claims.filter((claim) => isDisk(claim) && (isBeingDeleted(claim) || isLeft(claim)));
+  return [...disks, ...going].map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+}
+
+const isDisk = ({ metadata }: AnyObject) => metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined;
+
+/**
  * A Kafka that was deleted and made again finds its disks. Where they were deleted with it (`deleteClaim`), new ones are empty because
- * their owner wanted that, and may be formatted; those that are still on their way out are waited for.
+ * their owner wanted that, and may be formatted.
  */
 function afterRemake({ anchor, kafka, claims, targets }: Observed, written: Charter): Adoption {
   const uid = kafka?.metadata.uid;
@@ -44,16 +66,7 @@ function afterRemake({ anchor, kafka, claims, targets }: Observed, written: Char
   const isElsewhere = [...(targets?.values() ?? [])].some((seen) => seen.anchor !== undefined);
   // Names are whose who claims them, and meanwhile nobody did.
   const charter = { ...written, names: {}, epoch: written.epoch + (isElsewhere ? 1 : 0) };
-  const disks = claims.filter(({ metadata }) => metadata.annotations?.[CLUSTER_ID_ANNOTATION] !== undefined);
-  const isGoing = (claim: AnyObject) =>
-    isBeingDeleted(claim) ||
-    (claim.metadata.ownerReferences ?? []).some((owner) => owner.kind === 'Kafka' && owner.uid !== uid);
-  const going = disks.filter(isGoing).map(({ metadata }) => metadata.name);
-  if (going.length > 0)
-    return {
-      problem: `PersistentVolumeClaims of a deleted Kafka of this name are still being deleted: ${going.join(', ')}`,
-    };
-  if (disks.length > 0) return { charter };
+  if (claims.some(isDisk)) return { charter };
   const nodes = charter.nodes.map((node) => ({ ...node, formatted: [] }));
   return { charter: { ...charter, nodes, inFlight: undefined, quorum: undefined } };
 }

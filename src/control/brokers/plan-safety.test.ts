@@ -8,6 +8,7 @@ import {
   poolObject,
   settledKafka,
 } from '../../../test/support/brokers/kafka-objects.ts';
+import { collectGarbage } from '../../../test/support/brokers/memory-controllers.ts';
 import { createMemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
 import type { MemoryKafka } from '../../../test/support/brokers/memory-kafka.ts';
 
@@ -196,21 +197,50 @@ suite('what was there before', () => {
   const formatOf = (memory: MemoryKafka) =>
     (memory.get('ConfigMap', 'events-dual-0')!['data'] as { format: string }).format;
 
+  const OWNED_BY_SET = { apiVersion: 'core.strimzi.io/v1', kind: 'StrimziPodSet', name: 'events-dual', uid: 'uid-gone' }; // prettier-ignore
+  /** The garbage collector, until it is through; and with sets go their pods. */
+  const collectAll = (memory: MemoryKafka) => {
+    for (let round = 0; round < 20; round++) collectGarbage(memory);
+    if (namesOf(memory, 'StrimziPodSet').length === 0)
+      for (const name of namesOf(memory, 'Pod')) memory.delete('Pod', name);
+  };
+
   test('a Kafka made again waits for disks that were deleted with it, and may format new ones', async () => {
     const storage = { type: 'persistent-claim', size: '1Gi', deleteClaim: true };
     const memory = await settledKafka({}, { storage });
     memory.put(remade);
     assert.deepEqual(writesOf(memory.plan()), [[], [], []]);
-    assert.match(JSON.stringify(memory.plan().statuses), /are still being deleted: data-events-dual-0/);
-    for (const kind of ['PersistentVolumeClaim', 'StrimziPodSet', 'Pod'])
-      for (const name of namesOf(memory, kind)) memory.delete(kind, name);
+    assert.match(
+      JSON.stringify(memory.plan().statuses),
+      /is still being deleted: PersistentVolumeClaim data-events-dual-0/,
+    );
+    collectAll(memory);
     await memory.step();
     assert.match(formatOf(memory), /kafka-log0/);
+  });
+
+  test('it waits for all that goes with the former one, since a half of it is of no use', async () => {
+    const memory = await settledKafka();
+    memory.put(remade);
+    const saidOf = () => JSON.stringify(memory.plan().statuses);
+    for (const name of ['events-cluster-ca', 'events-cluster-ca-cert']) memory.delete('Secret', name);
+    assert.deepEqual(writesOf(memory.plan()), [[], [], []]);
+    assert.match(saidOf(), /is still being deleted: StrimziPodSet events-dual, .*Secret events-trustbundle/);
+    // The pods of a set that is gone are the last.
+    const [pod] = memory.list('Pod').map((one) => ({ ...one, metadata: { ...one.metadata, ownerReferences: [OWNED_BY_SET] } })); // prettier-ignore
+    collectAll(memory);
+    memory.put(pod!);
+    assert.match(saidOf(), /is still being deleted: Pod events-dual-0"/);
+    memory.delete('Pod', 'events-dual-0');
+    await memory.settle();
+    assert.equal(formatOf(memory), '');
+    assert.deepEqual(namesOf(memory, 'Pod'), ['events-dual-0', 'events-dual-1', 'events-dual-2']);
   });
 
   test('with disks that stayed it may not', async () => {
     const memory = await settledKafka();
     memory.put(remade);
+    collectAll(memory);
     await memory.step();
     assert.equal(formatOf(memory), '');
   });

@@ -148,7 +148,7 @@ type Accepted = Reading & { cluster: BrokerCluster };
 
 function clusterPlan(
   observed: Observed,
-  { cluster, charter, finalize, reservations, faults }: Accepted,
+  { cluster, charter, finalize, asksFirst = false, reservations, faults }: Accepted,
   settings: KafkaSettings,
   learned: Learned<never>,
 ): KafkaPlan {
@@ -172,7 +172,7 @@ function clusterPlan(
   if (missing.length > 0 && !isPaused(kafka))
     return borrowingPlan(observed, missing, isWritten ? [] : [document]);
   const sets = podSetsOf(observed, cluster, charter, certificates);
-  const paused = isPaused(kafka);
+  const paused = isPaused(kafka) || asksFirst;
   const { networksBeside, faults: networkFaults } = networksOf(observed, charter);
   const wanted: WantedNodes = {
     cluster,
@@ -190,7 +190,8 @@ function clusterPlan(
   };
   const running = { cluster, charter, certificates, acted, learned };
   // What was just written has another version, so nothing more can be written down before it is seen.
-  const look: Action[] = isWritten && observed.pods.length > 0 ? [{ do: 'look', wanted, anchorWith }] : [];
+  const look: Action[] =
+    (isWritten || asksFirst) && observed.pods.length > 0 ? [{ do: 'look', wanted, anchorWith }] : [];
   const plan: KafkaPlan = {
     ...NOTHING,
     actions: look,
@@ -204,7 +205,10 @@ function clusterPlan(
       ...targetStatuses(observed, charter),
     ],
     places: targetsOf(observed, charter),
-    lookAgainInMs: paused || isSettled(observed, charter) ? idleMs(certificates, observed) : SOON_MS,
+    lookAgainInMs:
+      isPaused(kafka) || (!asksFirst && isSettled(observed, charter))
+        ? idleMs(certificates, observed)
+        : SOON_MS,
     certificateEnds: certificates.ends,
     told: toldListeners(observed, cluster),
   };

@@ -5,9 +5,9 @@ import { fromKafka } from './front/kafka.ts';
 import type { Reading } from './front/kafka.ts';
 import type { BrokerSettings } from './front/settings.ts';
 import type { Charter } from './model/charter.ts';
-import { VERSION_ANNOTATION } from './model/names.ts';
 import { podsIn } from './objects/pod-sets.ts';
 import type { Observed } from './observe.ts';
+import { runningVersions } from './roll/pod-facts.ts';
 import { storageBefore } from './storage-before.ts';
 
 type ReadingSettings = BrokerSettings & { centralId?: string | undefined };
@@ -26,7 +26,7 @@ export function readingOf(
       joined: joinedOf(observed, settings),
       storage: storageBefore(observed),
       names: { ...observed.names, now: observed.now },
-      running: observed.pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []),
+      running: runningVersions(observed.pods),
       metadataLevel: observed.acted?.facts?.metadataLevel,
       externalLogging: observed.externalLogging,
       podSetVersion: observed.podSetVersion,

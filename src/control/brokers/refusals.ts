@@ -21,7 +21,7 @@ export const unreadableFaults = ({ unreadable }: Observed): Fault[] =>
 
 /** Names that are listed in one message. */
 const MAX_NAMES = 10;
-const listed = (names: readonly string[]) =>
+export const listed = (names: readonly string[]) =>
   names.length > MAX_NAMES
     ? `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`
     : names.join(', ');

@@ -7,14 +7,20 @@ import type { RollDecision } from './roll/facts.ts';
 import { statusesOf } from './status.ts';
 import type { Running } from './status.ts';
 
-/** `Ready` of a cluster without nodes, of which nothing but the next step, and how far moves are, is known. */
-function readyWith(decision: RollDecision, moved?: object): { reason: string; message: string } | undefined {
-  const observed = { kafka: kafkaObject(), namespace: 'kafka', name: 'events', pools: [], pods: [] };
+interface Status {
+  kafkaVersion?: string;
+  kafkaMetadataVersion?: string;
+  conditions?: { type: string; reason: string; message: string }[];
+}
+
+/** Of a cluster that is to have no nodes, with pods that there are, and what was seen of Kafka. */
+function statusWith(acted: object, pods: readonly object[] = []): Status {
+  const observed = { kafka: kafkaObject(), namespace: 'kafka', name: 'events', pools: [], pods };
   const running = {
     cluster: clusterWith({ pools: [] }),
     charter: { clusterId: 'id', epoch: 1, nodes: [], targets: {} },
     certificates: { steps: {}, annotations: new Map(), warnings: [], trusted: [], unverified: [] },
-    acted: { minted: [], facts: undefined, decision, refused: new Map(), reloads: new Map(), moved },
+    acted: { minted: [], facts: undefined, refused: new Map(), reloads: new Map(), ...acted },
     learned: NOTHING_LEARNED,
   };
   const [{ status } = { status: {} }] = statusesOf(
@@ -22,9 +28,12 @@ function readyWith(decision: RollDecision, moved?: object): { reason: string; me
     running as unknown as Running,
     [],
   );
-  const { conditions = [] } = status as { conditions?: { type: string; reason: string; message: string }[] };
-  return conditions.find(({ type }) => type === 'Ready');
+  return status;
 }
+
+/** `Ready` of a cluster of which nothing but the next step, and how far moves are, is known. */
+const readyWith = (decision: RollDecision, moved?: object) =>
+  statusWith({ decision, moved }).conditions?.find(({ type }) => type === 'Ready');
 
 const reasonWith = (decision: RollDecision) => readyWith(decision)?.reason;
 
@@ -71,4 +80,23 @@ test('what would not survive much is a condition of its own, which is there only
     /Run 1 or 3\..*ephemeral storage.*min\.insync\.replicas is 3, and there are 2 brokers/,
   );
   assert.deepEqual([conditionOf(memory, 'Ready')?.status, conditionOf(memory, 'Ready')?.reason], ['True', 'Ready']); // prettier-ignore
+});
+
+test('the version is the oldest that a node runs, that of the metadata what Kafka says, and neither what is wanted', () => {
+  const versions = (level: number | undefined, ...running: (string | undefined)[]) => {
+    const pods = running.map((version, id) => ({
+      metadata: {
+        name: `events-dual-${id}`,
+        annotations: { ...(version && { 'strimzi.io/kafka-version': version }) },
+      },
+    }));
+    const decision = { do: 'done', inFlight: undefined };
+    const status = statusWith({ decision, facts: { metadataLevel: level } }, pods);
+    return [status.kafkaVersion, status.kafkaMetadataVersion];
+  };
+  assert.deepEqual(versions(29, '4.3.1', '4.2.1', '4.3.1'), ['4.2.1', '4.2-IV1']);
+  assert.deepEqual(versions(29, '4.3.1', '4.3.1'), ['4.3.1', '4.2-IV1']);
+  assert.deepEqual(versions(30, '4.10.0', '4.3.1', undefined), ['4.3.1', '4.3-IV0']);
+  // What was said before stays.
+  assert.deepEqual(versions(undefined), [undefined, undefined]);
 });

@@ -21,7 +21,8 @@ import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/
 import { distanceWarnings, nodeWarnings } from './moves/layout-warnings.ts';
 import type { Observed } from './observe.ts';
 import { OUTSIDE_CONDITIONS } from './probe/conditions.ts';
-import { podFacts } from './roll/pod-facts.ts';
+import { podFacts, runningVersions } from './roll/pod-facts.ts';
+import { metadataVersionAt, oldestOf } from './roll/versions.ts';
 import { clusterSetBootstrap } from './stretch/network.ts';
 import { unseenTargets } from './stretch/plan-stretch.ts';
 import { targetsOf } from './stretch/target-status.ts';
@@ -138,7 +139,7 @@ const outsideConditionsIn = (anchor: KafkaAnchor | undefined): PlannedCondition[
 const generationOf = ({ generation }: { generation?: number } = {}) =>
   generation === undefined ? {} : { observedGeneration: generation };
 
-function clusterStatus(observed: Observed, { cluster, certificates }: Running): object {
+function clusterStatus(observed: Observed, { cluster, certificates, acted }: Running): object {
   const { namespace, name } = observed;
   const trusted = certificates.trusted.map(({ pem }) => pem).join('');
   // The first is each Kubernetes cluster's own; the other leads to brokers of all of them.
@@ -156,10 +157,20 @@ function clusterStatus(observed: Observed, { cluster, certificates }: Running): 
   };
   return {
     clusterId: cluster.clusterId,
-    kafkaVersion: cluster.version,
-    kafkaMetadataVersion: cluster.metadataVersion,
+    ...versionsIn(observed, acted),
     listeners: cluster.listeners.map(listenerStatus),
     kafkaNodePools: cluster.pools.map(({ name: pool }) => ({ name: pool })),
+  };
+}
+
+/** What runs, not what is wanted; where nobody can tell, what was said before stays. */
+function versionsIn({ pods }: Observed, acted: Acted | undefined): object {
+  const kafkaVersion = oldestOf(runningVersions(pods));
+  const level = acted?.facts?.metadataLevel;
+  const inForce = level === undefined ? undefined : metadataVersionAt(level);
+  return {
+    ...(kafkaVersion !== undefined && { kafkaVersion }),
+    ...(inForce && { kafkaMetadataVersion: inForce.name }),
   };
 }
 

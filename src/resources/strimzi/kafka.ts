@@ -79,8 +79,11 @@ const status = strimziStatus.extend({
     .describe('The node pools it is made of.')
     .exactOptional(),
   clusterId: z.string().describe('The id that the cluster was formatted with.').exactOptional(),
-  kafkaVersion: z.string().describe('The version of Kafka that runs.').exactOptional(),
-  kafkaMetadataVersion: z.string().describe('The version of the metadata.').exactOptional(),
+  kafkaVersion: z
+    .string()
+    .describe('The version of Kafka that runs: during an upgrade the oldest that a node runs.')
+    .exactOptional(),
+  kafkaMetadataVersion: z.string().describe('The version of the metadata that is in force.').exactOptional(),
 });
 
 export const kafka = defineKind({

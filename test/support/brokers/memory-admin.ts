@@ -1,4 +1,5 @@
 /** As much of a Kafka as the operator asks, in memory: the answers of its admin client. */
+import assert from 'node:assert/strict';
 import type { Admin } from '../../../src/kafka/admin/admin.ts';
 import type { ConfigChanges, ConfigResource } from '../../../src/kafka/admin/configs.ts';
 import type { WantedReplicas } from '../../../src/kafka/admin/replicas.ts';
@@ -24,6 +25,8 @@ export interface Around {
   endpoints: 'brokers' | 'controllers';
   isUp: (node: number) => boolean;
   voters: () => number[];
+  /** The highest level of metadata.version that all nodes can read. */
+  readable: () => number;
 }
 
 /** Settings that a node says something about although it was not started with them. */
@@ -58,7 +61,7 @@ export function elect(state: KafkaState, alive: readonly number[]): void {
 }
 
 export function memoryAdmin(state: KafkaState, around: Around): Admin {
-  const { memory, isUp, voters } = around;
+  const { memory, isUp, voters, readable } = around;
   /** A change of Kafka is one more moment at which the operator may end. */
   const change = (what: string) =>
     memory.beforeWrite('write', { apiVersion: 'kafka', kind: 'Change', metadata: { name: what } });
@@ -85,6 +88,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
       return {};
     },
     async updateFeatures([update]: readonly { level: number }[]) {
+      assert.ok(update!.level <= readable(), `level ${update!.level} is more than all nodes can read`);
       change('update features');
       state.level = update!.level;
       return {};

@@ -4,11 +4,17 @@
  */
 import assert from 'node:assert/strict';
 import { podsIn } from '../../../src/control/brokers/objects/pod-sets.ts';
-import { NEW_DISKS_ANNOTATION, NODE_ID_ANNOTATION } from '../../../src/control/brokers/model/names.ts';
+import {
+  NEW_DISKS_ANNOTATION,
+  NODE_ID_ANNOTATION,
+  VERSION_ANNOTATION,
+} from '../../../src/control/brokers/model/names.ts';
+import { kafkaVersionOf, metadataVersionOf } from '../../../src/control/brokers/roll/versions.ts';
 import { isPodReady } from '../../../src/control/brokers/status.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
 import { elect, memoryAdmin } from './memory-admin.ts';
 import type { KafkaState } from './memory-admin.ts';
+import { collectGarbage, growDisks, growFileSystems } from './memory-controllers.ts';
 import type { MemoryKafka } from './memory-kafka.ts';
 
 export interface MemoryNodes {
@@ -34,10 +40,18 @@ const idOf = ({ metadata }: AnyObject) => Number(/-(\d+)$/.exec(metadata.name)?.
 const isController = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/controller-role'] === 'true';
 /** Whether somebody has said that what is on its disks may go. */
 const isGivenUp = ({ metadata }: AnyObject) => metadata.annotations?.[NEW_DISKS_ANNOTATION] === 'true';
+/** The highest level of metadata that it can read. */
+const levelOf = ({ metadata }: AnyObject) =>
+  kafkaVersionOf(metadata.annotations?.[VERSION_ANNOTATION] ?? '')!.latest.level;
 const MIN_ISR = 2;
 
+function ownedBy({ apiVersion, kind, metadata: { name, uid = '' } }: AnyObject, pod: AnyObject): AnyObject {
+  const ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
+  return { ...pod, metadata: { ...pod.metadata, ownerReferences } };
+}
+
 export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
-  const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 30, leader: undefined }; // prettier-ignore
+  const kafka: KafkaState = { partitions: [], moves: new Map(), registered: new Set(), dynamic: new Map(), started: new Map(), level: 0, leader: undefined }; // prettier-ignore
   /** By uid of a claim: the id of the cluster that it was formatted for, and whether somebody has lost it. */
   const disks = new Map<string, { cluster: string; lost: boolean | 'for good' }>();
   const down = new Set<number>();
@@ -55,8 +69,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
 
   memory.connect = (_wanted, pods, _tls, endpoints) =>
     pods.some(isPodReady)
-      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters }) // prettier-ignore
+      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters, readable }) // prettier-ignore
       : undefined;
+
+  /** The highest level of metadata that all nodes can read, also those that are not up. */
+  const readable = () => Math.min(...memory.list('Pod').map(levelOf));
 
   /** What must be true of a pod that the operator deletes. */
   function taken(pod: AnyObject): void {
@@ -80,11 +97,14 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   }
 
   function keepPods(): void {
-    const listed = memory.list('StrimziPodSet').flatMap(podsIn);
-    const names = new Set(listed.map(({ metadata }) => metadata.name));
-    for (const pod of memory.list('Pod')) if (!names.has(pod.metadata.name)) dropped(pod);
-    for (const pod of listed)
-      if (!memory.get('Pod', pod.metadata.name)) memory.put({ ...pod, status: { phase: 'Pending' } });
+    const sets = memory.list('StrimziPodSet');
+    const names = new Set(sets.flatMap(podsIn).map(({ metadata }) => metadata.name));
+    const isOwned = ({ metadata }: AnyObject) => sets.some((set) => set.metadata.uid === metadata.ownerReferences?.[0]?.uid); // prettier-ignore
+    for (const pod of memory.list('Pod')) if (isOwned(pod) && !names.has(pod.metadata.name)) dropped(pod);
+    for (const set of sets)
+      for (const pod of podsIn(set))
+        if (!memory.get('Pod', pod.metadata.name))
+          memory.put({ ...ownedBy(set, pod), status: { phase: 'Pending' } });
   }
 
   /** As the start script does it: whether the node may start with the disks it has. */
@@ -111,10 +131,14 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
       if (keepsDown.has(idOf(pod))) continue;
       const files = memory.get('ConfigMap', name)?.['data'] as Record<string, string> | undefined;
       if (!files || !memory.get('Secret', name) || !hasDisks(pod, files)) continue;
+      // The first nodes say it; what others are formatted with later is that of the others.
+      kafka.level ||= metadataVersionOf(files['metadata.version']!)!.level;
+      assert.ok(levelOf(pod) >= kafka.level, `${name} cannot read metadata of level ${kafka.level}`);
       const wasRunning = (pod['status'] as { phase: string }).phase === 'Running';
       const conditions = [{ type: 'Ready', status: wasRunning ? 'True' : 'False' }];
       memory.put({ ...pod, status: { phase: 'Running', conditions } });
       kafka.started.set(idOf(pod), files['server.config']!);
+      growFileSystems(memory, idOf(pod));
       if (wasRunning) register(idOf(pod));
     }
   }
@@ -153,7 +177,9 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     isBack,
     tick() {
       elect(kafka, voters().filter(isUp));
+      collectGarbage(memory);
       keepPods();
+      growDisks(memory);
       movePartitions();
       startPods();
     },

@@ -1,12 +1,11 @@
 /**
  * Strimzi's own CRDs, made by its own generator of its own classes: what a cluster with Strimzi has in the place of ours. 0.45.0 serves
- * v1beta2 only; 1.2.0 serves v1 only, and its generator needs Java 21, which not every machine has beside the Java of the testbed.
+ * v1beta2 only; 1.2.0 serves v1 only, and its generator needs Java 21, which not every machine has.
  */
-import { globSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cached, install, step } from '../../../src/store/embedded/cache.ts';
-import { run } from '../../../src/store/embedded/process.ts';
+import { ensureNewJava } from './python.ts';
 
 export type StrimziVersion = '0.45.0' | '1.2.0';
 const COPY_DEPENDENCIES = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
@@ -25,23 +24,9 @@ export type StrimziKind = keyof typeof KINDS;
 
 const fileOf = (kind: string) => `${kind}.yaml`;
 
-/** The newest Java of this machine that is at least 21; undefined if there is none. */
-export async function newJava(): Promise<string | undefined> {
-  const found = ['java', ...globSync('/usr/lib/jvm/*/bin/java')];
-  const versions = await Promise.all(
-    found.map(async (java) => {
-      const { stdout, stderr } = await run(java, ['-version']).catch(() => ({ stdout: '', stderr: '' }));
-      return { java, version: Number(/version "(\d+)/.exec(stdout + stderr)?.[1] ?? 0) };
-    }),
-  );
-  const [newest] = versions.toSorted((a, b) => b.version - a.version);
-  return newest && newest.version >= 21 ? newest.java : undefined;
-}
-
 /** The path of the CRD of each kind, made first if they are not there. */
 export async function ensureStrimziCrds(
   version: StrimziVersion = '0.45.0',
-  java = 'java',
 ): Promise<Record<StrimziKind, string>> {
   const kinds = Object.keys(KINDS) as StrimziKind[];
   const home = await install({
@@ -69,6 +54,7 @@ export async function ensureStrimziCrds(
         ([kind, type]) => `io.strimzi.api.kafka.model.${type}=${join(into, fileOf(kind))}`,
       );
       const generator = 'io.strimzi.crdgenerator.CrdGenerator';
+      const java = version === '0.45.0' ? 'java' : await ensureNewJava();
       await step(java, ['-cp', join(libs, '*'), generator, '--yaml', ...crds]);
     },
   });

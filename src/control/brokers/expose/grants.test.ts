@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
+import { collectGarbage } from '../../../../test/support/brokers/memory-controllers.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 import type { MemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 import type { AnyObject } from '../../../kube/object.ts';
@@ -307,6 +308,7 @@ suite('a Kafka that wants a name', () => {
     assert.equal(namesIn(memory)[0]!.since, since);
     const kafka = kafkaObject(exposed(SUBDOMAIN));
     memory.put({ ...kafka, metadata: { ...kafka.metadata, uid: 'uid-anew' } });
+    for (let round = 0; round < 10; round++) collectGarbage(memory);
     await memory.settle();
     assert.notEqual(namesIn(memory)[0]!.since, since);
   });

@@ -28,7 +28,12 @@ export function configOf({ spec }: Kafka): { config: Record<string, string>; fau
   };
 }
 
-export function rackOf({ spec }: Kafka): Rack | undefined {
+/** On a Kafka whose CRD knows no `rack.type`: the environment variable that names the rack. It goes before what the resource says. */
+export const RACK_ANNOTATION = 'isthmus.dev/rack-variable';
+
+export function rackOf({ metadata, spec }: Kafka): Rack | undefined {
+  const variable = metadata.annotations[RACK_ANNOTATION];
+  if (variable !== undefined) return { by: 'environment-variable', variable };
   const { rack } = spec.kafka;
   if (!rack) return undefined;
   if (rack.type === 'environment-variable')
@@ -42,6 +47,10 @@ export function rackFaults(kafka: Kafka): Fault[] {
   const isNamed =
     rack.by === 'topology-label' ? rack.label !== '' : /^[A-Za-z_][A-Za-z0-9_]*$/.test(rack.variable);
   if (isNamed) return [];
+  if (RACK_ANNOTATION in kafka.metadata.annotations) {
+    const message = `the annotation ${RACK_ANNOTATION} is not the name of an environment variable; correct it`;
+    return [refusal('Invalid', ['metadata', 'annotations', RACK_ANNOTATION], message)];
+  }
   const field = rack.by === 'topology-label' ? 'topologyKey' : 'envVarName';
   return [refusal('Invalid', ['spec', 'kafka', 'rack', field], `rack needs a ${field}`)];
 }

@@ -65,7 +65,8 @@ export interface Written {
   joined: Joined | undefined;
 }
 
-type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> & Pick<Reading, 'finalize'>;
+type Release = Pick<BrokerCluster, 'version' | 'metadataVersion' | 'image'> &
+  Pick<Reading, 'finalize' | 'asksFirst'>;
 
 export interface Reading {
   /** Undefined where something is refused: what runs goes on as it is. */
@@ -74,6 +75,8 @@ export interface Reading {
   charter: Charter;
   /** The level of `metadata.version` to go to once nothing else is to be done. */
   finalize: { level: number; downgrade: boolean } | undefined;
+  /** Kafka has to be asked something before anything may be changed: the cluster is as it runs. */
+  asksFirst?: boolean;
   /** Ports of nodes that are kept by a Service each: those of the listeners, once they are known. */
   reservations: readonly Reservation[];
   faults: Fault[];
@@ -119,9 +122,9 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
   const { release, faults: releaseFaults } = releaseOf(written, settings);
   const { logging, faults: loggingFaults } = loggingOf(kafka, written.externalLogging);
   const { metrics, faults: metricsFaults } = metricsOf(kafka, settings.ownImage);
-  const { finalize, ...run } = release;
+  const { finalize, asksFirst = false, ...run } = release;
   const faults = [
-    ...releaseFaults,
+    ...(asksFirst ? [] : releaseFaults),
     ...listenerFaults,
     ...configFaults,
     ...wishes.flatMap((one) => [...one.faults, ...takenIdFaults(one.wish, nodes)]),
@@ -164,6 +167,8 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     logging,
     metrics,
   };
+  if (asksFirst)
+    return { cluster, charter, finalize, asksFirst, reservations: [], faults: [...releaseFaults, ...faults] };
   return {
     cluster,
     charter: {
@@ -221,6 +226,24 @@ function releaseOf(
   if (step.do === 'refused') {
     const fault: Fault = { reason: 'VersionNotPossible', path: step.field.split('.'), message: step.why };
     return { release: { version, metadataVersion: '', image: '', finalize: undefined }, faults: [fault] };
+  }
+  if (step.do === 'ask') {
+    const fault: Fault = {
+      reason: 'VersionNotPossible',
+      path: ['spec', 'kafka', 'version'],
+      message: step.why,
+    };
+    const image = imageOf(step.version, images);
+    return {
+      release: {
+        version: step.version,
+        metadataVersion: step.metadataVersion,
+        image,
+        finalize: undefined,
+        asksFirst: true,
+      },
+      faults: [fault],
+    };
   }
   const { version: now, metadataVersion: level, finalize } = step;
   // An image of the user's own is of the version that they name.

@@ -84,6 +84,34 @@ suite('metrics of nodes', () => {
     assert.equal(patterns, 'kafka_log.*,kafka_cluster.*');
   });
 
+  const annotatedWith = async (text: string, broker: object = {}) => {
+    const memory = createMemoryKafka();
+    const { metadata, ...kafka } = kafkaObject(broker);
+    const annotations = { ...metadata.annotations, 'isthmus.dev/metrics-config': text };
+    memory.put({ ...kafka, metadata: { ...metadata, annotations } });
+    memory.put(poolObject());
+    await memory.settle();
+    return memory;
+  };
+
+  test('an annotation says the same, and goes before what a CRD that knows nothing of it lets through', async () => {
+    const said = JSON.stringify({ ...REPORTER, values: { allowList: ['kafka_log.*'] } });
+    const memory = await annotatedWith(said, { metricsConfig: { type: 'jmxPrometheusExporter' } });
+    assert.equal(settingsOf(memory).get('prometheus.metrics.reporter.allowlist'), 'kafka_log.*');
+  });
+
+  for (const [text, message] of [
+    ['strimziMetricsReporter', /the annotation isthmus\.dev\/metrics-config is not JSON .* e\.g\. \{"type"/],
+    ['null', /is not JSON of a metricsConfig/],
+    ['{}', /\(none\) is not supported/],
+    [JSON.stringify({ ...REPORTER, values: { allowList: ['a,b'] } }), /without a comma/],
+  ] as const)
+    test(`the annotation ${text} is refused`, async () => {
+      const { status, message: said = '' } = conditionOf(await annotatedWith(text), 'Accepted') ?? {};
+      assert.equal(status, 'False');
+      assert.match(said, message);
+    });
+
   const refused: [wish: object, reason: string, message: RegExp][] = [
     [
       { type: 'jmxPrometheusExporter' },

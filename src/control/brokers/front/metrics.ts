@@ -1,5 +1,6 @@
 /** What nodes tell Prometheus, as a user asks for it. Pure. */
 import { z } from 'zod';
+import { isJsonObject } from '../../../kube/json.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import type { Fault } from '../faults.ts';
 import type { Metrics } from '../model/cluster.ts';
@@ -18,7 +19,9 @@ const USUAL = [
   'jvm_.*',
 ];
 
-const PATH = ['spec', 'kafka', 'metricsConfig'] as const;
+/** On a Kafka whose CRD knows no such type: its `metricsConfig` as JSON. It goes before what the resource says. */
+export const METRICS_ANNOTATION = 'isthmus.dev/metrics-config';
+
 const MAX_PATTERNS = 200;
 
 const reporter = z.looseObject({
@@ -33,13 +36,36 @@ const reporter = z.looseObject({
     .nullish(),
 });
 
-export function metricsOf({ spec }: Kafka, image: string): { metrics: Metrics | undefined; faults: Fault[] } {
-  const wish = spec.kafka.metricsConfig;
+const EXAMPLE = '{"type": "strimziMetricsReporter", "values": {"allowList": ["jvm_.*"]}}';
+
+/** What is written, and where; null stands for an annotation that cannot be read. */
+function writtenIn({ metadata, spec }: Kafka): { wish: Wish | null | undefined; at: readonly string[] } {
+  const text = metadata.annotations[METRICS_ANNOTATION];
+  return text === undefined
+    ? { wish: spec.kafka.metricsConfig, at: ['spec', 'kafka', 'metricsConfig'] }
+    : { wish: parsed(text), at: ['metadata', 'annotations', METRICS_ANNOTATION] };
+}
+
+type Wish = Readonly<Record<string, unknown>>;
+
+function parsed(text: string): Wish | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+export function metricsOf(kafka: Kafka, image: string): { metrics: Metrics | undefined; faults: Fault[] } {
+  const { wish, at } = writtenIn(kafka);
   if (wish === undefined) return { metrics: undefined, faults: [] };
   const refuse = (reason: 'Invalid' | 'NotSupported', field: readonly string[], message: string) => ({
     metrics: undefined,
-    faults: [refusal(reason, [...PATH, ...field], message)],
+    faults: [refusal(reason, [...at, ...field], message)],
   });
+  if (wish === null)
+    return refuse('Invalid', [], `the annotation ${METRICS_ANNOTATION} is not JSON of a metricsConfig; correct it, e.g. ${EXAMPLE}`); // prettier-ignore
   const { type } = wish;
   if (type !== 'strimziMetricsReporter') {
     const named = typeof type === 'string' && type !== '' ? type : '(none)';

@@ -1,5 +1,6 @@
 /** A live Pod, as the roller needs it. The one file here that knows what a Kubernetes object looks like. */
 import type { AnyObject } from '../../../kube/object.ts';
+import { VERSION_ANNOTATION } from '../model/names.ts';
 
 /** What keeps a pod from running until somebody changes something. */
 export const STUCK_REASONS = [
@@ -68,6 +69,10 @@ interface PodStatus {
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
 }
+
+/** The version of Kafka that each pod runs. */
+export const runningVersions = (pods: readonly AnyObject[]): string[] =>
+  pods.flatMap(({ metadata }) => metadata.annotations?.[VERSION_ANNOTATION] ?? []);
 
 function timeOf(text: string | undefined): number | undefined {
   const time = Date.parse(text ?? '');

@@ -139,7 +139,8 @@ suite('upgrade', () => {
 
   test('metadata.version unknown: up, but not down, and nothing is finalized', () => {
     assert.deepEqual(upgradeStep(ask(['4.2.0'], '4.3.1')), run('4.3.1', '4.2-IV1'));
-    assert.match(refusal(ask(['4.3.1'], '4.2.0')), /has to be known before a downgrade/);
+    const { do: what, why = '' } = { why: '', ...upgradeStep(ask(['4.3.1', '4.2.0'], '4.2.0')) };
+    assert.deepEqual([what, /has to be known before a downgrade/.test(why)], ['ask', true]);
   });
 
   test('never runs what cannot read the metadata, never finalizes what a node cannot read, and arrives', () => {
@@ -153,7 +154,7 @@ suite('upgrade', () => {
         for (const [wanted, wantedMetadata] of wishes) {
           for (let round = 0; round < 10; round++) {
             const step = upgradeStep({ running: nodes, wanted, metadataLevel, wantedMetadata });
-            if (step.do === 'refused') break;
+            if (step.do !== 'run') break;
             const low = Math.min(...[step.version, ...nodes].map((one) => kafkaVersionOf(one)!.latest.level));
             assert.ok(metadataLevel <= low, 'a node that cannot read the metadata');
             if (step.finalize !== undefined) {

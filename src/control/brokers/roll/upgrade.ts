@@ -33,6 +33,8 @@ export type UpgradeStep =
       /** To be sent with UpdateFeatures now, as an upgrade or a safe downgrade. */
       finalize: { level: number; downgrade: boolean } | undefined;
     }
+  /** Nothing is changed before Kafka has said which level is in force; that is what pods run meanwhile. */
+  | { do: 'ask'; version: string; metadataVersion: string; why: string }
   | { do: 'refused'; field: 'spec.kafka.version' | 'spec.kafka.metadataVersion'; why: string };
 
 const refuse = (field: 'version' | 'metadataVersion', why: string): UpgradeStep => ({
@@ -97,7 +99,7 @@ function stepBlind(known: Known): UpgradeStep {
   const lowest = running.reduce((low, one) => (one.latest.level < low.latest.level ? one : low));
   if (running.some(({ latest }) => latest.level > wanted.latest.level)) {
     const why = `Nodes run a newer Kafka than ${wanted.version}, and metadata.version could not be read; it has to be known before a downgrade.`;
-    return refuse('version', why);
+    return { do: 'ask', version: running[0]!.version, metadataVersion: lowest.latest.name, why };
   }
   return run(wanted, target.level < lowest.latest.level ? target : lowest.latest);
 }

@@ -70,6 +70,10 @@ export function kafkaVersionOf(version: string): KafkaVersion | undefined {
   return { version, release, latest: metadataVersionOf(release)! };
 }
 
+/** Of all versions the one that all nodes have at least; undefined if there is none. */
+export const oldestOf = (versions: readonly string[]): string | undefined =>
+  versions.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }))[0];
+
 /** The first level at which brokers can be closed to new replicas (KIP-1066). */
 const CORDONS_SINCE = '4.3-IV0';
 
