@@ -23,7 +23,7 @@ test('ready is a proxy with all ports and one target, and later one that is not 
     ['a', 'refused'],
     ['b', undefined],
   ]);
-  for (const [change, why] of [
+  const cases: [Partial<Outlook>, string | undefined][] = [
     [{}, undefined],
     [{ current: undefined }, 'no configuration is in effect yet'],
     [{ current: current() }, undefined],
@@ -35,8 +35,8 @@ test('ready is a proxy with all ports and one target, and later one that is not 
     [{ problems }, 'b: why'],
     [{ problems, everReady: true }, undefined],
     [{ problems: [problem('b', 'load')] }, undefined],
-  ] as const)
-    assert.equal(whyNotReady(outlook(change)), why, JSON.stringify(change));
+  ];
+  for (const [change, why] of cases) assert.equal(whyNotReady(outlook(change)), why, JSON.stringify(change));
 });
 
 test('a virtual cluster that is out of service makes nobody ready, and takes nobody off the network', () => {
