@@ -139,8 +139,9 @@ suite('upgrade', () => {
 
   test('metadata.version unknown: up, but not down, and nothing is finalized', () => {
     assert.deepEqual(upgradeStep(ask(['4.2.0'], '4.3.1')), run('4.3.1', '4.2-IV1'));
-    const { do: what, why = '' } = { why: '', ...upgradeStep(ask(['4.3.1', '4.2.0'], '4.2.0')) };
-    assert.deepEqual([what, /has to be known before a downgrade/.test(why)], ['ask', true]);
+    const step = upgradeStep(ask(['4.3.1', '4.2.0'], '4.2.0'));
+    assert.ok(step.do === 'ask');
+    assert.match(step.why, /has to be known before a downgrade/);
   });
 
   test('never runs what cannot read the metadata, never finalizes what a node cannot read, and arrives', () => {
