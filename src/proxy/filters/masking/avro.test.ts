@@ -187,7 +187,7 @@ test('branches of unions and masked records count as steps, too, and all rules t
   const root: AvroType = { kind: 'record', fields };
   fields.push({
     name: 'a',
-    type: { kind: 'union', branches: [...Array<AvroType>(2000).fill(nothing), root] },
+    type: { kind: 'union', branches: [...Array.from({ length: 2000 }, () => nothing), root] },
   });
   const paths = Array.from({ length: 100 }, (_, i) => [...Array<string>(500 - i).fill('*'), 'b']);
   assert.throws(() => planMasks(root, paths, null, { left: 10_000 }), UnmaskableField);
@@ -204,7 +204,8 @@ test('branches of unions and masked records count as steps, too, and all rules t
   const branch = ['null', 'Tree'];
   const tree = record('Tree', { secret: 'string', a: branch, b: branch, c: branch });
   const rule = { topics: ['t'], fields: [`${'*.'.repeat(400)}secret`], avro: { schema: tree } };
-  const rules = (count: number) => maskingSchema.safeParse({ rules: Array(count).fill(rule) });
+  const rules = (count: number) =>
+    maskingSchema.safeParse({ rules: Array.from({ length: count }, () => rule) });
   assert.ok(rules(10).success);
   const [issue] = rules(500).error!.issues;
   assert.match(issue!.message, /^takes too many steps through the schemas/);
