@@ -138,7 +138,8 @@ export function adopt({
 }: Pick<Observed, 'kafka' | 'claims' | 'podSets' | 'newClusterId' | 'targets'>): Adoption {
   const placed = (traces: (object: AnyObject) => Trace[]) => (object: AnyObject) =>
     traces(object).map((trace) => ({ ...trace, target: placeOf(targets, object) }));
-  const found = [...claims.flatMap(placed(traceOfClaim)), ...podSets.flatMap(placed(tracesOfSet))];
+  // Sets first: a disk may be of a former node whose id another one has now, in another pool.
+  const found = [...podSets.flatMap(placed(tracesOfSet)), ...claims.flatMap(placed(traceOfClaim))];
   const ids = [...new Set(found.map(({ clusterId }) => clusterId))];
   if (ids.length > 1)
     return {
