@@ -1,4 +1,5 @@
 /** As much of a Kafka as the operator asks, in memory: the answers of its admin client. */
+import assert from 'node:assert/strict';
 import type { Admin } from '../../../src/kafka/admin/admin.ts';
 import type { ConfigChanges, ConfigResource } from '../../../src/kafka/admin/configs.ts';
 import type { WantedReplicas } from '../../../src/kafka/admin/replicas.ts';
@@ -23,6 +24,8 @@ export interface Around {
   memory: MemoryKafka;
   endpoints: 'brokers' | 'controllers';
   isUp: (node: number) => boolean;
+  /** Whether a node runs as a broker. */
+  serves: (node: number) => boolean;
   voters: () => number[];
 }
 
@@ -58,7 +61,7 @@ export function elect(state: KafkaState, alive: readonly number[]): void {
 }
 
 export function memoryAdmin(state: KafkaState, around: Around): Admin {
-  const { memory, isUp, voters } = around;
+  const { memory, isUp, serves, voters } = around;
   /** A change of Kafka is one more moment at which the operator may end. */
   const change = (what: string) =>
     memory.beforeWrite('write', { apiVersion: 'kafka', kind: 'Change', metadata: { name: what } });
@@ -81,6 +84,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
     },
     async unregisterBroker(id: number) {
       change(`unregister ${id}`);
+      assert.ok(!serves(id), `broker ${id} is forgotten while it runs`);
       state.registered.delete(id);
       return {};
     },
@@ -99,7 +103,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
       return { value: { leaderId: state.leader, voters: seen, observers: [] } };
     },
     cluster: async () => ({
-      value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !isUp(id) })) },
+      value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !serves(id) })) },
     }),
     features: async () => ({ value: { finalized: { 'metadata.version': state.level } } }),
     async *topics() {

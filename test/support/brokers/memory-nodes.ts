@@ -32,6 +32,7 @@ export interface MemoryNodes {
 
 const idOf = ({ metadata }: AnyObject) => Number(/-(\d+)$/.exec(metadata.name)?.[1]);
 const isController = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/controller-role'] === 'true';
+const isBroker = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/broker-role'] === 'true';
 /** Whether somebody has said that what is on its disks may go. */
 const isGivenUp = ({ metadata }: AnyObject) => metadata.annotations?.[NEW_DISKS_ANNOTATION] === 'true';
 const MIN_ISR = 2;
@@ -48,6 +49,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const pod = podOf(id);
     return pod !== undefined && isPodReady(pod);
   };
+  /** Whether it runs as a broker. */
+  const serves = (id: number) => {
+    const pod = podOf(id);
+    return pod !== undefined && isPodReady(pod) && isBroker(pod);
+  };
   const isBack = (id: number) =>
     isUp(id) && kafka.partitions.every(({ replicas, isr }) => !replicas.includes(id) || isr.includes(id));
 
@@ -55,7 +61,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
 
   memory.connect = (_wanted, pods, _tls, endpoints) =>
     pods.some(isPodReady)
-      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters }) // prettier-ignore
+      ? memoryAdmin(kafka, { memory, endpoints, isUp, serves, voters }) // prettier-ignore
       : undefined;
 
   /** What must be true of a pod that the operator deletes. */
@@ -83,8 +89,13 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const listed = memory.list('StrimziPodSet').flatMap(podsIn);
     const names = new Set(listed.map(({ metadata }) => metadata.name));
     for (const pod of memory.list('Pod')) if (!names.has(pod.metadata.name)) dropped(pod);
-    for (const pod of listed)
-      if (!memory.get('Pod', pod.metadata.name)) memory.put({ ...pod, status: { phase: 'Pending' } });
+    for (const pod of listed) {
+      const id = idOf(pod);
+      if (memory.get('Pod', pod.metadata.name)) continue;
+      const hasData = kafka.partitions.some(({ replicas }) => replicas.includes(id));
+      assert.ok(isBroker(pod) || !hasData, `node ${id} is no broker any more, and has data`);
+      memory.put({ ...pod, status: { phase: 'Pending' } });
+    }
   }
 
   /** As the start script does it: whether the node may start with the disks it has. */
@@ -115,7 +126,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
       const conditions = [{ type: 'Ready', status: wasRunning ? 'True' : 'False' }];
       memory.put({ ...pod, status: { phase: 'Running', conditions } });
       kafka.started.set(idOf(pod), files['server.config']!);
-      if (wasRunning) register(idOf(pod));
+      if (wasRunning && isBroker(pod)) register(idOf(pod));
     }
   }
 
@@ -126,7 +137,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const isNew = !kafka.registered.has(id);
     kafka.registered.add(id);
     const others = [...kafka.registered]
-      .filter((one) => one !== id && isUp(one) && !isCordoned(one))
+      .filter((one) => one !== id && serves(one) && !isCordoned(one))
       .slice(-2);
     if (!isNew || isCordoned(id) || others.length < 2) return;
     const replicas = [id, ...others];
@@ -136,11 +147,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   function movePartitions(): void {
     for (const partition of kafka.partitions) {
       const target = kafka.moves.get(partition.partition);
-      if (target?.every(isUp)) {
+      if (target?.every(serves)) {
         Object.assign(partition, { replicas: target, isr: target });
         kafka.moves.delete(partition.partition);
       }
-      const alive = partition.replicas.filter(isUp);
+      const alive = partition.replicas.filter(serves);
       if (alive.length > 0) partition.isr = alive;
     }
     for (const id of down) if (isBack(id)) down.delete(id);

@@ -9,7 +9,7 @@ import { addressesIn, publicAddresses } from './places.ts';
 
 export function internalFaults({ pods }: Pick<Observed, 'pods'>, cluster: BrokerCluster): Fault[] {
   const byName = new Map(pods.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]));
-  const brokers = nodesOf(cluster).filter(({ pool }) => hasRole(pool, 'broker'));
+  const brokers = nodesOf(cluster).filter(({ node }) => hasRole(node, 'broker'));
   return cluster.listeners.flatMap(({ name, exposure }): Fault[] => {
     if (exposure?.by !== 'hostport' || exposure.addressType === 'InternalIP') return [];
     const within = brokers.filter(({ pool, node }) => {
