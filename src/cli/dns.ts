@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { DiscoverRoad, DiscoverRoadOptions } from '../control/discover/road.ts';
-import { giveWay } from '../ops/give-way.ts';
+import { giveWay } from '../ops/time-slice.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';

@@ -1,3 +1,7 @@
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
+
 /**
  * Long work on the event loop, in slices: whoever else waits for it gets a turn in between. All work in slices shares one slice a turn of the
  * event loop, so that many such works at once take no more of a turn than one.
@@ -47,4 +51,14 @@ function endTurn(): void {
   if (next === undefined) return;
   spentMs(); // the turn of the one that is woken begins
   next();
+}
+
+/** Has the thread that calls it wait for a core rather than those that somebody waits for: the others of this process keep their priority. */
+export function giveWay(): void {
+  try {
+    const thread = Number(basename(readlinkSync('/proc/thread-self')));
+    setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // only Linux has priorities of threads, and a sandbox may forbid them: the work is the same without
+  }
 }

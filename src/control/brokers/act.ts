@@ -276,7 +276,7 @@ async function ask(
 ): Promise<KafkaFacts> {
   const { cluster, charter } = wanted;
   const ready = new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
-  const ids = nodesOf(cluster).flatMap(({ pool, node }) => (hasRole(pool, 'broker') ? [node.id] : []));
+  const ids = nodesOf(cluster).flatMap(({ node }) => (hasRole(node, 'broker') ? [node.id] : []));
   // Also those whose pool was deleted: they may have the last replica of something.
   const unready = charter.nodes.filter(({ pool, id }) => !ready.has(podName(cluster.name, pool, id)));
   const asked = { ids, unready: new Set(unready.map(({ id }) => id)) };

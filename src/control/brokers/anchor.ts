@@ -138,7 +138,8 @@ export function adopt({
 }: Pick<Observed, 'kafka' | 'claims' | 'podSets' | 'newClusterId' | 'targets'>): Adoption {
   const placed = (traces: (object: AnyObject) => Trace[]) => (object: AnyObject) =>
     traces(object).map((trace) => ({ ...trace, target: placeOf(targets, object) }));
-  const found = [...claims.flatMap(placed(traceOfClaim)), ...podSets.flatMap(placed(tracesOfSet))];
+  // Sets first: a disk may be of a former node whose id another one has now, in another pool.
+  const found = [...podSets.flatMap(placed(tracesOfSet)), ...claims.flatMap(placed(traceOfClaim))];
   const ids = [...new Set(found.map(({ clusterId }) => clusterId))];
   if (ids.length > 1)
     return {
@@ -191,12 +192,15 @@ function traceOfClaim(claim: AnyObject): Trace[] {
 
 /** The nodes that a set lists, as far as it is one of ours. */
 export function tracesOfSet(set: AnyObject): Trace[] {
-  return podsIn(set).flatMap(({ metadata: { name, labels = {} } }) => {
-    const trace = traceOf(set, /-(\d+)$/.exec(name)?.[1]);
-    const roles = ROLE_LABELS.flatMap(([label, role]) => (labels[label] === 'true' ? [role] : []));
-    return trace ? [{ ...trace, roles, volume: undefined }] : [];
+  return podsIn(set).flatMap(({ metadata }) => {
+    const trace = traceOf(set, /-(\d+)$/.exec(metadata.name)?.[1]);
+    return trace ? [{ ...trace, roles: rolesOfPod({ metadata }), volume: undefined }] : [];
   });
 }
+
+/** What a pod was made to be. */
+export const rolesOfPod = ({ metadata: { labels = {} } }: Pick<AnyObject, 'metadata'>): Role[] =>
+  ROLE_LABELS.flatMap(([label, role]) => (labels[label] === 'true' ? [role] : []));
 
 const ROLE_LABELS = [
   [BROKER_ROLE_LABEL, 'broker'],

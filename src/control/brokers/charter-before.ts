@@ -4,7 +4,7 @@ import type { AnyObject, OwnerReference } from '../../kube/object.ts';
 import { adopt, charterOf } from './anchor.ts';
 import type { Adoption } from './anchor.ts';
 import { LOCAL } from '../kernel/plan.ts';
-import { withListed, withoutDrained } from './departures.ts';
+import { withListed, withoutDrained, withoutRetired } from './departures.ts';
 import { withUsed } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 import { CLUSTER_ID_ANNOTATION, VOLUMES_ANNOTATION, podName } from './model/names.ts';
@@ -25,7 +25,7 @@ export function charterBefore(observed: Observed, centralId?: string): Adoption 
     : firstCharter(observed, centralId);
   if (!begun.charter) return begun;
   const seen = withFormatted(withListed(begun.charter, observed), observed);
-  const drained = withoutDrained(seen, observed);
+  const drained = withoutDrained(withoutRetired(seen, observed), observed);
   return { charter: withUsedDisks(withoutLeft(drained, observed)) };
 }
 

@@ -1,6 +1,9 @@
-/** When a node that is to go is none of the cluster any more: only then do its pod and, where its owner wants that, its disks go. Pure. */
-import { tracesOfSet } from './anchor.ts';
-import { dynamicQuorumOf } from './model/charter.ts';
+/**
+ * When a node that is to go is none of the cluster any more: only then do its pod and, where its owner wants that, its disks go. And when one
+ * that is to be no broker any more is none: only then is it restarted as what it is to be. Pure.
+ */
+import { rolesOfPod, tracesOfSet } from './anchor.ts';
+import { dynamicQuorumOf, mayBeBroker } from './model/charter.ts';
 import type { Charter, CharterNode } from './model/charter.ts';
 import { podName } from './model/names.ts';
 import type { Observed } from './observe.ts';
@@ -44,28 +47,62 @@ export function withoutDrained(charter: Charter, observed: Observed): Charter {
   return { ...charter, nodes: charter.nodes.filter((node) => !isFree(node) || waits(node)) };
 }
 
-/** Whether a node holds nothing that the cluster needs, as Kafka has said a moment ago. */
-function freeBy(charter: Charter, { name, acted, pods, now }: Observed): (node: CharterNode) => boolean {
-  const isRecent = <T extends { at: number }>(seen: T | undefined) =>
-    seen && now - seen.at < DRAINED_FOR_MS ? seen : undefined;
-  const { drained = [], down = [] } = isRecent(acted?.moved) ?? {};
-  const nonVoters = isRecent(acted?.voters)?.outside ?? [];
-  const ready = namesOfReady(pods);
+/**
+ * Brokers that are to be none any more, and are empty, are none from now on: one, and the next when that one was restarted, because until then
+ * it runs as a broker. One that was given something until then is one that has to be emptied, as before.
+ */
+export function withoutRetired(charter: Charter, observed: Observed): Charter {
+  const { name, acted, pods } = observed;
+  const running = new Set(
+    pods.flatMap((pod) => (rolesOfPod(pod).includes('broker') ? [pod.metadata.name] : [])),
+  );
+  const runsAsOne = ({ pool, id, roles }: CharterNode) =>
+    roles.length > 0 && !roles.includes('broker') && running.has(podName(name, pool, id));
+  const given = acted?.facts?.partitions?.byNode;
+  const nodes = charter.nodes.map((node) =>
+    runsAsOne(node) && given?.has(node.id) ? { ...node, roles: [...node.roles, 'broker' as const] } : node,
+  );
+  if (nodes.some(runsAsOne)) return { ...charter, nodes };
+  const isEmpty = emptyBy(observed);
+  const next = nodes.find((node) => node.retiring && isEmpty(node) && !given?.has(node.id));
+  const without = ({ roles, retiring: _, ...node }: CharterNode) => ({
+    ...node,
+    roles: roles.filter((role) => role !== 'broker'),
+  });
+  return { ...charter, nodes: nodes.map((node) => (node === next ? without(node) : node)) };
+}
+
+const recent = <T extends { at: number }>(seen: T | undefined, { now }: Observed): T | undefined =>
+  seen && now - seen.at < DRAINED_FOR_MS ? seen : undefined;
+
+/** Whether a broker has no partitions, as Kafka has said a moment ago. */
+function emptyBy(observed: Observed): (node: CharterNode) => boolean {
+  const { drained = [], down = [] } = recent(observed.acted?.moved, observed) ?? {};
+  const ready = namesOfReady(observed.pods);
   // One that did not run then, and does now, may have been given partitions since.
-  const hasComeUp = ({ id, pool }: CharterNode) => down.includes(id) && ready.has(podName(name, pool, id));
+  const hasComeUp = ({ id, pool }: CharterNode) =>
+    down.includes(id) && ready.has(podName(observed.name, pool, id));
+  return (node) => drained.includes(node.id) && !hasComeUp(node);
+}
+
+/** Whether a node holds nothing that the cluster needs, as Kafka has said a moment ago. */
+function freeBy(charter: Charter, observed: Observed): (node: CharterNode) => boolean {
+  const isEmpty = emptyBy(observed);
+  const { drained = [] } = recent(observed.acted?.moved, observed) ?? {};
+  const nonVoters = recent(observed.acted?.voters, observed)?.outside ?? [];
   const isDynamic = dynamicQuorumOf(charter) !== undefined;
   return (node) => {
     const { id, roles, leaving } = node;
     if (!leaving) return false;
-    if (!isDynamic || !roles.includes('controller')) return drained.includes(id) && !hasComeUp(node);
+    if (!isDynamic || !roles.includes('controller')) return isEmpty(node);
     // It was empty before it ceased to vote, and may have lost its way to the others with that: then it is down for good, ready or not.
     return nonVoters.includes(id) && (!roles.includes('broker') || drained.includes(id));
   };
 }
 
-/** Whether anything is left of nodes that are gone: Kafka still knows them, or their disks are about to go. */
+/** Whether anything is left of brokers that are gone: Kafka still knows them, or their disks are about to go. */
 export function hasRemains(observed: Observed, charter: Charter): boolean {
-  const known = new Set(charter.nodes.map(({ id }) => id));
+  const known = new Set(charter.nodes.filter(mayBeBroker).map(({ id }) => id));
   const registered = observed.acted?.facts?.brokers?.registered.keys() ?? [];
   return [...registered].some((id) => !known.has(id)) || abandonedClaims(observed, charter).length > 0;
 }

@@ -227,6 +227,7 @@ const CHANGES = {
     const { status } = memory.get('Pod', GIVEN_UP)!;
     memory.put({ ...pod, metadata: { ...metadata, annotations }, status });
   },
+  'have others be brokers': (world) => [poolObject({ roles: ['broker'] }, 'others'), poolObject({ roles: ['controller'] })].forEach((pool) => put(world, pool, {})), // prettier-ignore
   // Of a disk that was never written to nobody could tell that without the anchor.
   'lose the anchor'({ memory }) {
     const { nodes = [] } = (memory.get('KafkaAnchor', 'events')?.['spec'] ?? {}) as {

@@ -1,6 +1,7 @@
 /** Where partitions are to be, by what is written down of nodes and what the Kafka's owner says. Pure. */
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
 import type { MoveWish } from './look/move.ts';
+import { isEmptied, mayBeBroker } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 import { cordons } from './roll/versions.ts';
 
@@ -15,11 +16,9 @@ export function moveWishOf(
   { nodes }: Charter,
   metadataVersion: string,
 ): MoveWish {
-  const staying = nodes.flatMap(({ id, leaving: goes }) => (goes ? [] : [id]));
-  // One that was found by its disk, and that no pool has, may have been anything.
-  const leaving = nodes.flatMap(({ id, leaving: goes, roles }) =>
-    goes && (roles.includes('broker') || roles.length === 0) ? [id] : [],
-  );
+  const brokers = nodes.filter(mayBeBroker);
+  const staying = brokers.flatMap((node) => (isEmptied(node) ? [] : [node.id]));
+  const leaving = brokers.flatMap((node) => (isEmptied(node) ? [node.id] : []));
   const rebalance = annotations[REBALANCE_ANNOTATION] === 'on-scale';
   const rate = Number(annotations[THROTTLE_ANNOTATION] ?? MOVE_BYTES_PER_SECOND);
   return {

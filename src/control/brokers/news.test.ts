@@ -29,6 +29,25 @@ suite('news of a cluster', () => {
     }
   });
 
+  test('so are brokers that are to be none, stay some after all, and are none', async () => {
+    const memory = await settledKafka();
+    memory.put(extra(3));
+    await memory.settle();
+    const retiring = () => memory.put(poolObject({ roles: ['controller'] }));
+    const expected: [change: () => void, news: string[]][] = [
+      [retiring, ['NodesRetiring: nodes 0, 1, 2 are to be no brokers any more, and are emptied first']],
+      [() => memory.put(poolObject()), ['NodesStay: nodes 0, 1, 2 stay brokers after all']],
+      [retiring, ['NodesRetiring: nodes 0, 1, 2 are to be no brokers any more, and are emptied first']],
+      [() => (memory.drained = [1]), ['NodesRetired: nodes 1 are empty, and no brokers from their next start on']], // prettier-ignore
+    ];
+    for (const [change, news] of expected) {
+      change();
+      assert.deepEqual(told(memory), news);
+      await memory.settle();
+      assert.deepEqual(told(memory), [], 'and not again');
+    }
+  });
+
   test('moves are told of when they begin and when they are over, and not what an operator finds', () => {
     const look = (done: boolean, toDrain = 0, does = 'done') => ({
       decision: { do: does },

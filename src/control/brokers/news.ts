@@ -15,10 +15,15 @@ export function newsOf(before: KafkaAnchor | undefined, { nodes }: Charter): New
   const tell = (reason: string, of: readonly { id: number }[], what: string): News[] =>
     of.length === 0 ? [] : [{ reason, note: `${listed(of)} ${what}` }];
   const isLeaving = (id: number) => known.get(id)?.leaving ?? false;
+  const isRetiring = (id: number) => known.get(id)?.retiring ?? false;
+  const retired = nodes.filter(({ id, retiring }) => !retiring && isRetiring(id));
   return [
     ...tell('NodesAdded', nodes.filter(({ id }) => !known.has(id)), 'come; their disks may be formatted'), // prettier-ignore
     ...tell('NodesLeaving', nodes.filter(({ id, leaving }) => leaving && known.has(id) && !isLeaving(id)), 'are to go, and are emptied first'), // prettier-ignore
     ...tell('NodesStay', nodes.filter(({ id, leaving }) => !leaving && isLeaving(id)), 'stay after all'), // prettier-ignore
+    ...tell('NodesRetiring', nodes.filter(({ id, retiring }) => retiring && !isRetiring(id)), 'are to be no brokers any more, and are emptied first'), // prettier-ignore
+    ...tell('NodesRetired', retired.filter(({ roles }) => !roles.includes('broker')), 'are empty, and no brokers from their next start on'), // prettier-ignore
+    ...tell('NodesStay', retired.filter(({ roles, leaving }) => roles.includes('broker') && !leaving), 'stay brokers after all'), // prettier-ignore
     ...tell('NodesRemoved', [...known.values()].filter(({ id }) => !ids.has(id)), 'are empty, and go'), // prettier-ignore
   ];
 }

@@ -149,6 +149,21 @@ suite('what was there before', () => {
     assert.equal(namesOf(memory, 'Pod').length, 3);
   });
 
+  test('a lost anchor is found again although a disk is left of a former node whose id another pool has now', async () => {
+    const memory = await withExtraBrokers();
+    memory.drained = [3, 4];
+    memory.put(poolObject({ ...BROKERS, replicas: 0 }, 'extra'));
+    await memory.settle();
+    memory.drained = [];
+    memory.put(poolObject(BROKERS, 'more'));
+    await memory.settle();
+    const pods = namesOf(memory, 'Pod');
+    assert.deepEqual(pods.slice(3), ['events-more-3', 'events-more-4']);
+    memory.delete('KafkaAnchor', 'events');
+    await memory.settle();
+    assert.deepEqual(namesOf(memory, 'Pod'), pods);
+  });
+
   const formattedOf = (memory: MemoryKafka) =>
     memory
       .list('PersistentVolumeClaim')

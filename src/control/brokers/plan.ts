@@ -301,6 +301,7 @@ function isSettled(observed: Observed, charter: Charter): boolean {
   const isMoving = acted?.moved !== undefined && !acted.moved.done;
   const isReloading = (acted?.reloads.size ?? 0) > 0;
   const isVoting = acted?.voters?.under !== undefined;
-  const isBusy = isMoving || isReloading || isVoting || hasRemains(observed, charter);
+  const isRetiring = charter.nodes.some(({ retiring }) => retiring);
+  const isBusy = isMoving || isReloading || isVoting || isRetiring || hasRemains(observed, charter);
   return acted?.decision?.do === 'done' && pods.length > 0 && !isBusy;
 }

@@ -213,6 +213,7 @@ function runningFaults(observed: Observed, running: Running): Fault[] {
     ...moveFaults(running),
     ...[running.acted?.voters?.under ?? []].flat().map((message): Fault => ({ reason: 'VotersChanging', path: [], message })), // prettier-ignore
     ...orphanFaults(running),
+    ...retiringFaults(running),
   ];
 }
 
@@ -302,6 +303,14 @@ function moveFaults({ acted }: Running): Fault[] {
   if (toDrain === 0) return stillOpen;
   const message = `${toDrain} partitions are still on brokers that are to go, ${underWay} are under way`;
   return [{ reason: 'Draining', path: [], message }, ...stillOpen];
+}
+
+/** What their pools ask for waits until they are empty. */
+function retiringFaults({ charter }: Running): Fault[] {
+  const ids = charter.nodes.flatMap(({ id, retiring }) => (retiring ? [id] : []));
+  if (ids.length === 0) return [];
+  const message = `nodes ${ids.join(', ')} are to be no brokers any more, and are until they are empty`;
+  return [{ reason: 'Draining', path: [], message }];
 }
 
 /** Nodes whose pool was deleted run on until they are empty. */

@@ -1,7 +1,7 @@
 /** The thread of compression-thread.ts. */
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../ops/errors.ts';
-import { giveWay } from '../../ops/give-way.ts';
+import { giveWay } from '../../ops/time-slice.ts';
 import { MalformedMessage } from '../malformed.ts';
 import { compress, decompress } from './compression.ts';
 import type { ThreadAnswer, ThreadJob } from './compression-thread.ts';

@@ -35,6 +35,10 @@ const node = z.object({
     .describe('What it is.')
     .default([]),
   leaving: z.boolean().describe('Whether it is to go once it is empty.').default(false),
+  retiring: z
+    .boolean()
+    .describe('Whether it is to stay, and to be no broker any more once it is empty.')
+    .exactOptional(),
   formatted: z
     .array(text(63))
     .max(64)

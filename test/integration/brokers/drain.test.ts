@@ -1,13 +1,15 @@
 /**
  * A broker of four goes while clients write with acks=all: it is emptied slowly, paused on the way, and taken on by one operator after the
- * other. Then it comes again.
+ * other. Then it comes again, with two more, and the other three are to be controllers only; and in the end brokers as well.
  */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Admin } from '../../../src/kafka/admin/admin.ts';
 import { required } from '../../../src/kafka/admin/answer.ts';
+import { isBeingDeleted } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { isPodReady } from '../../../src/control/brokers/status.ts';
 import { consume, produce } from '../../support/clients.ts';
 import { keysFor } from '../../support/kafka/acknowledgements.ts';
 import { startLoad } from '../../support/kafka/load.ts';
@@ -28,7 +30,8 @@ const CONFIG = {
   'replica.fetch.max.bytes': 4096,
   'replica.fetch.response.max.bytes': 16_384,
 };
-const PODS = [...[0, 1, 2].map((id) => `events-dual-${id}`), 'events-extra-3'];
+const DUAL = [0, 1, 2].map((id) => `events-dual-${id}`);
+const PODS = [...DUAL, ...[3, 4, 5].map((id) => `events-extra-${id}`)];
 const SLOWLY = { 'isthmus.dev/move-bytes-per-second': '10000' };
 const PAUSED = { 'strimzi.io/pause-reconciliation': 'true' };
 /** Of 1 KB each; a wave of 20 partitions then takes ten seconds, however fast the machine is. */
@@ -94,6 +97,13 @@ describe('a broker of four that is to go', () => {
       );
     });
 
+  /** Which of the records that a topic was given it does not have. */
+  const missing = async (topic: string, given: readonly { value: string }[]) => {
+    const found = await consume('java', { ...target(), topic, count: given.length });
+    const kept = new Set(found.map(({ value }) => value));
+    return given.filter(({ value }) => !kept.has(value));
+  };
+
   /** Notes how many partitions the status says are left, until the function is called that it returns. */
   function noteProgress(): () => Promise<number[]> {
     const over = new AbortController();
@@ -112,7 +122,63 @@ describe('a broker of four that is to go', () => {
     };
   }
 
+  /** Waits until these are all brokers that Kafka knows. */
+  const untilBrokers = (...ids: number[]) =>
+    waitFor(
+      `the brokers are ${ids.join()}`,
+      () =>
+        ask(async (admin) => {
+          const known = new Set(required(await admin.cluster()).nodes.map(({ id }) => id));
+          return known.size === ids.length && ids.every((id) => known.has(id));
+        }),
+      PATIENCE,
+    );
+  /** Which controllers vote, with which disks. */
+  const voters = () =>
+    ask(async (admin) =>
+      required(await admin.quorum())
+        .voters.map(({ id, directoryId }) => `${id} ${directoryId}`)
+        .toSorted(),
+    );
+  /** Waits until the first three run as brokers, or as controllers only. */
+  const untilRunAsBrokers = (expected: boolean) =>
+    waitFor(
+      `${DUAL.join()} run as brokers: ${expected}`,
+      async () => {
+        const pods = await Promise.all(DUAL.map((name) => bed.get('Pod', name)));
+        return pods.every((pod) => pod?.metadata.labels?.['strimzi.io/broker-role'] === String(expected));
+      },
+      PATIENCE,
+    );
+
+  /** Notes which nodes were ready and are restarted, at one time, until the function is called that it returns. */
+  function noteRestarts(): () => Promise<string[][]> {
+    const over = new AbortController();
+    const wereReady = new Set<string>();
+    const seen: string[][] = [];
+    const noting = (async () => {
+      while (!over.signal.aborted) {
+        const pods = await Promise.all(PODS.map((name) => bed.get('Pod', name)));
+        const up = pods.flatMap((pod) => (pod && !isBeingDeleted(pod) ? [pod] : []));
+        for (const { metadata } of up.filter(isPodReady))
+          wereReady.add(metadata.name).add(metadata.uid ?? '');
+        const back = new Set(
+          up.flatMap(({ metadata }) => (wereReady.has(metadata.uid ?? '') ? [metadata.name] : [])),
+        );
+        const down = PODS.filter((name) => wereReady.has(name) && !back.has(name));
+        if (down.length > 0) seen.push(down);
+        await delay(200);
+      }
+    })();
+    return async () => {
+      over.abort();
+      await noting;
+      return seen;
+    };
+  }
+
   let sent: { key: string; value: string }[];
+  let written: { value: string }[];
   test('is one of four that take records', async () => {
     await bed.apply(
       events(SLOWLY),
@@ -188,9 +254,8 @@ describe('a broker of four that is to go', () => {
     await load!.stop();
     const { acknowledged, failed } = await load!.seen();
     assert.deepEqual(failed, []);
-    const count = sent.length + acknowledged.length;
-    const kept = new Set((await consume('java', { ...target(), count })).map(({ value }) => value));
-    assert.deepEqual([...sent, ...acknowledged].filter(({ value }) => !kept.has(value)), []); // prettier-ignore
+    written = [...sent, ...acknowledged];
+    assert.deepEqual(await missing(TOPIC, written), []);
   });
 
   test('takes replicas again when it comes back by the same id', async () => {
@@ -199,5 +264,40 @@ describe('a broker of four that is to go', () => {
     // Four replicas need all four brokers.
     await bed.apply(entity('KafkaTopic', 'everywhere', 'events', { partitions: 1, replicas: 4 }));
     await untilMade('everywhere');
+  });
+
+  test('takes over with two more from the other three, which are controllers only from then on', async () => {
+    const { code, stderr } = await bed.plane.kubectl(['delete', 'kafkatopic', 'everywhere']);
+    assert.equal(code, 0, stderr);
+    const later = { ...target(), topic: 'later' };
+    await bed.apply(entity('KafkaTopic', later.topic, 'events', { partitions: 12, replicas: 3 }));
+    await untilMade(later.topic);
+    load = await startLoad(later, { keys: keysFor(12) });
+    await load.flows();
+    const before = await voters();
+    const ended = noteRestarts();
+    await bed.apply(extra(3), nodePool('events', 'dual', { replicas: 3, roles: ['controller'] }));
+    await untilRunAsBrokers(false);
+    await bed.untilReady('events');
+    await untilBrokers(3, 4, 5);
+    const down = await ended();
+    assert.deepEqual([...new Set(down.flat())].toSorted(), DUAL, 'each of them was restarted, and no other');
+    assert.deepEqual(down.filter((names) => names.length > 1), [], 'one at a time'); // prettier-ignore
+    assert.deepEqual(await voters(), before);
+    await load.flows();
+    await load.stop();
+    const { acknowledged, failed } = await load.seen();
+    assert.deepEqual(failed, []);
+    assert.deepEqual(await missing(later.topic, acknowledged), []);
+    assert.deepEqual(await missing(TOPIC, written), []);
+  });
+
+  test('leaves them what they need to be brokers again', async () => {
+    await bed.apply(nodePool('events', 'dual', { replicas: 3 }));
+    await untilRunAsBrokers(true);
+    await bed.untilReady('events');
+    await untilBrokers(0, 1, 2, 3, 4, 5);
+    await bed.apply(entity('KafkaTopic', 'of-all', 'events', { partitions: 1, replicas: 6 }));
+    await untilMade('of-all');
   });
 });

@@ -1,4 +1,7 @@
-/** Controllers that come and go (KIP-853) with real Kafka: a second one joins, loses its disk, and in the end has the whole cluster to itself. */
+/**
+ * Controllers that come and go (KIP-853) with real Kafka: a second one joins, loses its disk, has the whole cluster to itself, and in the end
+ * is no broker any more.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { required } from '../../../src/kafka/admin/answer.ts';
@@ -7,7 +10,7 @@ import { consume, produce } from '../../support/clients.ts';
 import { PATIENCE, annotated, asking, kafka, nodePool, startBed } from './fixture.ts';
 import type { Bed } from './fixture.ts';
 
-const PODS = ['events-first-0', 'events-second-1'];
+const PODS = ['events-first-0', 'events-second-1', 'events-brokers-2'];
 const DYNAMIC = { 'isthmus.dev/quorum': 'dynamic' };
 
 describe('a Kafka whose controllers come and go', () => {
@@ -69,6 +72,21 @@ describe('a Kafka whose controllers come and go', () => {
     await waitFor('the first node is gone', isGone, PATIENCE);
     await untilVoters(1);
     await bed.untilReady('events');
+    assert.deepEqual(await consume('java', { ...target(), count: 100 }), records);
+  });
+
+  test('may have its last one be a controller only, which votes with the disk that it has', async () => {
+    const before = await untilVoters(1);
+    const brokers = nodePool('events', 'brokers', { roles: ['broker'] });
+    await bed.apply(
+      annotated(brokers, { 'strimzi.io/next-node-ids': '[2]' }),
+      nodePool('events', 'second', { roles: ['controller'] }),
+    );
+    const isController = async () =>
+      (await bed.get('Pod', PODS[1]!))?.metadata.labels?.['strimzi.io/broker-role'] === 'false';
+    await waitFor('it is a controller only', isController, PATIENCE);
+    await bed.untilReady('events');
+    assert.deepEqual(await untilVoters(1), before);
     assert.deepEqual(await consume('java', { ...target(), count: 100 }), records);
   });
 

@@ -24,6 +24,8 @@ export interface Around {
   memory: MemoryKafka;
   endpoints: 'brokers' | 'controllers';
   isUp: (node: number) => boolean;
+  /** Whether a node runs as a broker. */
+  serves: (node: number) => boolean;
   voters: () => number[];
   /** The highest level of metadata.version that all nodes can read. */
   readable: () => number;
@@ -61,7 +63,7 @@ export function elect(state: KafkaState, alive: readonly number[]): void {
 }
 
 export function memoryAdmin(state: KafkaState, around: Around): Admin {
-  const { memory, isUp, voters, readable } = around;
+  const { memory, isUp, serves, voters, readable } = around;
   /** A change of Kafka is one more moment at which the operator may end. */
   const change = (what: string) =>
     memory.beforeWrite('write', { apiVersion: 'kafka', kind: 'Change', metadata: { name: what } });
@@ -84,6 +86,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
     },
     async unregisterBroker(id: number) {
       change(`unregister ${id}`);
+      assert.ok(!serves(id), `broker ${id} is forgotten while it runs`);
       state.registered.delete(id);
       return {};
     },
@@ -103,7 +106,7 @@ export function memoryAdmin(state: KafkaState, around: Around): Admin {
       return { value: { leaderId: state.leader, voters: seen, observers: [] } };
     },
     cluster: async () => ({
-      value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !isUp(id) })) },
+      value: { nodes: [...state.registered].map((id) => ({ id, rack: undefined, fenced: !serves(id) })) },
     }),
     features: async () => ({ value: { finalized: { 'metadata.version': state.level } } }),
     async *topics() {

@@ -38,6 +38,7 @@ export interface MemoryNodes {
 
 const idOf = ({ metadata }: AnyObject) => Number(/-(\d+)$/.exec(metadata.name)?.[1]);
 const isController = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/controller-role'] === 'true';
+const isBroker = ({ metadata }: AnyObject) => metadata.labels?.['strimzi.io/broker-role'] === 'true';
 /** Whether somebody has said that what is on its disks may go. */
 const isGivenUp = ({ metadata }: AnyObject) => metadata.annotations?.[NEW_DISKS_ANNOTATION] === 'true';
 /** The highest level of metadata that it can read. */
@@ -62,6 +63,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const pod = podOf(id);
     return pod !== undefined && isPodReady(pod);
   };
+  /** Whether it runs as a broker. */
+  const serves = (id: number) => {
+    const pod = podOf(id);
+    return pod !== undefined && isPodReady(pod) && isBroker(pod);
+  };
   const isBack = (id: number) =>
     isUp(id) && kafka.partitions.every(({ replicas, isr }) => !replicas.includes(id) || isr.includes(id));
 
@@ -69,7 +75,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
 
   memory.connect = (_wanted, pods, _tls, endpoints) =>
     pods.some(isPodReady)
-      ? memoryAdmin(kafka, { memory, endpoints, isUp, voters, readable }) // prettier-ignore
+      ? memoryAdmin(kafka, { memory, endpoints, isUp, serves, voters, readable }) // prettier-ignore
       : undefined;
 
   /** The highest level of metadata that all nodes can read, also those that are not up. */
@@ -102,9 +108,13 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const isOwned = ({ metadata }: AnyObject) => sets.some((set) => set.metadata.uid === metadata.ownerReferences?.[0]?.uid); // prettier-ignore
     for (const pod of memory.list('Pod')) if (isOwned(pod) && !names.has(pod.metadata.name)) dropped(pod);
     for (const set of sets)
-      for (const pod of podsIn(set))
-        if (!memory.get('Pod', pod.metadata.name))
-          memory.put({ ...ownedBy(set, pod), status: { phase: 'Pending' } });
+      for (const pod of podsIn(set)) {
+        const id = idOf(pod);
+        if (memory.get('Pod', pod.metadata.name)) continue;
+        const hasData = kafka.partitions.some(({ replicas }) => replicas.includes(id));
+        assert.ok(isBroker(pod) || !hasData, `node ${id} is no broker any more, and has data`);
+        memory.put({ ...ownedBy(set, pod), status: { phase: 'Pending' } });
+      }
   }
 
   /** As the start script does it: whether the node may start with the disks it has. */
@@ -139,7 +149,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
       memory.put({ ...pod, status: { phase: 'Running', conditions } });
       kafka.started.set(idOf(pod), files['server.config']!);
       growFileSystems(memory, idOf(pod));
-      if (wasRunning) register(idOf(pod));
+      if (wasRunning && isBroker(pod)) register(idOf(pod));
     }
   }
 
@@ -150,7 +160,7 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
     const isNew = !kafka.registered.has(id);
     kafka.registered.add(id);
     const others = [...kafka.registered]
-      .filter((one) => one !== id && isUp(one) && !isCordoned(one))
+      .filter((one) => one !== id && serves(one) && !isCordoned(one))
       .slice(-2);
     if (!isNew || isCordoned(id) || others.length < 2) return;
     const replicas = [id, ...others];
@@ -160,11 +170,11 @@ export function createMemoryNodes(memory: MemoryKafka): MemoryNodes {
   function movePartitions(): void {
     for (const partition of kafka.partitions) {
       const target = kafka.moves.get(partition.partition);
-      if (target?.every(isUp)) {
+      if (target?.every(serves)) {
         Object.assign(partition, { replicas: target, isr: target });
         kafka.moves.delete(partition.partition);
       }
-      const alive = partition.replicas.filter(isUp);
+      const alive = partition.replicas.filter(serves);
       if (alive.length > 0) partition.isr = alive;
     }
     for (const id of down) if (isBack(id)) down.delete(id);

@@ -8,7 +8,7 @@ export function poolWith(name: string, ids: readonly number[], roles: readonly R
     target: 'local',
     networkId: undefined,
     roles,
-    nodes: ids.map((id) => ({ id, formatting: [] })),
+    nodes: ids.map((id) => ({ id, roles, formatting: [] })),
     volumes: [
       {
         id: undefined,

@@ -50,8 +50,8 @@ export function propertiesByPod(cluster: BrokerCluster): Map<string, Record<stri
 
 /** Everything but what only the place of a pod tells. The order is for readers. */
 export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Properties {
-  const isBroker = hasRole(pool, 'broker');
-  const isController = hasRole(pool, 'controller');
+  const isBroker = hasRole(node, 'broker');
+  const isController = hasRole(node, 'controller');
   const open = cluster.listeners.filter(
     ({ exposure }) => !exposure || outsideHost(exposure, node.id) !== undefined,
   );
@@ -62,7 +62,7 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
   const list = (each: (one: Bound) => string, among = bound) => among.map(each).join(',');
   return [
     ['node.id', String(node.id)],
-    ['process.roles', pool.roles.toSorted().join(',')],
+    ['process.roles', node.roles.toSorted().join(',')],
     ['controller.listener.names', CONTROL_PLANE],
     cluster.quorum
       ? [BOOTSTRAP_SERVERS, bootstrapServers(cluster.quorum)]
@@ -87,7 +87,7 @@ export function propertiesOf(cluster: BrokerCluster, pool: Pool, node: Node): Pr
     ['ssl.allow.san.changes', 'true'],
     ['ssl.allow.dn.changes', 'true'],
     ...authorizationProperties(cluster),
-    ...rackProperties(cluster, pool),
+    ...rackProperties(cluster, pool, node),
     ...metricsProperties(cluster),
     ...Object.entries(cluster.config).filter(([key]) => !(cluster.metrics && key in REPORTERS)),
   ];
@@ -119,7 +119,7 @@ export const propertiesText = (properties: Properties): string =>
 /** All controllers, the same in every node's configuration. */
 function votersOf(cluster: BrokerCluster): string {
   return nodesOf(cluster)
-    .filter(({ pool }) => hasRole(pool, 'controller'))
+    .filter(({ node }) => hasRole(node, 'controller'))
     .toSorted((a, b) => a.node.id - b.node.id)
     .map(({ pool, node }) => `${node.id}@${hostOfNode(cluster, pool, node.id)}:${CONTROL_PLANE_PORT}`)
     .join(',');
@@ -210,8 +210,8 @@ function authorizationProperties({ name, authorization }: BrokerCluster): Proper
 }
 
 /** Consumers read from a replica of their own rack, where there are racks and nobody chose otherwise. */
-function rackProperties({ rack, config, network }: BrokerCluster, pool: Pool): Properties {
-  if (!hasRole(pool, 'broker') || (!rack && !network)) return [];
+function rackProperties({ rack, config, network }: BrokerCluster, pool: Pool, node: Node): Properties {
+  if (!hasRole(node, 'broker') || (!rack && !network)) return [];
   const key = 'replica.selector.class';
   // Of a stretched cluster each Kubernetes cluster is a rack, unless its owner wants others: replicas are spread over them.
   const ownCluster = pool.networkId === undefined ? [] : [['broker.rack', pool.networkId] as const];

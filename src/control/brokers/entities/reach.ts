@@ -7,6 +7,7 @@ import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { read } from '../../kernel/read.ts';
 import { charterOf } from '../anchor.ts';
 import { connectTo, identityOf } from '../look/connect.ts';
+import { isEmptied } from '../model/charter.ts';
 import type { Charter } from '../model/charter.ts';
 import { anchorName, operatorCertsName, trustBundleName } from '../model/names.ts';
 import type { KafkaViews } from '../watches.ts';
@@ -27,9 +28,9 @@ export function charterIn(
   return anchor && charterOf(anchor);
 }
 
-/** Brokers that are to go. */
+/** Brokers that are to go, or to be none any more. */
 export const leavingIn = (charter: Charter | undefined): Set<number> =>
-  new Set((charter?.nodes ?? []).filter(({ leaving }) => leaving).map(({ id }) => id));
+  new Set((charter?.nodes ?? []).filter(isEmptied).map(({ id }) => id));
 
 /** One client for all that is asked about; undefined as long as there is nobody to ask. */
 export function reach(

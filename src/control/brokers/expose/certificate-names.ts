@@ -15,7 +15,7 @@ export function exposedNames(
   held: readonly string[],
 ): string[] {
   const broker = nodesOf(cluster).find(
-    ({ pool, node }) => hasRole(pool, 'broker') && podName(cluster.name, pool.name, node.id) === pod,
+    ({ pool, node }) => hasRole(node, 'broker') && podName(cluster.name, pool.name, node.id) === pod,
   );
   if (!broker) return [];
   return cluster.listeners.flatMap(({ tls, alternativeNames, exposure }) => {

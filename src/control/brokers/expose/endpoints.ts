@@ -27,9 +27,10 @@ export function placesOf(
 ): Places {
   if (exposure.by === 'hostport')
     return { brokers: placedBrokers(observed, cluster, exposure), bootstrap: undefined };
-  const brokers = nodesOf(cluster).flatMap(({ pool, node: { id } }): PlacedBroker[] => {
+  const brokers = nodesOf(cluster).flatMap(({ node }): PlacedBroker[] => {
+    const { id } = node;
     const addresses = exposure.addresses[id] ?? [];
-    const isThere = hasRole(pool, 'broker') && addresses.length > 0;
+    const isThere = hasRole(node, 'broker') && addresses.length > 0;
     return isThere ? [{ id, addresses, told: addresses[0], ready: true }] : [];
   });
   return {
@@ -55,8 +56,8 @@ export function placedBrokers(
   cluster: BrokerCluster,
   { addressType }: Pick<HostPortExposure, 'addressType'>,
 ): PlacedBroker[] {
-  const brokers = nodesOf(cluster).flatMap(({ pool, node: { id } }) =>
-    hasRole(pool, 'broker') ? [{ id, pod: podName(cluster.name, pool.name, id) }] : [],
+  const brokers = nodesOf(cluster).flatMap(({ pool, node }) =>
+    hasRole(node, 'broker') ? [{ id: node.id, pod: podName(cluster.name, pool.name, node.id) }] : [],
   );
   return placedAmong(pods, brokers, addressType, (pod) => podFacts(pod).ready);
 }

@@ -65,7 +65,7 @@ function balancerFaults(
   listener: string,
   { addresses }: LoadBalancerExposure,
 ): Fault[] {
-  const ids = nodesOf(cluster).flatMap(({ pool, node }) => (hasRole(pool, 'broker') ? [node.id] : []));
+  const ids = nodesOf(cluster).flatMap(({ node }) => (hasRole(node, 'broker') ? [node.id] : []));
   const without = ['bootstrap', ...ids].filter((id) => (addresses[id] ?? []).length === 0);
   if (without.length === 0) return [];
   const message = `listener "${listener}": the load balancers of ${without.join(', ')} have no address yet; if that lasts, see the events of their Services, and whether this cluster has load balancers at all`;

@@ -10,7 +10,7 @@ import { addressesIn, publicAddresses } from './places.ts';
 
 export function internalFaults({ pods }: Pick<Observed, 'pods'>, cluster: BrokerCluster): Fault[] {
   const brokers = nodesOf(cluster)
-    .filter(({ pool }) => hasRole(pool, 'broker'))
+    .filter(({ node }) => hasRole(node, 'broker'))
     .map(({ pool, node: { id } }) => ({ id, pod: podName(cluster.name, pool.name, id) }));
   return cluster.listeners.flatMap(({ name, exposure }) =>
     exposure?.by === 'hostport'

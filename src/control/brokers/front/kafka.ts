@@ -11,7 +11,7 @@ import type { Fault } from '../faults.ts';
 import type { Charter, CharterNode } from '../model/charter.ts';
 import { hasRun } from '../model/charter.ts';
 import type { BrokerCluster, Listener, Volume } from '../model/cluster.ts';
-import { assignIds } from '../model/ids.ts';
+import { assignIds, withBrokers } from '../model/ids.ts';
 import { MANAGED_ANNOTATION, STORAGE_ANNOTATION } from '../model/names.ts';
 import { chosenQuorum, forgetfulFaults } from '../quorum/chosen.ts';
 import { upgradeStep } from '../roll/upgrade.ts';
@@ -102,7 +102,8 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     charter.nodes,
   );
   // What has never run has nothing that could be lost, and need not be emptied.
-  const nodes = hasRun(charter) ? assigned : assigned.filter(({ leaving }) => !leaving);
+  const asked = hasRun(charter) ? assigned : assigned.filter(({ leaving }) => !leaving);
+  const nodes = hasRun(charter) ? withBrokers(asked, charter) : asked;
   const {
     listeners,
     hostPorts,
@@ -132,7 +133,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     ...pools.flatMap((pool) => poolFaults(kafka, pool)),
     ...placement.faults,
     ...stretchedListenerFaults(kafka, placement),
-    ...nodeFaults(charter, nodes, config),
+    ...nodeFaults(charter, asked, config),
     ...quorumFaults,
     ...forgetfulFaults(quorum, pools.filter((pool) => isForgetful(pool, storages)).map(({ metadata }) => metadata.name)), // prettier-ignore
     ...rackFaults(kafka),

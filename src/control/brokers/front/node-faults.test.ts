@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import {
-  conditionOf,
-  kafkaObject,
-  poolObject,
-  settledKafka,
-} from '../../../../test/support/brokers/kafka-objects.ts';
+import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 
 /** Why a new cluster is refused. */
@@ -33,19 +28,6 @@ suite('what is refused of pools', () => {
       assert.match((await refusalOf(broker, spec, name)) ?? '', said);
   });
 
-  test('a broker that has run stays one', async () => {
-    const memory = await settledKafka();
-    memory.put(poolObject(BROKERS, 'extra'));
-    await memory.settle();
-    memory.put(poolObject({ roles: ['controller'] }));
-    assert.deepEqual(memory.plan().targets, []);
-    await memory.step();
-    assert.match(
-      conditionOf(memory, 'Accepted')?.message ?? '',
-      /nodes 0, 1, 2 have partitions and stay brokers/,
-    );
-  });
-
   test('controllers that have never run may go', async () => {
     const memory = createMemoryKafka();
     memory.keepsPods = false;
@@ -60,8 +42,6 @@ suite('what is refused of pools', () => {
     assert.equal(nodes.length, 1);
   });
 });
-
-const BROKERS = { roles: ['broker'], replicas: 2 };
 
 suite('templates and options of Java', () => {
   test('of another form are refused, by field', async () => {

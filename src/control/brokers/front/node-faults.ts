@@ -49,7 +49,6 @@ export function nodeFaults(
     ...(nodes.length > MAX_NODES ? [refusal('Invalid', ['spec', 'replicas'], tooMany)] : []),
     ...roleFaults(nodes),
     ...voterFaults(charter, nodes),
-    ...brokerFaults(charter, nodes),
     ...replicationFaults(config, nodes),
   ];
 }
@@ -99,20 +98,6 @@ function roleChangeFaults({ nodes: before }: Charter, nodes: readonly CharterNod
   if (changed.length === 0) return [];
   const names = changed.map(({ id }) => id).join(', ');
   const message = `nodes ${names} stay ${isController(changed[0]!) ? 'controllers' : 'what they are'}; add a pool with the roles you want, and remove theirs, or take the change of roles back`;
-  return [refusal('ChangeNotPossible', ['spec', 'roles'], message)];
-}
-
-/** A node that is no longer a broker would take its replicas along, without their being moved. */
-function brokerFaults({ nodes: before }: Charter, nodes: readonly CharterNode[]): Fault[] {
-  const lost = before.filter(
-    ({ id, roles, formatted }) =>
-      formatted.length > 0 &&
-      roles.includes('broker') &&
-      nodes.some((node) => node.id === id && !node.roles.includes('broker')),
-  );
-  if (lost.length === 0) return [];
-  const names = lost.map(({ id }) => id).join(', ');
-  const message = `nodes ${names} have partitions and stay brokers; add a pool of brokers, remove these after that, or take the change of roles back`;
   return [refusal('ChangeNotPossible', ['spec', 'roles'], message)];
 }
 

@@ -68,8 +68,9 @@ export function poolOf(
     uid: metadata.uid ?? '',
     ...place,
     roles: rolesOf(pool),
-    nodes: own.map(({ id, formatted }) => ({
+    nodes: own.map(({ id, roles, formatted }) => ({
       id,
+      roles,
       // A volume that lives as long as its pod is empty each time, as its owner chose.
       formatting: volumes.flatMap((volume) =>
         volume.persistent && formatted.includes(volumeName(volume)) ? [] : [logDir(volume, id)],

@@ -1,12 +1,13 @@
 /** Brokers that Kafka still knows although their nodes are gone for good. */
 import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { Log } from '../../../ops/log.ts';
+import { mayBeBroker } from '../model/charter.ts';
 import type { Charter } from '../model/charter.ts';
 import type { KafkaFacts } from './facts.ts';
 
-/** Those that do not run any more and that no node is, by what Kafka said. */
+/** Those that do not run any more and that no node is, or is as a broker, by what Kafka said. */
 function goneBrokers({ nodes }: Pick<Charter, 'nodes'>, facts: Pick<KafkaFacts, 'brokers'>): number[] {
-  const known = new Set(nodes.map(({ id }) => id));
+  const known = new Set(nodes.filter(mayBeBroker).map(({ id }) => id));
   return [...(facts.brokers?.registered ?? [])].flatMap(([id, { fenced }]) =>
     fenced && !known.has(id) ? [id] : [],
   );

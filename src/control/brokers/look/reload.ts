@@ -97,7 +97,7 @@ function outdatedAmong({ wanted, pods }: Pick<ReloadContext, 'wanted' | 'pods'>)
     const name = podName(cluster.name, pool.name, node.id);
     const pod = live.get(name);
     const annotations = wanted.pods.get(name)?.metadata.annotations;
-    if (!pod || !annotations || !hasRole(pool, 'broker') || wanted.unreachable.has(pool.target)) return [];
+    if (!pod || !annotations || !hasRole(node, 'broker') || wanted.unreachable.has(pool.target)) return [];
     const { ready, uid } = podFacts(pod);
     const { podIP: host } = (pod['status'] ?? {}) as { podIP?: string };
     const loaded = pod.metadata.annotations ?? {};

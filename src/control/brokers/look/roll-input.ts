@@ -16,6 +16,7 @@ import { restartReasons } from '../roll/restart-reasons.ts';
 import type { RestartReason } from '../roll/restart-reasons.ts';
 import type { KafkaFacts } from './facts.ts';
 import type { MoveWish } from './move.ts';
+import { rolesOfPod } from '../anchor.ts';
 import { knowsTooFew } from '../quorum/chosen.ts';
 import { asksForNewDisks, isResizePending } from '../requests.ts';
 
@@ -64,15 +65,17 @@ export function rollInput(
       const pod = found.get(name);
       const seen = pod && podFacts(pod);
       const dropsData = pod !== undefined && asksForNewDisks(pod);
-      const isBroker = hasRole(pool, 'broker');
+      const isBroker = hasRole(node, 'broker');
+      const runsAs = pod ? rolesOfPod(pod) : [];
       const config = isBroker ? changeOf(wanted, name, pod, facts?.configs.get(node.id)) : undefined;
       return {
         id: node.id,
         name,
         target: pool.target,
-        roles: pool.roles,
+        roles: [...new Set([...node.roles, ...runsAs])],
+        retires: runsAs.includes('broker') && !isBroker,
         isToVote: cluster.quorum?.controllers.some(({ id, leaving }) => id === node.id && !leaving) ?? false,
-        votesWithDisk: cluster.quorum !== undefined && hasRole(pool, 'controller'),
+        votesWithDisk: cluster.quorum !== undefined && hasRole(node, 'controller'),
         reasons: seen ? reasonsOf(wanted, { name, id: node.id, isBroker }, pod, seen, config, now) : [],
         change: config?.kind === 'dynamic' ? config.change : undefined,
         pod: seen,

@@ -59,6 +59,8 @@ export interface CharterNode {
   roles: readonly Role[];
   /** Whether it is to go once it is empty. */
   leaving: boolean;
+  /** Whether it is to stay and to be no broker any more, once it is empty. */
+  retiring?: boolean;
   /** Names of volumes that had data once: an empty one of these has lost it, and is not formatted again. */
   formatted: readonly string[];
 }
@@ -91,6 +93,13 @@ export interface InFlight {
   /** Another one that is not over either: its node may wait for this one, which was down when it was restarted. */
   earlier?: Omit<InFlight, 'earlier'> | undefined;
 }
+
+/** Whether a node is to have no replicas any more: it goes, or it is to be no broker. */
+export const isEmptied = ({ leaving, retiring = false }: CharterNode): boolean => leaving || retiring;
+
+/** Whether a node is a broker, as far as is known: one that was found by its disk may have been anything. */
+export const mayBeBroker = ({ roles }: CharterNode): boolean =>
+  roles.includes('broker') || roles.length === 0;
 
 /** Whether the cluster has ever run. */
 export const hasRun = ({ nodes }: Pick<Charter, 'nodes'>): boolean =>

@@ -71,6 +71,7 @@ export interface Pool {
   target: string;
   /** What the network calls that cluster; undefined for a Kafka without one. */
   networkId: string | undefined;
+  /** What its nodes are to be. */
   roles: readonly Role[];
   /** By id. Those that are to go are among them until they are empty. */
   nodes: readonly Node[];
@@ -82,6 +83,8 @@ export interface Pool {
 
 export interface Node {
   id: number;
+  /** What it is from its next start on: a broker stays one until it is empty, whatever its pool says. */
+  roles: readonly Role[];
   /** Log dirs that may be formatted now; all others have data, or have lost it. */
   formatting: readonly string[];
 }
@@ -173,4 +176,4 @@ export const nodesOf = ({ pools }: Pick<BrokerCluster, 'pools'>): { pool: Pool; 
 export const tellsAddress = ({ listeners }: Pick<BrokerCluster, 'listeners'>): boolean =>
   listeners.some(({ exposure }) => exposure?.by === 'hostport' && exposure.hostPattern === undefined);
 
-export const hasRole = ({ roles }: Pick<Pool, 'roles'>, role: Role): boolean => roles.includes(role);
+export const hasRole = ({ roles }: { roles: readonly Role[] }, role: Role): boolean => roles.includes(role);

@@ -24,14 +24,27 @@ export function assignIds(wishes: readonly PoolWish[], before: readonly CharterN
     const missing = wish.replicas - (byPool.get(wish.name)?.length ?? 0);
     return takeIds(wish.nextIds, missing, used).map((id) => newNode(id, wish));
   });
-  return [...kept, ...added, ...orphans.map((node) => ({ ...node, leaving: true }))].toSorted(
-    (a, b) => a.id - b.id,
-  );
+  return [
+    ...kept,
+    ...added,
+    ...orphans.map(({ retiring: _, ...node }) => ({ ...node, leaving: true })),
+  ].toSorted((a, b) => a.id - b.id);
 }
+
+/** Those that are to be brokers no more, and are, stay what they are until they are empty. */
+export const withBrokers = (
+  asked: readonly CharterNode[],
+  { nodes: before }: { nodes: readonly CharterNode[] },
+): CharterNode[] =>
+  asked.map((node) => {
+    const { roles } = before.find(({ id }) => id === node.id) ?? node;
+    const isRetiring = roles.includes('broker') && !node.roles.includes('broker');
+    return isRetiring ? { ...node, roles, ...(!node.leaving && { retiring: true }) } : node;
+  });
 
 function keepOrRelease(wish: PoolWish, nodes: readonly CharterNode[]): CharterNode[] {
   const leaving = new Set(idsToRelease(wish, nodes));
-  return nodes.map((node) => ({
+  return nodes.map(({ retiring: _, ...node }) => ({
     ...node,
     target: wish.target,
     roles: wish.roles,

@@ -1,12 +1,12 @@
 /** What the container of a node is told by variables: about Java, and where to look for the place of its pod. */
 import { TOLD_ADDRESS_ANNOTATION, nodeLabelAnnotation } from '../../shared/node-annotations.ts';
 import { hasRole, tellsAddress } from '../model/cluster.ts';
-import type { BrokerCluster, JvmOptions, Pool } from '../model/cluster.ts';
+import type { BrokerCluster, JvmOptions, Node, Pool } from '../model/cluster.ts';
 
-export const environmentOf = (cluster: BrokerCluster, pool: Pool): object[] => [
+export const environmentOf = (cluster: BrokerCluster, pool: Pool, node: Node): object[] => [
   ...javaEnv(cluster.jvm, pool.jvm),
-  ...rackEnv(cluster, pool),
-  ...addressEnv(cluster, pool),
+  ...rackEnv(cluster, node),
+  ...addressEnv(cluster, node),
 ];
 
 /** Half of the memory is for the page cache, which Kafka reads from. */
@@ -23,12 +23,12 @@ function javaEnv(shared: JvmOptions, own: JvmOptions): object[] {
 }
 
 /** The start script takes the rack from what is known of the pod's place. */
-function rackEnv({ rack }: BrokerCluster, pool: Pool): object[] {
-  if (rack?.by !== 'topology-label' || !hasRole(pool, 'broker')) return [];
+function rackEnv({ rack }: BrokerCluster, node: Node): object[] {
+  if (rack?.by !== 'topology-label' || !hasRole(node, 'broker')) return [];
   return [{ name: 'ISTHMUS_RACK_ANNOTATION', value: nodeLabelAnnotation(rack.label) }];
 }
 
-function addressEnv(cluster: BrokerCluster, pool: Pool): object[] {
-  if (!tellsAddress(cluster) || !hasRole(pool, 'broker')) return [];
+function addressEnv(cluster: BrokerCluster, node: Node): object[] {
+  if (!tellsAddress(cluster) || !hasRole(node, 'broker')) return [];
   return [{ name: 'ISTHMUS_ADDRESS_ANNOTATION', value: TOLD_ADDRESS_ANNOTATION }];
 }

@@ -20,7 +20,7 @@ export function nodeConfigMap(cluster: BrokerCluster, pool: Pool, node: Node): A
       'metadata.version': cluster.metadataVersion,
       'log4j2.properties': cluster.logging.text,
       format: node.formatting.map((dir) => `${dir}\n`).join(''),
-      ...(cluster.quorum && hasRole(pool, 'controller') && { quorum: formatFlag(cluster.quorum, node.id) }),
+      ...(cluster.quorum && hasRole(node, 'controller') && { quorum: formatFlag(cluster.quorum, node.id) }),
       'start.sh': START_SCRIPT,
     },
   };

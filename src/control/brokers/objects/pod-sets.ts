@@ -106,7 +106,7 @@ const isPod = (pod: unknown): pod is AnyObject =>
  */
 function fixedConfig(cluster: BrokerCluster, pool: Pool, node: Node): unknown {
   const properties = propertiesOf(cluster, pool, node).filter(([key]) => key !== BOOTSTRAP_SERVERS);
-  const fixed = hasRole(pool, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
+  const fixed = hasRole(node, 'broker') ? properties.filter(([key]) => !(key in cluster.config)) : properties;
   return { fixed, start: START_SCRIPT, logging: cluster.logging.isReread ? undefined : cluster.logging.text };
 }
 
@@ -140,8 +140,8 @@ function podOf(
   const wishes = wishesOf<PodWishes>(templateOf(cluster, pool), 'pod');
   const { labels, annotations } = metadataOf(cluster, name, wishes, pool);
   const roles = {
-    [BROKER_ROLE_LABEL]: String(hasRole(pool, 'broker')),
-    [CONTROLLER_ROLE_LABEL]: String(hasRole(pool, 'controller')),
+    [BROKER_ROLE_LABEL]: String(hasRole(node, 'broker')),
+    [CONTROLLER_ROLE_LABEL]: String(hasRole(node, 'controller')),
   };
   const former = formerly.get(name);
   const affinity = preferring(wishes.affinity, former);
@@ -216,7 +216,7 @@ function podSpec(cluster: BrokerCluster, pool: Pool, node: Node, wishes: Partial
     ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
     ...Object.fromEntries(fields),
     ...(metrics.initContainers.length > 0 && { initContainers: metrics.initContainers }),
-    containers: [container(cluster, pool)],
+    containers: [container(cluster, pool, node)],
     volumes: [
       ...pool.volumes.map((volume) => podVolume(volume, name)),
       { name: 'config', configMap: { name } },
@@ -239,17 +239,17 @@ interface ContainerWishes {
   volumeMounts: object[];
 }
 
-function container(cluster: BrokerCluster, pool: Pool): object {
+function container(cluster: BrokerCluster, pool: Pool, node: Node): object {
   const wishes = wishesOf<ContainerWishes>(templateOf(cluster, pool), 'kafkaContainer');
   const metrics = metricsParts(cluster);
-  const probed = hasRole(pool, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
+  const probed = hasRole(node, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
   const mount = (name: string, mountPath: string) => ({ name, mountPath, readOnly: true });
   return {
     name: 'kafka',
     image: cluster.image,
     command: ['/bin/sh', `${CONFIG_DIRECTORY}/start.sh`],
-    env: [...environmentOf(cluster, pool), ...metrics.env, ...(wishes.env ?? [])],
-    ports: [...portsOf(cluster, pool), ...metrics.ports],
+    env: [...environmentOf(cluster, pool, node), ...metrics.env, ...(wishes.env ?? [])],
+    ports: [...portsOf(cluster, node), ...metrics.ports],
     // A broker opens its ports once the controllers have let it in, a controller once it has read its log.
     readinessProbe: { tcpSocket: { port: probed }, ...READINESS, ...cluster.readiness },
     ...(pool.resources && { resources: pool.resources }),
@@ -267,7 +267,7 @@ function container(cluster: BrokerCluster, pool: Pool): object {
   };
 }
 
-function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
+function portsOf({ listeners }: BrokerCluster, node: Node): object[] {
   const named = (name: string, containerPort: number, hostPort?: number) => ({
     name,
     containerPort,
@@ -275,9 +275,9 @@ function portsOf({ listeners }: BrokerCluster, pool: Pool): object[] {
     protocol: 'TCP',
   });
   return [
-    ...(hasRole(pool, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
-    ...(hasRole(pool, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
-    ...(hasRole(pool, 'broker')
+    ...(hasRole(node, 'controller') ? [named('tcp-ctrlplane', CONTROL_PLANE_PORT)] : []),
+    ...(hasRole(node, 'broker') ? [named('tcp-replication', REPLICATION_PORT)] : []),
+    ...(hasRole(node, 'broker')
       ? listeners.map(({ name, port, exposure }) =>
           named(listenerPortName(name), port, exposure?.by === 'hostport' ? exposure.port : undefined),
         )

@@ -72,8 +72,7 @@ export function bootstrapService(cluster: BrokerCluster): AnyObject {
 /** Makes both Services known to the other clusters, where the network does it that way: each where there are pods behind it. */
 export function serviceExports(cluster: BrokerCluster): AnyObject[] {
   if (!exportsServices(cluster)) return [];
-  const behind = (role?: Role) =>
-    cluster.pools.some((pool) => pool.nodes.length > 0 && (!role || hasRole(pool, role)));
+  const behind = (role?: Role) => nodesOf(cluster).some(({ node }) => !role || hasRole(node, role));
   const names = [
     ...(behind() ? [headlessServiceName(cluster.name)] : []),
     ...(behind('broker') ? [bootstrapServiceName(cluster.name)] : []),
@@ -98,7 +97,7 @@ export function loadBalancers(cluster: BrokerCluster): AnyObject[] {
         ports: [port(listenerPortName(name), number)],
         ...(allowedSources.length > 0 && { loadBalancerSourceRanges: allowedSources }),
       });
-    const brokers = nodesOf(cluster).filter(({ pool }) => hasRole(pool, 'broker'));
+    const brokers = nodesOf(cluster).filter(({ node }) => hasRole(node, 'broker'));
     return [
       balancer(outsideServiceName(cluster.name, name), 'externalBootstrapService', {
         [BROKER_ROLE_LABEL]: 'true',

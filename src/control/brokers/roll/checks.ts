@@ -48,6 +48,14 @@ function partitionObstacle(node: RollNode, input: RollInput): string | undefined
   return `partitions would be below min.insync.replicas: ${namesOf(its.needed)}`;
 }
 
+/** Why a broker cannot be none after its restart; undefined: it has no partitions, or nobody knows. */
+export function obstacleToRetiring(node: RollNode, input: RollInput): string | undefined {
+  const its = node.retires ? input.partitions?.byNode.get(node.id) : undefined;
+  if (its === undefined) return undefined;
+  const some = its.inSync.count > 0 ? its.inSync : its.outOfSync;
+  return `it is to be no broker any more, and was given partitions: ${namesOf(some)}`;
+}
+
 /** Why this node must not be taken away now; undefined: it may. What is not known forbids it. */
 export function obstacleToRestart(node: RollNode, input: RollInput): string | undefined {
   // Flavours without KRaft have no controllers, and nobody to ask about them.

@@ -13,7 +13,10 @@ export interface RollNode {
   name: string;
   /** The target cluster that its pod runs in. */
   target: string;
+  /** What it is, and what it is to be. */
   roles: readonly Role[];
+  /** Whether it runs as a broker, and is to be none after its restart. */
+  retires?: boolean;
   /** Whether it is a controller that has to be made a voter by hand: one that came back with another disk is none. */
   isToVote?: boolean;
   /** Whether it votes with one certain disk, without which its vote is lost for good. */

@@ -262,6 +262,36 @@ suite('next roll', () => {
     });
   });
 
+  suite('a broker that is none after its restart', () => {
+    const retiring = (change: Partial<RollNode> = {}) => [
+      node(0, { reasons: OLD, retires: true, ...change }),
+      node(1),
+      node(2),
+    ];
+    const on = (nodes: RollNode[], replicas: number[], isr = replicas) => ({
+      partitions: partitions(nodes, [{ replicas, isr, minIsr: 1 }]),
+    });
+
+    test('is restarted when it has no partitions, and not while it has any, or nobody knows', () => {
+      assert.equal(short(input(retiring(), on(retiring(), [1, 2]))), 'restart 0');
+      const given = /is to be no broker any more, and was given partitions: t-0/;
+      assert.match(why(input(retiring(), on(retiring(), [0, 1, 2]))), given);
+      assert.match(why(input(retiring(), on(retiring(), [0, 1, 2], [1, 2]))), given);
+      assert.match(why(input(retiring(), { partitions: undefined })), /in sync is unknown/);
+    });
+
+    test('waits with partitions also while it is down', () => {
+      const down = retiring({ pod: pod(0, CRASHING) });
+      assert.equal(short(input(down, on(down, [0, 1, 2], [1, 2]))), 'blocked 0');
+      assert.equal(short(input(down, on(down, [1, 2]))), 'restart 0');
+    });
+
+    test('is no voter less by that', () => {
+      const facts = { ...on(retiring(), [1, 2]), quorum: quorum(2, [0, 1, 2], [1]) };
+      assert.match(why(input(retiring(), facts)), /1 of 3 controllers are caught up, 2 are needed/);
+    });
+  });
+
   test('a change that needs no restart comes before restarts, one node at a time', () => {
     const change = { perBroker: { set: { 'log.retention.ms': '1' }, delete: [] }, clusterWide: { set: {} } };
     const nodes = [node(0, { reasons: OLD, change }), node(1, { change }), node(2, { change })];

@@ -2,7 +2,14 @@
  * The roller: one node at a time over the whole Kafka cluster, decided anew at each reconcile from what is seen then.
  * Nothing is forced: what cannot be known blocks, with the reason.
  */
-import { costsOfRestart, isDown, lacksAfterRestart, obstacleToLoss, obstacleToRestart } from './checks.ts';
+import {
+  costsOfRestart,
+  isDown,
+  lacksAfterRestart,
+  obstacleToLoss,
+  obstacleToRestart,
+  obstacleToRetiring,
+} from './checks.ts';
 import { withCurrentFacts } from './facts.ts';
 import type { InFlight, RollDecision, RollInput, RollNode } from './facts.ts';
 import { adviceAtEnd, isPastEnd } from './past-end.ts';
@@ -82,6 +89,8 @@ function obstacleTo(node: RollNode, input: RollInput): Obstacle | undefined {
   const unseen = input.rollWhileUnreachable ? undefined : unseenObstacle(input);
   const loss = node.dropsData ? obstacleToLoss(node, input) : undefined;
   if (loss !== undefined) return blocked(`the disks of ${node.name} cannot be made anew: ${loss}`, node.id);
+  const given = obstacleToRetiring(node, input);
+  if (given !== undefined) return blocked(`${node.name} cannot be restarted: ${given}`, node.id);
   const first = unseen ?? stuckObstacle(input);
   if (first !== undefined || isLost(node, input)) return first;
   const unready = unreadyObstacle(input, node);

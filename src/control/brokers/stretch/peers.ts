@@ -9,9 +9,9 @@ export function peersAnnotation(cluster: BrokerCluster, pool: Pool): Record<stri
   if (cluster.network === undefined) return {};
   const away = cluster.pools.filter(({ target }) => target !== pool.target);
   const addresses = away.flatMap((one) =>
-    one.nodes.map(({ id }) => {
-      const port = hasRole(one, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
-      return [one.networkId ?? one.target, `${hostOfNode(cluster, one, id)}:${port}`] as const;
+    one.nodes.map((node) => {
+      const port = hasRole(node, 'broker') ? REPLICATION_PORT : CONTROL_PLANE_PORT;
+      return [one.networkId ?? one.target, `${hostOfNode(cluster, one, node.id)}:${port}`] as const;
     }),
   );
   const peers = [...Map.groupBy(addresses, ([name]) => name)].map(
