@@ -1,11 +1,11 @@
-import { readlinkSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
-import { basename } from 'node:path';
-
 /**
  * Long work on the event loop, in slices: whoever else waits for it gets a turn in between. All work in slices shares one slice a turn of the
  * event loop, so that many such works at once take no more of a turn than one.
  */
+import { readlinkSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+import { basename } from 'node:path';
+
 const SLICE_MS = 5;
 
 /** Those that wait for a slice, in order. */
