@@ -193,6 +193,8 @@ suite('check', { timeout: 600_000 }, () => {
       spec: { zone: 'example.test' },
     });
     assert.ok(!(await findings('dns')).found.includes('NamePolicyMissing'));
+    const removed = await plane.kubectl(['delete', 'deployment', DNS_NAME, '-n', NAMESPACE]);
+    assert.equal(removed.code, 0, removed.stderr);
   });
 
   test('a right, a policy and a CRD are missed', async () => {
