@@ -71,7 +71,7 @@ export const PROXY_REASONS = {
   },
   ConfigTooLarge: {
     means: 'The proxy’s configuration would not fit into its Secret.',
-    why: 'A Secret holds 1 MiB; the youngest virtual clusters above that are refused, and whichever would take more than a quarter of it.',
+    why: 'A Secret holds 1 MiB; the youngest virtual clusters above that are refused, and whichever would take more than a quarter of it. What the placeholders of one filter stand for may be as much.',
     cure: 'Move virtual clusters to another KafkaProxy, or let them share certificates.',
   },
   AddressPending: {

@@ -22,6 +22,7 @@ suite('interpolation', () => {
       },
       unresolved: [],
       misplaced: [],
+      replaced: '<secret vault token><configmap cm x.pem>'.length,
     });
   });
 

@@ -25,12 +25,15 @@ export interface Interpolated {
   unresolved: Placeholder[];
   /** Placeholders in fields that are not secret; they stay as they are. */
   misplaced: Placeholder[];
+  /** How many characters were put in the place of placeholders: a short config may ask for a long value many times. */
+  replaced: number;
 }
 
 /** The config with every placeholder in one of the secret fields replaced. Pure; the input is left as it is. */
 export function interpolate(config: unknown, lookup: Lookup, secretFields: readonly string[]): Interpolated {
   const unresolved: Placeholder[] = [];
   const misplaced: Placeholder[] = [];
+  let replaced = 0;
   const value = mapTexts(config, [], (text, path) => {
     const read = readPlaceholder(text);
     if (read.literal !== undefined) return read.literal;
@@ -39,9 +42,10 @@ export function interpolate(config: unknown, lookup: Lookup, secretFields: reado
     const isKnown = provider === 'secret' || provider === 'configmap';
     const found = isSecret && isKnown ? lookup(provider, name, key) : undefined;
     if (found === undefined) (isSecret ? unresolved : misplaced).push({ path, provider, name, key });
+    replaced += found?.length ?? 0;
     return found === undefined ? text : read.kept + found;
   });
-  return { value, unresolved, misplaced };
+  return { value, unresolved, misplaced, replaced };
 }
 
 /** Every placeholder of a config, wherever it stands. */

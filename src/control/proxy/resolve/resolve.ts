@@ -187,6 +187,14 @@ interface FilterLike {
   spec: { type: string; config: unknown };
 }
 
+/** As much as a virtual cluster may have of a proxy's configuration: whoever writes all filters out must not find out only then. */
+const MOST_REPLACED = 256 * 1024;
+const TOO_MUCH_REPLACED = {
+  reason: 'ConfigTooLarge',
+  message:
+    'what its placeholders stand for is longer than 256 KiB together; refer to fewer or shorter values',
+} as const;
+
 /** The config of a filter with its placeholders replaced by what is in its namespace; and what is wrong with them. */
 export function filterConfig(
   { metadata, spec }: FilterLike,
@@ -199,7 +207,8 @@ export function filterConfig(
     const object = find(objects, metadata.namespace, name);
     return object && entryOf(object.data, key);
   };
-  const { value, unresolved, misplaced } = interpolate(spec.config, lookup, secretFields);
+  const { value, unresolved, misplaced, replaced } = interpolate(spec.config, lookup, secretFields);
+  if (replaced > MOST_REPLACED) return { value: spec.config, faults: [TOO_MUCH_REPLACED] };
   const missing = unresolved.map(({ provider, name, key }) => ({
     reason: 'InterpolatedReferencedResourcesNotFound' as const,
     message: `the config asks for key "${key}" of ${provider} "${name}", which is not there`,
