@@ -30,6 +30,7 @@ import { rollInput } from './look/roll-input.ts';
 import type { WantedNodes } from './look/roll-input.ts';
 import { patchUnchanged } from './entities/mark.ts';
 import type { LayoutWarning } from './moves/layout-warnings.ts';
+import { namesOfReady } from './departures.ts';
 import { dynamicQuorumOf } from './model/charter.ts';
 import type { VoterChange } from './model/charter.ts';
 import { hasRole, nodesOf } from './model/cluster.ts';
@@ -79,8 +80,8 @@ export interface Acted {
   refused: ReadonlyMap<string, ReadonlySet<string>>;
   /** Brokers that are loading new certificates while they run. */
   reloads: Reloads;
-  /** How far brokers that are to go are empty, and when that was so. */
-  moved: (MoveProgress & { at: number }) | undefined;
+  /** How far brokers that are to go are empty, when that was so, and which pods were ready before Kafka was asked. */
+  moved: (MoveProgress & { at: number; ready: ReadonlySet<string> }) | undefined;
   /** How far controllers that are to vote, or to go, are; undefined where voters stay the same, or nobody could ask. */
   voters?: VoterProgress | undefined;
   /** Secrets that were read in other clusters, until they are written here. */
@@ -226,7 +227,7 @@ async function look(
     if (facts) await forget(brokers, wanted.charter, facts, context);
     if (facts) await uncordon(brokers, cordonedAmong(facts.configs, move.leaving));
     if (wantsMoves(move) || (facts && isThrottled(facts.configs)))
-      acted.moved = { ...(await moveOn(brokers, move)), at: clock() };
+      acted.moved = { ...(await moveOn(brokers, move)), at: clock(), ready: namesOfReady(pods) };
   } finally {
     brokers?.close();
   }

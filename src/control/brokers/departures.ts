@@ -32,7 +32,7 @@ export function withListed(charter: Charter, { name, acted, podSets, pods, targe
   return { ...charter, nodes: [...charter.nodes, ...left].toSorted((a, b) => a.id - b.id) };
 }
 
-const namesOfReady = (pods: Observed['pods']): ReadonlySet<string> =>
+export const namesOfReady = (pods: Observed['pods']): ReadonlySet<string> =>
   new Set(pods.filter(isPodReady).map(({ metadata }) => metadata.name));
 
 /**
@@ -75,28 +75,38 @@ export function withoutRetired(charter: Charter, observed: Observed): Charter {
 const recent = <T extends { at: number }>(seen: T | undefined, { now }: Observed): T | undefined =>
   seen && now - seen.at < DRAINED_FOR_MS ? seen : undefined;
 
-/** Whether a broker has no partitions, as Kafka has said a moment ago. */
-function emptyBy(observed: Observed): (node: CharterNode) => boolean {
-  const { drained = [], down = [] } = recent(observed.acted?.moved, observed) ?? {};
-  const ready = namesOfReady(observed.pods);
-  // One that did not run then, and does now, may have been given partitions since.
-  const hasComeUp = ({ id, pool }: CharterNode) =>
-    down.includes(id) && ready.has(podName(observed.name, pool, id));
-  return (node) => drained.includes(node.id) && !hasComeUp(node);
+/** What Kafka has said a moment ago of brokers that are to be none any more. */
+function seenBy(observed: Observed) {
+  const { name, pods, acted } = observed;
+  const { drained = [], down = [], ready: readyThen } = recent(acted?.moved, observed) ?? {};
+  const ready = namesOfReady(pods);
+  const podOf = ({ id, pool }: CharterNode) => podName(name, pool, id);
+  return {
+    isDrained: ({ id }: CharterNode) => drained.includes(id),
+    /** One that did not run then, and does now, may have been given partitions since. */
+    hasComeUp: (node: CharterNode) => down.includes(node.id) && ready.has(podOf(node)),
+    wasReady: (node: CharterNode) => readyThen?.has(podOf(node)) ?? false,
+  };
 }
 
-/** Whether a node holds nothing that the cluster needs, as Kafka has said a moment ago. */
+/** Whether a broker has no partitions. */
+function emptyBy(observed: Observed): (node: CharterNode) => boolean {
+  const { isDrained, hasComeUp } = seenBy(observed);
+  return (node) => isDrained(node) && !hasComeUp(node);
+}
+
+/** Whether a node holds nothing that the cluster needs. */
 function freeBy(charter: Charter, observed: Observed): (node: CharterNode) => boolean {
-  const isEmpty = emptyBy(observed);
-  const { drained = [] } = recent(observed.acted?.moved, observed) ?? {};
+  const { isDrained, hasComeUp, wasReady } = seenBy(observed);
   const nonVoters = recent(observed.acted?.voters, observed)?.outside ?? [];
   const isDynamic = dynamicQuorumOf(charter) !== undefined;
   return (node) => {
     const { id, roles, leaving } = node;
     if (!leaving) return false;
-    if (!isDynamic || !roles.includes('controller')) return isEmpty(node);
-    // It was empty before it ceased to vote, and may have lost its way to the others with that: then it is down for good, ready or not.
-    return nonVoters.includes(id) && (!roles.includes('broker') || drained.includes(id));
+    if (!isDynamic || !roles.includes('controller')) return isDrained(node) && !hasComeUp(node);
+    // One that has voted may have lost its way to the others with its vote: then it is down for good, though its pod is ready as it was.
+    const isEmpty = isDrained(node) && (!hasComeUp(node) || wasReady(node));
+    return nonVoters.includes(id) && (!roles.includes('broker') || isEmpty);
   };
 }
 

@@ -5,6 +5,7 @@
  */
 import { act } from '../../../src/control/brokers/act.ts';
 import type { Acted, ActContext } from '../../../src/control/brokers/act.ts';
+import { namesOfReady } from '../../../src/control/brokers/departures.ts';
 import { NO_FACTS } from '../../../src/control/brokers/look/facts.ts';
 import { observeKafka } from '../../../src/control/brokers/observe.ts';
 import { planKafka } from '../../../src/control/brokers/plan.ts';
@@ -49,6 +50,8 @@ export interface MemoryKafka {
   drainedForMs: number;
   /** Those of them that Kafka does not count among its live brokers. */
   down: readonly number[];
+  /** Pods that were ready before Kafka was asked; undefined for those that are. */
+  readyThen: readonly string[] | undefined;
   /** Controllers that are to go and do not vote, as Kafka said at the same time. */
   outside: readonly number[];
   /** The node that a pod runs on, as its controller writes it down; nowhere if left out. */
@@ -245,6 +248,7 @@ export function createMemoryKafka(
     drained: [],
     drainedForMs: 0,
     down: [],
+    readyThen: undefined,
     outside: [],
     placeOf: () => undefined,
     keepsPods: true,
@@ -261,6 +265,7 @@ export function createMemoryKafka(
         drained: memory.drained,
         down: memory.down,
         open: [],
+        ready: new Set(memory.readyThen ?? namesOfReady(memory.list('Pod'))),
         at: memory.now - memory.drainedForMs,
         toDrain: 0,
         underWay: 0,

@@ -37,6 +37,7 @@ const SEEN = {
     noPlace: undefined,
     waiting: undefined,
     done: false,
+    ready: new Set<string>(),
     at: 1,
   },
 } satisfies Acted;

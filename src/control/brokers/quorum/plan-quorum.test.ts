@@ -88,6 +88,20 @@ suite('controllers that come and go', () => {
     assert.equal(memory.get('Pod', 'events-dual-3'), undefined);
   });
 
+  test('do not go when they have come up since Kafka was asked, because they may have been given something', async () => {
+    const memory = await settled('dynamic');
+    memory.put(poolObject({ replicas: 4 }));
+    await memory.settle();
+    memory.put(poolObject());
+    Object.assign(memory, { drained: [3], outside: [3], down: [3], readyThen: [] });
+    await memory.settle();
+    assert.deepEqual(specOf(memory).nodes.map(({ id }) => id), [0, 1, 2, 3]); // prettier-ignore
+    assert.ok(memory.get('Pod', 'events-dual-3'));
+    memory.readyThen = undefined;
+    await memory.settle();
+    assert.deepEqual(specOf(memory).nodes.map(({ id }) => id), [0, 1, 2]); // prettier-ignore
+  });
+
   test('are the same for ever where that was not asked for, and what to do is said', async () => {
     const memory = await settled(undefined);
     assert.match(filesOf(memory, 0)['server.config']!, /^controller\.quorum\.voters=0@/m);
