@@ -175,6 +175,33 @@ suite('what clients outside of a Redpanda cluster are told', () => {
     ]);
   });
 
+  test('stays published while a broker has no place, and is looked at meanwhile', () => {
+    const dnsEndpoint = find(objectsFor(NAMED, { ...GIVEN, pods: PODS }), 'DNSEndpoint', 'panda-external')!;
+    const told = (pods: AnyObject[]) =>
+      plan(observed(NAMED, { ...GIVEN, dnsEndpoint, pods })).told![0]!.endpoints.map(
+        ({ host, expected }) => `${host} ${expected.join()}`,
+      );
+    for (const away of [
+      [PODS[0]!, PODS[2]!],
+      [PODS[0]!, pod(1), PODS[2]!],
+    ]) {
+      const records = recordsIn(objectsFor(NAMED, { ...GIVEN, dnsEndpoint, pods: away }));
+      assert.deepEqual(records, [
+        'bootstrap.panda.test 192.0.2.0,192.0.2.2',
+        '0.panda.test 192.0.2.0',
+        '1.panda.test 192.0.2.1',
+        '2.panda.test 192.0.2.2',
+      ]);
+      assert.deepEqual(told(away), records);
+    }
+    const all = recordsIn(objectsFor(NAMED, { ...GIVEN, pods: PODS }));
+    assert.deepEqual(recordsIn(objectsFor(NAMED, { ...GIVEN, dnsEndpoint })), all, 'all are away');
+    const fewer = recordsIn(
+      objectsFor({ ...NAMED, replicas: 1 }, { ...GIVEN, dnsEndpoint, pods: [PODS[0]!] }),
+    );
+    assert.deepEqual(fewer, ['bootstrap.panda.test 192.0.2.0', '0.panda.test 192.0.2.0']);
+  });
+
   test('is taken from DNS again where names go, and is no reason to make anything where there were none', () => {
     const dnsEndpoint = find(objectsFor(NAMED, GIVEN), 'DNSEndpoint', 'panda-external')!;
     assert.deepEqual(recordsIn(objectsFor({}, { dnsEndpoint, pods: PODS })), []);

@@ -4,6 +4,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { NameGrant } from '../brokers/model/charter.ts';
 import { UNPUBLISHED, addressFault } from '../brokers/expose/faults.ts';
 import { internalFault, toldWithin } from '../brokers/expose/internal-addresses.ts';
+import { withKept } from '../brokers/expose/kept-records.ts';
 import { placedAmong } from '../brokers/expose/places.ts';
 import { recordsByName } from '../brokers/expose/records.ts';
 import type { Endpoint, PlacedBroker } from '../brokers/expose/records.ts';
@@ -143,13 +144,18 @@ export function hostOf(
   return brokerName(names, id, hostIP ?? '');
 }
 
-/** The records of brokers that have names, and a place. */
-export function recordsIn(observed: Pick<Observed, 'pods'>, model: RedpandaModel): Endpoint[] {
+/** The records of brokers that have names, and a place; or had one when they were last published. */
+export function recordsIn(
+  observed: Pick<Observed, 'pods' | 'dnsEndpoint'>,
+  model: RedpandaModel,
+): Endpoint[] {
   const { external } = model;
   if (!external?.names) return [];
   const { bootstrap } = external.names;
   const nameOf = (id: number | 'bootstrap') => (id === 'bootstrap' ? bootstrap : hostOf(observed, model, id));
-  return recordsByName(nameOf, placesOf(observed, model, external.addressType));
+  const hosts = ['bootstrap' as const, ...idsOf(model)].flatMap((id) => nameOf(id) ?? []);
+  const records = recordsByName(nameOf, placesOf(observed, model, external.addressType));
+  return withKept(records, hosts, observed.dnsEndpoint);
 }
 
 /** Emptied rather than deleted where names go: whoever publishes them takes its records away. None where nobody takes them. */

@@ -7,9 +7,9 @@ import { idsOf } from './model.ts';
 import type { ExternalListener } from './model.ts';
 import type { Observed } from './observe.ts';
 
-/** Of brokers that can be found somewhere; of others nobody knows where that should be. */
+/** Of brokers that can be found somewhere, or that names lead to where they were; of others nobody knows where that should be. */
 export function toldOutside(
-  observed: Pick<Observed, 'pods'>,
+  observed: Pick<Observed, 'pods' | 'dnsEndpoint'>,
   { model, isWithdrawn }: Pick<Exposed, 'model' | 'isWithdrawn'>,
 ): ToldListener[] {
   const { external } = model;

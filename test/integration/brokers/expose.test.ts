@@ -211,10 +211,8 @@ describe('exposed brokers', () => {
       { group: '', version: 'v1', kind: 'Pod' },
       { namespace: 'default', name: 'out-more-1' },
     );
-    const hasMoved = async () => {
-      const now = await addressesOf(`1.${SUBDOMAIN}`).catch(() => before);
-      return now.join() !== before.join();
-    };
+    // Throws where there is no record, even for a moment.
+    const hasMoved = async () => (await addressesOf(`1.${SUBDOMAIN}`)).join() !== before.join();
     await waitFor('the record has changed', hasMoved, PATIENCE);
     const isOutdated = ({ name, answered, expected }: Told) =>
       name === 'ext-1' && answered.join() === before.join() && expected.join() !== before.join();

@@ -239,10 +239,8 @@ describe('an exposed Redpanda cluster', () => {
     const before = await addressesOf(`2.${SUBDOMAIN}`);
     await bed.runner.cordon(left!);
     await bed.client.delete(POD, { namespace: 'default', name: 'panda-2' });
-    const hasMoved = async () => {
-      const now = await addressesOf(`2.${SUBDOMAIN}`).catch(() => before);
-      return now.join() !== before.join();
-    };
+    // Throws where there is no record, even for a moment.
+    const hasMoved = async () => (await addressesOf(`2.${SUBDOMAIN}`)).join() !== before.join();
     await waitFor('the record has changed', hasMoved, PATIENCE);
     await byNames();
     assert.deepEqual(await addressesOf(`0.${SUBDOMAIN}`), stays);

@@ -2,12 +2,13 @@
 import type { AnyObject } from '../../../kube/object.ts';
 import { hasLabelSet } from '../../kernel/targets.ts';
 import { hasRole, nodesOf } from '../model/cluster.ts';
-import type { BrokerCluster, Exposure, HostPortExposure } from '../model/cluster.ts';
+import type { BrokerCluster, Exposure, HostPortExposure, Listener } from '../model/cluster.ts';
 import { ownerLabels, podName } from '../model/names.ts';
 import { dnsEndpoint } from '../objects/exposed.ts';
 import type { Observed } from '../observe.ts';
 import { podFacts } from '../roll/pod-facts.ts';
-import { dnsEndpointName } from './names.ts';
+import { withKept } from './kept-records.ts';
+import { dnsEndpointName, exposedHost } from './names.ts';
 import { placedAmong } from './places.ts';
 import { recordsOf } from './records.ts';
 import type { Endpoint, PlacedBroker } from './records.ts';
@@ -41,14 +42,24 @@ export function placesOf(
 
 /** The records of a listener that has names; none of one that has not. */
 export function recordsFor(
-  observed: Pick<Observed, 'pods'>,
+  observed: Pick<Observed, 'pods' | 'dnsEndpoints'>,
   cluster: BrokerCluster,
-  exposure: Exposure,
+  { name, exposure }: Pick<Listener, 'name' | 'exposure'>,
 ): Endpoint[] {
-  if (exposure.hostPattern === undefined || exposure.isWithdrawn) return [];
+  if (exposure?.hostPattern === undefined || exposure.isWithdrawn) return [];
+  const { hostPattern } = exposure;
   const { brokers, bootstrap } = placesOf(observed, cluster, exposure);
-  return recordsOf(exposure.hostPattern, brokers, bootstrap);
+  const published = observed.dnsEndpoints?.find(
+    ({ metadata }) => metadata.name === dnsEndpointName(cluster.name, name),
+  );
+  const hosts = ['bootstrap' as const, ...brokerIds(cluster)].map((id) => exposedHost(hostPattern, id));
+  return withKept(recordsOf(hostPattern, brokers, bootstrap), hosts, published);
 }
+
+export const brokerIds = (cluster: BrokerCluster): number[] =>
+  nodesOf(cluster)
+    .flatMap(({ node }) => (hasRole(node, 'broker') ? [node.id] : []))
+    .toSorted((a, b) => a - b);
 
 /** Brokers whose pods run on a node, by id. */
 export function placedBrokers(
@@ -69,11 +80,15 @@ export function dnsEndpointsOf(
 ): AnyObject[] {
   const { dnsEndpoints } = observed;
   if (!dnsEndpoints) return [];
-  const wanted = cluster.listeners.flatMap(({ name, exposure }) =>
-    exposure?.hostPattern === undefined
-      ? []
-      : [dnsEndpoint(cluster, dnsEndpointName(cluster.name, name), recordsFor(observed, cluster, exposure))],
-  );
+  const wanted = cluster.listeners
+    .filter(({ exposure }) => exposure?.hostPattern !== undefined)
+    .map((listener) =>
+      dnsEndpoint(
+        cluster,
+        dnsEndpointName(cluster.name, listener.name),
+        recordsFor(observed, cluster, listener),
+      ),
+    );
   const names = new Set(wanted.map(({ metadata }) => metadata.name));
   const former = dnsEndpoints.filter(
     (one) => !names.has(one.metadata.name) && hasLabelSet(one, ownerLabels(cluster.name)),

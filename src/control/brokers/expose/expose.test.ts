@@ -144,7 +144,7 @@ suite('exposed brokers', () => {
     assert.deepEqual(addressOf(memory, 'bbootstrap-events.example.com').length, 2);
   });
 
-  test('whose node has no address are said so, and get no empty name', async () => {
+  test('whose node has no address are said so, and keep the record that they had', async () => {
     const memory = await clusterWith(NAMED);
     const { placeOf } = memory;
     memory.placeOf = (pod) => (pod === 'events-dual-1' ? { node: 'node-9', addresses: [] } : placeOf(pod));
@@ -152,7 +152,8 @@ suite('exposed brokers', () => {
     await memory.settle();
     assert.equal(conditionOf(memory, 'Ready')?.reason, 'NoNodeAddress');
     assert.match(conditionOf(memory, 'Ready')!.message, /broker 1/);
-    assert.deepEqual(addressOf(memory, '1.kafka.example.com'), []);
+    assert.deepEqual(addressOf(memory, '1.kafka.example.com')[0], ['A', '192.0.2.1']);
+    assert.deepEqual(addressOf(memory, 'bootstrap.kafka.example.com')[0], ['A', '192.0.2.0', '192.0.2.2']);
   });
 
   test('that are told by the address within are warned of, unless that is what was asked for', async () => {

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { BrokerCluster, Exposure, Listener } from '../model/cluster.ts';
 import type { Observed } from '../observe.ts';
-import { placesOf, recordsFor } from './endpoints.ts';
+import { brokerIds, placesOf, recordsFor } from './endpoints.ts';
 import { exposedHost } from './names.ts';
 
 /** One name, or address, that clients are told. */
@@ -24,43 +24,48 @@ export interface ToldListener extends Pick<Listener, 'name' | 'tls' | 'authentic
   sources?: { allowed: readonly string[]; by: Exposure['by'] };
 }
 
-/** Of brokers that can be found somewhere: of others nobody knows where that should be. */
-export function toldListeners(observed: Pick<Observed, 'pods'>, cluster: BrokerCluster): ToldListener[] {
-  return cluster.listeners.flatMap(({ name, tls, authentication, exposure }) =>
-    exposure
+type Seen = Pick<Observed, 'pods' | 'dnsEndpoints'>;
+
+/** Of brokers that can be found somewhere, or that names lead to where they were: of others nobody knows where that should be. */
+export function toldListeners(observed: Seen, cluster: BrokerCluster): ToldListener[] {
+  return cluster.listeners.flatMap((listener) => {
+    const { name, tls, authentication, exposure } = listener;
+    return exposure
       ? [
           {
             name,
             tls,
             authentication,
             isNamed: exposure.hostPattern !== undefined,
-            endpoints: endpointsOf(observed, cluster, exposure),
+            endpoints: endpointsOf(observed, cluster, listener, exposure),
             ...(exposure.allowedSources.length > 0 && {
               sources: { allowed: exposure.allowedSources, by: exposure.by },
             }),
           },
         ]
-      : [],
-  );
+      : [];
+  });
 }
 
 function endpointsOf(
-  observed: Pick<Observed, 'pods'>,
+  observed: Seen,
   cluster: BrokerCluster,
+  listener: Pick<Listener, 'name' | 'exposure'>,
   exposure: Exposure,
 ): ToldEndpoint[] {
   const { hostPattern, port } = exposure;
-  const { brokers, bootstrap = [] } = placesOf(observed, cluster, exposure);
   const ips = (targets: readonly string[]) => targets.filter((target) => isIP(target) !== 0).toSorted();
-  if (hostPattern === undefined)
+  if (hostPattern === undefined) {
+    const { brokers, bootstrap = [] } = placesOf(observed, cluster, exposure);
     return [
       ...bootstrap.map((host) => ({ node: undefined, host, port, expected: ips([host]) })),
       ...brokers.flatMap(({ id, told: host }) =>
         host === undefined ? [] : [{ node: id, host, port, expected: ips([host]) }],
       ),
     ];
-  const records = recordsFor(observed, cluster, exposure);
-  return [undefined, ...brokers.map(({ id }) => id)].flatMap((node) => {
+  }
+  const records = recordsFor(observed, cluster, listener);
+  return [undefined, ...brokerIds(cluster)].flatMap((node) => {
     const host = exposedHost(hostPattern, node ?? 'bootstrap');
     const targets = records.flatMap((one) => (one.dnsName === host ? one.targets : []));
     return targets.length === 0 ? [] : [{ node, host, port, expected: ips(targets) }];

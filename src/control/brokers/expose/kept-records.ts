@@ -1,0 +1,33 @@
+/** Records of brokers of which nobody knows for now where they are. Pure. */
+import type { AnyObject } from '../../../kube/object.ts';
+import { dnsEndpoint } from '../../../resources/external-dns/dns-endpoint.ts';
+import { read } from '../../kernel/read.ts';
+import { RECORD_TTL_SECONDS } from './records.ts';
+import type { Endpoint } from './records.ts';
+
+/**
+ * In the order of all names that there are to be. One that leads nowhere now keeps the records that `published` has of it: a broker comes back,
+ * mostly to where it was, and resolvers would remember for long that there is no such name.
+ */
+export function withKept(
+  records: readonly Endpoint[],
+  hosts: readonly string[],
+  published: AnyObject | undefined,
+): Endpoint[] {
+  const known = byHost(records);
+  const isWhole = hosts.every((host) => known.has(host));
+  const kept = isWhole ? new Map<string, Endpoint[]>() : byHost(recordsIn(published));
+  return [...new Set(hosts)].flatMap((host) => known.get(host) ?? kept.get(host) ?? []);
+}
+
+const byHost = (records: readonly Endpoint[]) => Map.groupBy(records, ({ dnsName }) => dnsName);
+
+/** As we write them: somebody else may have written into it. */
+function recordsIn(published: AnyObject | undefined): Endpoint[] {
+  const endpoints = published && read(dnsEndpoint, published).resource?.spec.endpoints;
+  return (endpoints ?? []).flatMap(({ dnsName, recordType, targets = [] }) =>
+    recordType === 'A' || recordType === 'AAAA' || recordType === 'CNAME'
+      ? [{ dnsName, recordType, targets, recordTTL: RECORD_TTL_SECONDS }]
+      : [],
+  );
+}
