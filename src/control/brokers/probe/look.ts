@@ -49,7 +49,11 @@ export async function lookAt(
     const announced = new Map<number, Set<string>>();
     const probed = await probeAll(asked, options, ({ brokers }) => note(announced, brokers));
     probed.forEach((one, at) =>
-      reported.push({ probed: one, verdict: verdictOf(listener, endpoints[at]!, one, announced) }),
+      reported.push({
+        isNamed: listener.isNamed,
+        probed: one,
+        verdict: verdictOf(listener, endpoints[at]!, one, announced),
+      }),
     );
   }
   return reported;

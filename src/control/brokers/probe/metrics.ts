@@ -6,12 +6,16 @@ import type { Verdict } from './verdict.ts';
 
 /** What was probed, and how it was found. */
 export interface Reported {
+  /** Whether it is a name that somebody has to publish. */
+  isNamed: boolean;
   verdict: Verdict;
   probed: ProbedEndpoint;
 }
 
-/** What names should lead to, and since when. */
+/** What clients are told, what it should lead to, and since when. */
 interface Record {
+  isNamed: boolean;
+  host: string;
   expected: string;
   since: number;
   isVisible: boolean;
@@ -35,7 +39,7 @@ export function probeReporter(metrics: Metrics, kind: 'Kafka' | 'Redpanda'): Pro
   );
   const changes = metrics.counter(
     'isthmus_kafka_dns_changes_total',
-    'Names of exposed brokers that were given other addresses.',
+    'Names of exposed brokers that came, went, or were given other addresses.',
   );
   const visible = metrics.histogram(
     'isthmus_kafka_dns_visible_seconds',
@@ -44,34 +48,44 @@ export function probeReporter(metrics: Metrics, kind: 'Kafka' | 'Redpanda'): Pro
   );
   const known = new Map<string, Map<string, Record>>();
 
-  function follow(records: Map<string, Record>, labels: Labels, verdict: Verdict, now: number): void {
+  /** `isFirst`: no name of its cluster was seen before, which says nothing about when they came to be. */
+  function follow(
+    records: Map<string, Record>,
+    isFirst: boolean,
+    labels: Labels,
+    { isNamed, verdict, probed: { host } }: Reported,
+    now: number,
+  ): void {
     const expected = verdict.expected.join();
     const before = records.get(verdict.name);
-    const record = before?.expected === expected ? before : { expected, since: now, isVisible: false };
-    // The first time that it is seen says nothing about when it came to be.
-    const isNews = before !== undefined && !record.isVisible;
-    if (before && before !== record) changes.of(labels).value += 1;
-    if (isNews && verdict.isPropagated) visible.of(labels).observe((now - record.since) / 1000);
+    const isSame = before?.host === host && before.expected === expected;
+    const record = isSame ? before : { isNamed, host, expected, since: now, isVisible: false };
+    const isNews = !isFirst && !record.isVisible;
+    if (!isFirst && !isSame && (isNamed || before?.isNamed)) changes.of(labels).value += 1;
+    if (isNews && isNamed && verdict.isPropagated) visible.of(labels).observe((now - record.since) / 1000);
     records.set(verdict.name, { ...record, isVisible: record.isVisible || verdict.isPropagated });
   }
 
   return (key, reported, now) => {
     const { namespace = '', name: kafka } = nameOfKey(key);
     const labels = { namespace, kafka, kind };
+    const isFirst = !known.has(key);
     const records = known.get(key) ?? new Map<string, Record>();
     const names = new Set(reported.map(({ verdict }) => verdict.name));
-    for (const name of Array.from(records.keys()))
+    for (const [name, { isNamed }] of Array.from(records))
       if (!names.has(name)) {
         reached.drop({ ...labels, endpoint: name });
         records.delete(name);
+        if (isNamed) changes.of(labels).value += 1;
       }
-    for (const { verdict, probed } of reported) {
+    for (const one of reported) {
+      const { verdict, probed } = one;
       reached.of({ ...labels, endpoint: verdict.name }).value = verdict.isReached ? 1 : 0;
       if (probed.unresolved === undefined)
         seconds.of({ ...labels, step: 'resolve' }).observe(probed.resolveMs / 1000);
       for (const { step, ms } of probed.addresses.flatMap(({ passed }) => passed))
         seconds.of({ ...labels, step }).observe(ms / 1000);
-      follow(records, labels, verdict, now);
+      follow(records, isFirst, labels, one, now);
     }
     if (records.size > 0) known.set(key, records);
     else known.delete(key);

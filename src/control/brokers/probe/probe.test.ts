@@ -9,6 +9,7 @@ import type { ProbedAddress, ProbedEndpoint } from '../../../probe/probed.ts';
 import type { KafkaAnchor } from '../../../resources/isthmus/kafka-anchor.ts';
 import type { ToldListener } from '../expose/told.ts';
 import { probeReporter } from './metrics.ts';
+import type { Reported } from './metrics.ts';
 import { probeInMs } from './pace.ts';
 import { planProbe } from './reconcile.ts';
 import type { ProbeObserved } from './reconcile.ts';
@@ -231,7 +232,7 @@ suite('metrics of probes', () => {
     const report = probeReporter(metrics, 'Kafka');
     const look = (expected: string, answered: string, now: number) => {
       const one = probed(fine(answered));
-      report('kafka/events', [{ probed: one, verdict: verdictOf(LISTENER, { ...TOLD, expected: [expected] }, one) }], now); // prettier-ignore
+      report('kafka/events', [{ isNamed: true, probed: one, verdict: verdictOf(LISTENER, { ...TOLD, expected: [expected] }, one) }], now); // prettier-ignore
     };
     look('192.0.2.1', '192.0.2.1', 0);
     look('192.0.2.2', '192.0.2.1', 10_000);
@@ -247,5 +248,35 @@ suite('metrics of probes', () => {
     assert.match(said, /isthmus_kafka_probe_seconds_count\{[^}]*step="connect"\} 4\n/);
     report('kafka/events', [], 60_000);
     assert.doesNotMatch(await text(), /probe_reached\{/);
+  });
+
+  test('count names that come after the first look, that go, and others with the same addresses', async () => {
+    const metrics = createMetrics();
+    const report = probeReporter(metrics, 'Kafka');
+    const seen = (node: number, host: string, address: string, answered = address): Reported => {
+      const one = { ...probed(fine(answered)), host };
+      const verdict = verdictOf(LISTENER, { ...TOLD, node, host, expected: [address] }, one);
+      return { isNamed: host !== address, probed: one, verdict };
+    };
+    const counted = async () => {
+      const said = await metricsText([await metrics.snapshot()]);
+      const [changes, visible] = ['changes_total', 'visible_seconds_count'].map(
+        (name) => new RegExp(`isthmus_kafka_dns_${name}\\{[^}]*\\} (\\d+)`).exec(said)?.[1],
+      );
+      return [Number(changes ?? 0), Number(visible ?? 0)];
+    };
+    const look = async (...all: Reported[]) => {
+      report('kafka/events', all, 0);
+      return counted();
+    };
+    const zero = seen(0, '0.a.test', '192.0.2.1');
+    assert.deepEqual(await look(zero), [0, 0], 'the first look');
+    assert.deepEqual(await look(zero, seen(1, '1.a.test', '192.0.2.2', '192.0.2.9')), [1, 0], 'one came');
+    assert.deepEqual(await look(zero, seen(1, '1.a.test', '192.0.2.2')), [1, 1], 'and is visible');
+    assert.deepEqual(await look(zero), [2, 1], 'it went');
+    assert.deepEqual(await look(seen(0, '0.b.test', '192.0.2.1')), [3, 2], 'another name');
+    assert.deepEqual(await look(seen(0, '192.0.2.1', '192.0.2.1')), [4, 2], 'an address instead');
+    assert.deepEqual(await look(seen(0, '192.0.2.3', '192.0.2.3')), [4, 2], 'which is nothing of DNS');
+    assert.deepEqual(await look(), [4, 2]);
   });
 });

@@ -49,7 +49,7 @@ const closed: ProbedAddress = {
 const reported = (node: number | undefined, ...addresses: ProbedAddress[]): Reported => {
   const { host, port } = endpoint(node);
   const probed = { host, port, resolveMs: 1, addresses };
-  return { probed, verdict: verdictOf(LISTENER, endpoint(node), probed) };
+  return { isNamed: true, probed, verdict: verdictOf(LISTENER, endpoint(node), probed) };
 };
 
 const podOf = (task: object, status: object = {}, now = NOW): AnyObject => ({
