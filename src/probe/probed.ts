@@ -48,3 +48,7 @@ export interface ProbedCluster {
 /** Whether a client gets through, whichever address it takes. */
 export const isReachable = ({ addresses }: ProbedEndpoint): boolean =>
   addresses.length > 0 && addresses.every(({ failed }) => failed === undefined);
+
+/** How long the whole way took, of the address that took longest: a client may be given any. */
+export const wayMs = ({ resolveMs, addresses }: ProbedEndpoint): number =>
+  resolveMs + Math.max(0, ...addresses.map(({ passed }) => passed.reduce((all, { ms }) => all + ms, 0)));

@@ -48,6 +48,7 @@ export const LABELS: Readonly<Record<string, readonly string[]>> = {
   isthmus_kafka_nodes_to_restart: KAFKA,
   isthmus_kafka_partitions: [...KAFKA, 'state'],
   isthmus_kafka_partitions_to_move: [...KAFKA, 'state'],
+  isthmus_kafka_probe_endpoint_seconds: [...EXPOSED, 'endpoint'],
   isthmus_kafka_probe_reached: [...EXPOSED, 'endpoint'],
   isthmus_kafka_probe_seconds: [...EXPOSED, 'step'],
   isthmus_kafka_quorum_leader: KAFKA,

@@ -1,6 +1,7 @@
 /** What probes see, as clients would: how long each step takes, who is reached, and how long names take to change. */
 import { nameOfKey } from '../../../kube/object.ts';
 import type { Labels, Metrics } from '../../../ops/metrics.ts';
+import { wayMs } from '../../../probe/probed.ts';
 import type { ProbedEndpoint } from '../../../probe/probed.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -36,6 +37,10 @@ export function probeReporter(metrics: Metrics, kind: 'Kafka' | 'Redpanda'): Pro
   const reached = metrics.gauge(
     'isthmus_kafka_probe_reached',
     '1 if a client from outside gets through to this endpoint; a condition says why not.',
+  );
+  const whole = metrics.gauge(
+    'isthmus_kafka_probe_endpoint_seconds',
+    'How long the whole way of a client from outside to this endpoint took last; none while it does not get through.',
   );
   const changes = metrics.counter(
     'isthmus_kafka_dns_changes_total',
@@ -74,13 +79,16 @@ export function probeReporter(metrics: Metrics, kind: 'Kafka' | 'Redpanda'): Pro
     const names = new Set(reported.map(({ verdict }) => verdict.name));
     for (const [name, { isNamed }] of Array.from(records))
       if (!names.has(name)) {
-        reached.drop({ ...labels, endpoint: name });
+        for (const family of [reached, whole]) family.drop({ ...labels, endpoint: name });
         records.delete(name);
         if (isNamed) changes.of(labels).value += 1;
       }
     for (const one of reported) {
       const { verdict, probed } = one;
-      reached.of({ ...labels, endpoint: verdict.name }).value = verdict.isReached ? 1 : 0;
+      const endpoint = { ...labels, endpoint: verdict.name };
+      reached.of(endpoint).value = verdict.isReached ? 1 : 0;
+      if (verdict.isReached) whole.of(endpoint).value = wayMs(probed) / 1000;
+      else whole.drop(endpoint);
       if (probed.unresolved === undefined)
         seconds.of({ ...labels, step: 'resolve' }).observe(probed.resolveMs / 1000);
       for (const { step, ms } of probed.addresses.flatMap(({ passed }) => passed))

@@ -250,6 +250,31 @@ suite('metrics of probes', () => {
     assert.doesNotMatch(await text(), /probe_reached\{/);
   });
 
+  test('how long the whole way to each endpoint took last, while a client gets through', async () => {
+    const metrics = createMetrics();
+    const report = probeReporter(metrics, 'Kafka');
+    const slow: ProbedAddress = {
+      address: '2001:db8::1',
+      passed: [
+        { step: 'connect', ms: 400 },
+        { step: 'tls', ms: 99 },
+      ],
+    };
+    const timed = async (...all: ProbedEndpoint[]) => {
+      const expected = ['192.0.2.1', '2001:db8::1'];
+      const look = (one: ProbedEndpoint): Reported => ({ isNamed: true, probed: one, verdict: verdictOf(LISTENER, { ...TOLD, expected }, one) }); // prettier-ignore
+      report('kafka/events', all.map(look), 0);
+      const said = await metricsText([await metrics.snapshot()]);
+      return said.match(/^isthmus_kafka_probe_endpoint_seconds\{.*$/gm) ?? [];
+    };
+    const labels = '{namespace="kafka",kafka="events",kind="Kafka",endpoint="ext-1"}';
+    const fast = fine('192.0.2.1');
+    assert.deepEqual(await timed(probed(fast, slow)), [`isthmus_kafka_probe_endpoint_seconds${labels} 0.5`]);
+    assert.deepEqual(await timed(probed(refused, slow)), []);
+    assert.deepEqual(await timed(probed(fast)), [`isthmus_kafka_probe_endpoint_seconds${labels} 0.002`]);
+    assert.deepEqual(await timed(), [], 'it went');
+  });
+
   test('count names that come after the first look, that go, and others with the same addresses', async () => {
     const metrics = createMetrics();
     const report = probeReporter(metrics, 'Kafka');

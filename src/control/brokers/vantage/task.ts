@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { MAX_MESSAGE, pack, unpack } from '../../../probe/packed.ts';
+import { wayMs } from '../../../probe/probed.ts';
 import { resolverFor } from '../../../probe/resolve.ts';
 import type { ToldListener } from '../expose/told.ts';
 import { lookAt } from '../probe/look.ts';
@@ -147,10 +148,6 @@ export function packReport(reported: readonly Reported[]): string {
     if (packed.length <= MAX_MESSAGE || kept === 0) return packed;
   }
 }
-
-/** Of the address that took longest: a client may be given any. */
-const wayMs = ({ resolveMs, addresses }: Reported['probed']) =>
-  resolveMs + Math.max(0, ...addresses.map(({ passed }) => passed.reduce((all, { ms }) => all + ms, 0)));
 
 /** The listener of `<listener>-<node id>` or `<listener>-bootstrap`. */
 export const listenerOf = (endpoint: string): string => endpoint.slice(0, endpoint.lastIndexOf('-'));
