@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { AnyObject } from '../../kube/object.ts';
-import { CHECKS } from '../../ops/codes/checks.ts';
+import { CODES } from '../../ops/codes/codes.ts';
 import { exposeChecks } from './expose-checks.ts';
 import type { ExposeFacts } from './expose-facts.ts';
 import type { Facts } from './facts.ts';
@@ -127,6 +127,37 @@ suite('check expose', () => {
     assert.deepEqual(findings({ anchors: [anchor], unread: 'RedpandaAnchor' }), ['warning CannotLook: forbidden']); // prettier-ignore
   });
 
+  test('what probes have met, of clusters that are there', () => {
+    const anchor = (kind: string, owner: object, conditions: object[], name = 'events'): AnyObject => ({
+      apiVersion: 'isthmus.dev/v1alpha1',
+      kind,
+      metadata: { name, namespace: 'kafka' },
+      spec: owner,
+      status: { conditions },
+    });
+    const condition = (type: string, status: string) => ({ type, status, reason: 'R', message: `${type}!` });
+    const all = (status: string) =>
+      ['Reachable', 'DNSPropagated', 'SourcesEnforced'].map((type) => condition(type, status));
+    const panda = { ...kafka(), kind: 'Cluster', metadata: { name: 'panda', namespace: 'kafka' } };
+    const ofKafka = (conditions: object[]) =>
+      anchor('KafkaAnchor', { kafka: { name: 'events' } }, conditions);
+    const ofPanda = anchor(
+      'RedpandaAnchor',
+      { cluster: { name: 'panda' } },
+      all('False').slice(0, 1),
+      'panda',
+    );
+    for (const status of ['True', 'Unknown'])
+      assert.deepEqual(findings({ anchors: [ofKafka(all(status))] }), []);
+    assert.deepEqual(findings({ anchors: [ofKafka(all('False')), ofPanda], redpandas: [panda] }), [
+      'error BrokersUnreachable: KafkaAnchor kafka/events: Reachable!\nRedpandaAnchor kafka/panda: Reachable!',
+      'error NamesNotPublished: KafkaAnchor kafka/events: DNSPropagated!',
+      'error ForbiddenSourceConnected: KafkaAnchor kafka/events: SourcesEnforced!',
+    ]);
+    const gone = anchor('KafkaAnchor', { kafka: { name: 'former' } }, all('False'));
+    assert.deepEqual(findings({ anchors: [gone, ofPanda] }), []);
+  });
+
   test('fewer nodes than brokers, where controllers need none and a load balancer neither', () => {
     const nodes = { value: [node('a'), node('b'), node('c', { isSchedulable: false })] };
     assert.deepEqual(findings({ nodes }), [
@@ -173,10 +204,12 @@ suite('check expose', () => {
   });
 
   test('a load balancer is proposed for Kafkas, and for nothing else', () => {
-    const proposing = Object.entries(CHECKS).filter(([, { cure }]) => cure.includes('loadbalancer'));
-    assert.ok(proposing.length > 0);
-    for (const [code, { cure }] of proposing)
-      assert.match(cure, /A Kafka can have `type: loadbalancer` instead\.$/, code);
+    const proposing = CODES.filter(({ cure }) => cure.includes('loadbalancer'));
+    for (const { code, cure } of proposing)
+      assert.match(cure, /[Aa] Kafka can have `type: loadbalancer` instead\.$/, code);
+    const codes = new Set(proposing.map(({ code }) => code));
+    for (const code of ['BrokersUnreachable', 'HostPortsUnknown', 'TooFewNodes', 'NoPublicAddress'])
+      assert.ok(codes.has(code), code);
   });
 
   test('a namespace that forbids host ports', () => {

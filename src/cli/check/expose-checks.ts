@@ -4,6 +4,7 @@ import type { ExposeFacts, NetworkSeen } from './expose-facts.ts';
 import { exposedListeners, exposedRedpandas } from './exposed-listeners.ts';
 import type { ExposedListener } from './exposed-listeners.ts';
 import { keptPortChecks } from './kept-ports.ts';
+import { outsideChecks } from './outside-checks.ts';
 import { publisherChecks } from './publisher-checks.ts';
 import { fail, fine, known, verdict, warn } from './results.ts';
 
@@ -24,6 +25,7 @@ export function exposeChecks(facts: Facts): CheckResult[] {
       ...(onNodes.length > 0 ? hostPortChecks(expose, onNodes) : []),
       ...publisherChecks(facts, expose, exposed),
       ...sourceChecks(expose, exposed),
+      ...outsideChecks(facts),
       ...kept,
     ];
   });

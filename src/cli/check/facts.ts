@@ -3,6 +3,7 @@ import type { DelegationStatus } from '../../control/discover/delegation/status.
 import type { OperatorRoad } from '../../control/roads.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import type { CheckCode } from '../../ops/codes/checks.ts';
+import type { ReasonCode } from '../../ops/codes/reasons.ts';
 import type { Structural } from '../../resources/structural.ts';
 import type { Read } from '../kube/read.ts';
 import type { ExposeFacts } from './expose-facts.ts';
@@ -66,10 +67,13 @@ export interface Facts {
   expose?: ExposeFacts | undefined;
 }
 
+/** Of a check itself, or the reason of a condition that says it already. */
+export type FoundCode = CheckCode | ReasonCode;
+
 /** What a check says. What is wrong has a code, by which the table knows what to do. */
 export interface CheckResult {
   description: string;
   result: 'success' | 'warning' | 'error';
-  code?: CheckCode;
+  code?: FoundCode;
   error?: string;
 }

@@ -1,6 +1,5 @@
 /** Checks on a terminal, and as data. */
-import { CHECKS } from '../../ops/codes/checks.ts';
-import { anchorOf } from '../../ops/codes/codes.ts';
+import { anchorOf, findCode } from '../../ops/codes/codes.ts';
 import { paint } from '../paint.ts';
 import type { Category } from './checks.ts';
 import type { CheckResult } from './facts.ts';
@@ -28,7 +27,7 @@ function linesOf({ description, result, code, error = '' }: CheckResult, colors:
   const { symbol, colour } = SYMBOLS[result];
   const line = `${paint(symbol, colour, colors)} ${description}`;
   if (code === undefined) return [line];
-  const about = [...error.split('\n'), `${CHECKS[code].cure} [${code}]`, `see ${anchorOf(code)}`];
+  const about = [...error.split('\n'), `${findCode(code)!.cure} [${code}]`, `see ${anchorOf(code)}`];
   return [line, ...about.map((text) => `    ${text}`)];
 }
 

@@ -1,18 +1,17 @@
 /** How checks say what they found. */
-import type { CheckCode } from '../../ops/codes/checks.ts';
 import type { Read } from '../kube/read.ts';
-import type { CheckResult } from './facts.ts';
+import type { CheckResult, FoundCode } from './facts.ts';
 
 export const fine = (description: string): CheckResult => ({ description, result: 'success' });
 
-export const warn = (description: string, code: CheckCode, error: string): CheckResult => ({
+export const warn = (description: string, code: FoundCode, error: string): CheckResult => ({
   description,
   result: 'warning',
   code,
   error,
 });
 
-export const fail = (description: string, code: CheckCode, error: string): CheckResult => ({
+export const fail = (description: string, code: FoundCode, error: string): CheckResult => ({
   description,
   result: 'error',
   code,
@@ -24,7 +23,7 @@ export function verdict(
   description: string,
   problems: readonly string[],
   say: typeof warn,
-  code: CheckCode,
+  code: FoundCode,
 ): CheckResult {
   return problems.length === 0 ? fine(description) : say(description, code, listed(problems));
 }

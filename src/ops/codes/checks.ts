@@ -132,7 +132,7 @@ export const CHECKS = {
   HostPortsUnknown: {
     means: 'Nobody knows whether the network plugin forwards the host ports of brokers.',
     why: 'None is seen here that does so as it comes. Others may: many need the plugin portmap in their configuration, and some runtimes see to it themselves.',
-    cure: 'Expose brokers, and see whether `Reachable` is True: the probe takes that way. If it is not, ask who runs the network for portmap.',
+    cure: 'Expose brokers, and see whether `Reachable` is True: the probe takes that way. If it is not, ask who runs the network for portmap. A Kafka can have `type: loadbalancer` instead.',
   },
   NodePortRangeCollision: {
     means: 'Services have node ports among those that `portStrategy: range` takes.',

@@ -118,7 +118,7 @@ const KAFKA = {
   BrokersUnreachable: {
     means: 'A client from outside does not get through to every broker.',
     why: 'The message has the step at which it ends: a firewall (connect), another certificate (tls), another broker (identity).',
-    cure: 'connect: open the port of the nodes. resolve: see DNSPropagated. Then see it from outside, with `isthmus probe`.',
+    cure: 'connect: open the port of the nodes. resolve: see DNSPropagated. Then see it from outside, with `isthmus probe`. Where clients have no way to the nodes, a Kafka can have `type: loadbalancer` instead.',
   },
   ForbiddenSourceConnected: {
     means: 'Somebody got to a listener whose `allowedSources` do not name them.',
@@ -148,7 +148,7 @@ const KAFKA = {
   TooFewNodes: {
     means: 'A broker finds no node, because its port is taken on every node that would do.',
     why: 'A listener of type hostport has one port for all brokers, so each needs a node of its own; or pods of others have that port.',
-    cure: 'Add nodes, or have fewer brokers. If there are enough, see in the message why the others would not do.',
+    cure: 'Add nodes, or have fewer brokers. If there are enough, see in the message why the others would not do. A Kafka can have `type: loadbalancer` instead.',
   },
   NoNodeAddress: {
     means: 'The node that a broker runs on has no address that clients could use.',
