@@ -5,6 +5,7 @@ import { quantity } from '../common/quantity.ts';
 import { defineKind } from '../kind.ts';
 import type { ResourceOf } from '../kind.ts';
 import { asStructural, orEmpty, withRules } from '../schema.ts';
+import { isExternal, oneWish } from './external-wishes.ts';
 
 const kept = z.record(z.string(), z.unknown());
 
@@ -163,7 +164,8 @@ const spec = z.looseObject({
     .exactOptional(),
   externalConnectivity: z
     .looseObject({
-      enabled: z.boolean().default(false).describe('Whether brokers can be reached from outside.'),
+      // No default: who says false means it, beside another way to ask for it.
+      enabled: z.boolean().describe('Whether brokers can be reached from outside.').exactOptional(),
       subdomain: subdomain.exactOptional(),
       hostPattern: hostPattern.exactOptional(),
     })
@@ -217,7 +219,7 @@ type WrittenSpec = z.output<typeof spec>;
 function normaliseSpec({ externalDNSSubdomain, externalConnectivity, ...rest }: WrittenSpec): WrittenSpec {
   const { kafkaApi = [] } = rest.configuration;
   const wanted = externalDNSSubdomain !== undefined || externalConnectivity?.enabled === true;
-  if (!wanted || kafkaApi.some(({ external }) => external?.enabled)) return rest;
+  if (!wanted || kafkaApi.some(isExternal)) return rest;
   const zone = externalDNSSubdomain ?? externalConnectivity?.subdomain;
   const pattern = externalConnectivity?.hostPattern;
   const external = {
@@ -252,14 +254,7 @@ export const redpandaCluster = defineKind({
   ],
   spec: orEmpty(spec).describe('The cluster.'),
   status: status.describe('Written by the operator.'),
-  rules: [
-    {
-      cel: '!has(self.spec.externalDNSSubdomain) || !has(self.spec.externalConnectivity) || !has(self.spec.externalConnectivity.subdomain) || self.spec.externalConnectivity.subdomain == self.spec.externalDNSSubdomain',
-      holds: ({ spec: { externalDNSSubdomain: zone, externalConnectivity } }) =>
-        zone === undefined || (externalConnectivity?.subdomain ?? zone) === zone,
-      message: 'name one subdomain: in externalDNSSubdomain or in externalConnectivity',
-    },
-  ],
+  rules: oneWish,
   normalise: (written) => ({ ...written, spec: normaliseSpec(written.spec) }),
 });
 
