@@ -9,7 +9,7 @@ import type { AnyObject } from '../kube/object.ts';
 import { shownDocument } from '../store/shown.ts';
 import type { Served, Up } from '../store/up.ts';
 import type { NameAnswer } from './api.ts';
-import { objectKey } from './source.ts';
+import { ALL_SIGHTS, objectKey } from './source.ts';
 import type { ConsoleSource, World, WorldCluster, WorldEvent } from './source.ts';
 
 /** Of each object; the oldest are forgotten. */
@@ -46,6 +46,7 @@ export function localSource(up: Up, folder: string, now: () => number = Date.now
   }
 
   return {
+    sees: ALL_SIGHTS,
     async world(): Promise<World> {
       const served = up.served();
       const status = up.proxy.status();

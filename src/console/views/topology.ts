@@ -13,7 +13,8 @@ const MOST_CLUSTERS = 40;
 
 export interface TopologyInput {
   world: World;
-  rates: (cluster?: string) => Rates;
+  /** Undefined where nobody sees them. */
+  rates: ((cluster?: string) => Rates) | undefined;
 }
 
 const ORDER: readonly State[] = ['notReady', 'warning', 'unknown', 'ready'];
@@ -32,7 +33,7 @@ export function topologyView({ world, rates }: TopologyInput, text: string): Top
     .map((cluster) => ({
       cluster,
       state: stateOf(clusterRef(cluster)),
-      requests: rates(cluster.name).requests,
+      requests: rates?.(cluster.name).requests ?? 0,
     }))
     .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.requests - a.requests);
   // Fewer and fewer, until all that hangs on them fits as well.
@@ -42,7 +43,7 @@ export function topologyView({ world, rates }: TopologyInput, text: string): Top
       drawCluster(drawing, {
         cluster,
         state,
-        rates: rates(cluster.name),
+        rates: rates?.(cluster.name),
         stateOf,
         isUnreachable: isUnreachable(cluster),
       });
@@ -59,7 +60,7 @@ const clusterRef = ({ kind, name, namespace }: WorldCluster): ObjectRef => ({ ki
 interface Drawn {
   cluster: WorldCluster;
   state: State;
-  rates: Rates;
+  rates: Rates | undefined;
   stateOf: (ref: ObjectRef) => State;
   isUnreachable: boolean;
 }
@@ -68,7 +69,7 @@ function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnrea
   const { kind, namespace, name, bootstrap, filters, proxy, target, nodeIds } = cluster;
   const own = drawing.node('clusters', `${kind} ${namespace}/${name}`, {
     label: name,
-    detail: `${Math.round(rates.connections)} connections`,
+    detail: rates ? `${Math.round(rates.connections)} connections` : namespace,
     state,
     object: clusterRef(cluster),
   });
@@ -142,7 +143,7 @@ type NodeFacts = Pick<TopologyNode, 'label' | 'detail' | 'state'> & {
 
 interface Drawing {
   node(column: Column, id: string, facts: NodeFacts): string;
-  edge(from: string, to: string, rates: Rates): void;
+  edge(from: string, to: string, rates: Rates | undefined): void;
   view(hidden: number): TopologyView;
 }
 
@@ -158,11 +159,14 @@ function createDrawing(): Drawing {
       nodes.set(id, { id, column, label, detail, state: worst, count, ...(object && { object }) });
       return id;
     },
-    edge(from, to, { requests, bytesIn, bytesOut }) {
+    edge(from, to, rates) {
       const key = `${from} → ${to}`;
-      const before = edges.get(key) ?? { from, to, requests: 0, bytes: 0 };
-      const bytes = before.bytes + bytesIn + bytesOut;
-      edges.set(key, { from, to, requests: before.requests + requests, bytes });
+      const { requests = 0, bytes = 0 } = edges.get(key) ?? {};
+      const carried = rates && {
+        requests: requests + rates.requests,
+        bytes: bytes + rates.bytesIn + rates.bytesOut,
+      };
+      edges.set(key, { from, to, ...carried });
     },
     view: (hidden) => ({ nodes: [...nodes.values()], edges: [...edges.values()], hidden }),
   };

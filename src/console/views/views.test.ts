@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { worldOf } from '../../../test/support/console/world.ts';
 import { NO_RATES } from '../counters.ts';
+import { ALL_SIGHTS } from '../source.ts';
 import { fleetView, MOST_PROBLEMS, MOST_ROWS } from './fleet.ts';
 import { keysView } from './keys.ts';
 import { objectView } from './object.ts';
@@ -151,9 +152,9 @@ suite('keys', () => {
       expires: new Date(now + days * 86_400_000),
     });
     const certificates = [certificate('a', 90), certificate('b', -1), certificate('c', 3)];
-    const view = keysView({ ...worldOf(), certificates }, { keys: [], text: '', now });
+    const view = keysView({ ...worldOf(), certificates }, { sees: ALL_SIGHTS, keys: [], text: '', now });
     assert.deepEqual(
-      view.certificates.map(({ virtualCluster, daysLeft, state }) => [virtualCluster, daysLeft, state]),
+      view.certificates?.map(({ virtualCluster, daysLeft, state }) => [virtualCluster, daysLeft, state]),
       [
         ['b', -1, 'notReady'],
         ['c', 3, 'warning'],
@@ -161,4 +162,15 @@ suite('keys', () => {
       ],
     );
   });
+});
+
+test('what cannot be seen is left out of every view, instead of being zero or none', () => {
+  const world = worldOf({ clusters: 2 });
+  const fleet = fleetView({ world, rates: undefined }, '');
+  assert.deepEqual(['total' in fleet, ...fleet.clusters.map((row) => 'rates' in row)], [false, false, false]);
+  const { nodes, edges } = topologyView({ world, rates: undefined }, '');
+  assert.ok(edges.length > 0 && !edges.some((edge) => 'requests' in edge || 'bytes' in edge));
+  assert.ok(!nodes.some(({ detail }) => detail.includes('connections')));
+  const keys = keysView(world, { sees: [], keys: [], text: '', now: 0 });
+  assert.deepEqual(keys, { names: [], moreNames: 0 });
 });

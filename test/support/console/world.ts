@@ -1,5 +1,6 @@
 /** A world for the console, as large as one likes: data alone, in the form in which sources give it. */
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { ALL_SIGHTS } from '../../../src/console/source.ts';
 import type { ConsoleSource, World, WorldCluster } from '../../../src/console/source.ts';
 
 export interface WorldOptions {
@@ -70,6 +71,7 @@ function clusterObject(name: string, isBroken: boolean): AnyObject {
 export function sourceOf(world: () => World): ConsoleSource & { onlookers: number } {
   const source = {
     onlookers: 0,
+    sees: ALL_SIGHTS,
     world: async () => world(),
     snapshots: async () => [],
     tap(onTapped: Parameters<ConsoleSource['tap']>[0]) {
