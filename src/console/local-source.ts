@@ -184,7 +184,7 @@ function clustersOf({ plan }: Served, status: ProxyStatus | undefined): WorldClu
       bootstrap: gateways.map(({ name: ingress, bootstrap, tls }) => ({ ingress, address: bootstrap, tls })),
       filters: running.get(name)?.filters.map((filter) => filter.name) ?? [],
       target: { kind, name: targetName, address: target?.bootstrapServers ?? '' },
-      nodeIds,
+      brokers: nodeIds.map((id) => ({ id, state: 'ready' })),
     };
   });
 }

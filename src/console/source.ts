@@ -1,7 +1,7 @@
 /** Where the console has from what it shows. It never writes. */
 import type { AnyObject } from '../kube/object.ts';
 import type { Snapshot } from '../ops/metrics.ts';
-import type { NameAnswer, Sight, TrafficBatch } from './api.ts';
+import type { NameAnswer, Sight, State, TrafficBatch } from './api.ts';
 
 export interface ConsoleSource {
   /** What it can see beside objects. */
@@ -67,7 +67,12 @@ export interface WorldCluster {
   bootstrap: readonly { ingress: string; address: string; tls: boolean }[];
   filters: readonly string[];
   target: { kind: string; name: string; address: string };
-  nodeIds: readonly number[];
+  brokers: readonly WorldBroker[];
+}
+
+export interface WorldBroker {
+  id: number;
+  state: State;
 }
 
 export interface WorldCertificate {

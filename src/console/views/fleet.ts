@@ -97,7 +97,7 @@ function rowsOf(world: World, statuses: readonly ObjectStatus[], rates: FleetInp
   const byKey = new Map(statuses.map((one) => [objectKey(one.kind, one.namespace, one.name), one]));
   const ends = Map.groupBy(world.certificates, ({ virtualCluster }) => virtualCluster);
   const row = (cluster: WorldCluster): ClusterRow => {
-    const { kind, name, namespace, bootstrap, filters, target, nodeIds } = cluster;
+    const { kind, name, namespace, bootstrap, filters, target, brokers } = cluster;
     const status = byKey.get(objectKey(kind, namespace, name));
     const times = (ends.get(name) ?? []).map(({ expires }) => expires.getTime());
     return {
@@ -109,7 +109,7 @@ function rowsOf(world: World, statuses: readonly ObjectStatus[], rates: FleetInp
       bootstrap: bootstrap.map(({ address }) => address),
       filters: [...filters],
       target: `${target.name} (${target.address})`,
-      brokers: nodeIds.length,
+      brokers: brokers.length,
       ...(rates && { rates: rates(name) }),
       ...(times.length > 0 && { certificateEnds: new Date(Math.min(...times)).toISOString() }),
     };

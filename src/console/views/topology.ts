@@ -18,6 +18,7 @@ export interface TopologyInput {
 }
 
 const ORDER: readonly State[] = ['notReady', 'warning', 'unknown', 'ready'];
+const worseOf = (a: State, b: State): State => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
 /** Draws the virtual clusters that a text is about: the worst and busiest, where they are too many. */
 export function topologyView({ world, rates }: TopologyInput, text: string): TopologyView {
@@ -66,7 +67,7 @@ interface Drawn {
 }
 
 function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnreachable }: Drawn): void {
-  const { kind, namespace, name, bootstrap, filters, proxy, target, nodeIds } = cluster;
+  const { kind, namespace, name, bootstrap, filters, proxy, target, brokers } = cluster;
   const own = drawing.node('clusters', `${kind} ${namespace}/${name}`, {
     label: name,
     detail: rates ? `${Math.round(rates.connections)} connections` : namespace,
@@ -77,9 +78,10 @@ function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnrea
     id: address,
     label: address,
     detail: tls ? 'TLS' : 'TCP',
+    state,
   }));
   for (const leaf of leavesOf(addresses, 'addresses', `${namespace}/${name}`)) {
-    const id = drawing.node('names', leaf.id, { ...leaf, state, object: undefined });
+    const id = drawing.node('names', leaf.id, { ...leaf, object: undefined });
     drawing.edge(id, own, rates);
   }
   // Requests meet filters in their order.
@@ -102,17 +104,21 @@ function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnrea
     drawing.edge(from, id, rates);
     from = id;
   }
-  const brokers = nodeIds.map((id) => ({
-    id: `${target.address} ${id}`,
-    label: `broker ${id}`,
+  const known = brokers.map((broker): Leaf => ({
+    id: `${target.address} ${broker.id}`,
+    label: `broker ${broker.id}`,
     detail: target.name,
+    state: isUnreachable ? 'notReady' : broker.state,
   }));
-  const known =
-    brokers.length > 0 ? brokers : [{ id: target.address, label: target.address, detail: target.name }];
+  const unknown: Leaf = {
+    id: target.address,
+    label: target.address,
+    detail: target.name,
+    state: isUnreachable ? 'notReady' : 'unknown',
+  };
   const targetRef = { kind: target.kind, namespace, name: target.name };
-  for (const leaf of leavesOf(known, 'brokers', target.address)) {
-    const brokers = isUnreachable ? 'notReady' : nodeIds.length > 0 ? 'ready' : 'unknown';
-    const id = drawing.node('brokers', leaf.id, { ...leaf, state: brokers, object: targetRef });
+  for (const leaf of leavesOf(known.length > 0 ? known : [unknown], 'brokers', target.address)) {
+    const id = drawing.node('brokers', leaf.id, { ...leaf, object: targetRef });
     drawing.edge(from, id, rates);
   }
 }
@@ -121,6 +127,7 @@ interface Leaf {
   id: string;
   label: string;
   detail: string;
+  state: State;
   count?: number;
 }
 
@@ -131,6 +138,7 @@ function leavesOf(leaves: readonly Leaf[], what: string, of: string): readonly L
       id: `${of} ${what}`,
       label: `${leaves.length} ${what}`,
       detail: leaves[0]!.detail,
+      state: leaves.map(({ state }) => state).reduce(worseOf),
       count: leaves.length,
     },
   ];
@@ -154,8 +162,7 @@ function createDrawing(): Drawing {
   return {
     node(column, key, { label, detail, state, object, count = 1 }) {
       const id = `${column}:${key}`;
-      const before = nodes.get(id)?.state ?? state;
-      const worst = ORDER.indexOf(before) < ORDER.indexOf(state) ? before : state;
+      const worst = worseOf(nodes.get(id)?.state ?? state, state);
       nodes.set(id, { id, column, label, detail, state: worst, count, ...(object && { object }) });
       return id;
     },

@@ -101,6 +101,16 @@ suite('topology', () => {
   });
 });
 
+test('brokers are drawn as they are, and a group of them as its worst', () => {
+  const statesOf = (brokers: number) => {
+    const world = worldOf({ clusters: 1, brokers, stateOf: (id) => (id === 1 ? 'notReady' : 'ready') });
+    const { nodes } = topologyView({ world, rates: quiet }, '');
+    return nodes.flatMap(({ column, state }) => (column === 'brokers' ? [state] : []));
+  };
+  assert.deepEqual(statesOf(3), ['ready', 'notReady', 'ready']);
+  assert.deepEqual(statesOf(100), ['notReady']);
+});
+
 suite('object', () => {
   test('has what is asked for beside what is observed, its tree, its YAML and a line for a terminal', () => {
     const ref = { kind: 'VirtualKafkaCluster', namespace: 'default', name: 'vc-0' };
