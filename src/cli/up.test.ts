@@ -14,12 +14,8 @@ suite('what isthmus up prints', () => {
   const listings = [listing('plain', 9082), listing('encrypted', 9090, ['encryption'])];
 
   test('lines to try for every virtual cluster, and what the broker has of the encrypted one', () => {
-    const text = describe({
-      listings,
-      problems: [],
-      held: [],
-      kafka: { bootstrap: '127.0.0.1:1', libs: '/libs' },
-    });
+    const kafka = { bootstrap: '127.0.0.1:1', libs: '/libs' };
+    const text = describe({ listings, problems: [], held: [], kafka }, 'shop');
     const lines = text.slice(text.indexOf('To try it')).split('\n');
     const tool = (name: string, at: string, topic: string) =>
       `java -cp '/libs/*' org.apache.kafka.tools.${name} --bootstrap-server 127.0.0.1:${at} --topic ${topic}`;
@@ -39,9 +35,39 @@ suite('what isthmus up prints', () => {
   });
 
   test('kcat, where the Kafka is somebody’s own', () => {
-    const text = describe({ listings, problems: [], held: [], kafka: { bootstrap: 'kafka.example:9092' } });
+    const text = describe(
+      { listings, problems: [], held: [], kafka: { bootstrap: 'kafka.example:9092' } },
+      'shop',
+    );
     assert.match(text, /^ {2}echo hello \| kcat -b 127\.0\.0\.1:9082 -t hello-plain -P$/m);
     assert.match(text, /^ {2}kcat -b kafka\.example:9092 -t hello-encrypted -C -o beginning -e$/m);
+  });
+
+  test('by TLS, whom the tools trust, and what else has to be there', () => {
+    const tls = (virtualCluster: string, bootstrap: string) => ({
+      ...listing(virtualCluster, 1),
+      bootstrap,
+      protocol: 'TLS' as const,
+    });
+    const listings = [tls('near', 'localhost:9082'), tls('named', 'named.example:443')];
+    const text = (libs?: string) =>
+      describe(
+        { listings, problems: [], held: [], kafka: { bootstrap: '127.0.0.1:1', ...(libs && { libs }) } },
+        'shop',
+      );
+    const trust =
+      "--command-property security.protocol=SSL --command-property ssl.truststore.type=PEM --command-property 'ssl.truststore.location=shop/ca.crt'";
+    assert.ok(
+      text('/libs').includes(
+        `ConsoleConsumer --bootstrap-server localhost:9082 --topic hello-near ${trust} --from-beginning`,
+      ),
+    );
+    assert.match(text('/libs'), /# near, by TLS: shop\/ca\.crt has to be the authority of its certificate\n/);
+    assert.match(text('/libs'), /# named, by TLS: .* and its names have to lead to this machine\n/);
+    assert.match(
+      text(),
+      /kcat -b localhost:9082 -X security\.protocol=ssl -X 'ssl\.ca\.location=shop\/ca\.crt' -t hello-near -P/,
+    );
   });
 
   test('what goes on as it was last good, since when, and that the rest is the newest', () => {
@@ -50,7 +76,9 @@ suite('what isthmus up prints', () => {
       { kind: 'VirtualKafkaCluster', name: 'encrypted', ...one },
       { kind: 'Secret', name: 'keys', ...one },
     ];
-    const lines = describe({ listings, problems: [], held, kafka: undefined }).split('\n').slice(1, 6);
+    const lines = describe({ listings, problems: [], held, kafka: undefined }, 'shop')
+      .split('\n')
+      .slice(1, 6);
     assert.deepEqual(lines, [
       'VirtualKafkaCluster "encrypted" is served as it was last good, since 2026-05-03 02:01:00 UTC',
       'Secret "keys" is used as it was last good, since 2026-05-03 02:01:00 UTC',

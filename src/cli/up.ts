@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Console } from '../console/server.ts';
 import { IsthmusError } from '../ops/errors.ts';
@@ -55,7 +57,7 @@ export function upCommand(terminal: Terminal): Command {
         port,
         dnsPort,
         log,
-        onChange: (state) => terminal.out(describe(state)),
+        onChange: (state) => terminal.out(describe(state, folder)),
         onProgress: (line) => terminal.err(`isthmus: ${line}\n`),
       });
       const console = flags.console ? await openConsole(up, folder, flags.consolePort, log) : undefined;
@@ -117,13 +119,13 @@ const COLUMNS = {
 };
 
 /** What is served, what is wrong, and lines to paste. */
-export function describe({ listings, problems, held, kafka }: UpState): string {
+export function describe({ listings, problems, held, kafka }: UpState, folder: string): string {
   const wrong = problems.map(({ file, line, message }) => `✖ ${file}:${line}: ${message}\n`).join('');
   if (listings.length === 0) return `\n${wrong}Nothing is served: no VirtualKafkaCluster is usable.\n`;
   const before = held.map((one) => `${heldText(one)}\n`).join('');
   const columns = held.length > 0 ? { ...COLUMNS, state: stateOf(held) } : COLUMNS;
   const embedded = kafka ? `Apache Kafka itself listens on ${kafka.bootstrap}\n` : '';
-  return `\n${wrong}${before}${render(listings, columns, 'table')}${embedded}${paste(listings, kafka)}`;
+  return `\n${wrong}${before}${render(listings, columns, 'table')}${embedded}${paste(listings, { kafka, ca: join(folder, 'ca.crt') })}`;
 }
 
 function heldText({ kind, name, sinceMs }: UpState['held'][number]): string {
@@ -139,34 +141,64 @@ const stateOf =
       ? 'last good'
       : 'newest';
 
+interface Tools {
+  kafka: UpState['kafka'];
+  /** Where tools read whom to trust; the example of TLS has it there. */
+  ca: string;
+}
+
 /** Lines that work as they are: with the tools of the Kafka that was started, else with kcat. */
-function paste(listings: readonly Listing[], kafka: UpState['kafka']): string {
-  const plain = listings.filter(({ protocol }) => protocol === 'TCP');
-  const tries = plain.map((listing) =>
-    tryLines(listing, kafka)
-      .map((line) => `  ${line}\n`)
-      .join(''),
-  );
-  return tries.length === 0 ? '' : `\nTo try it, in another terminal:\n${tries.join('')}`;
+function paste(listings: readonly Listing[], tools: Tools): string {
+  const tries = listings.flatMap((listing) => tryLines(listing, tools).map((line) => `  ${line}\n`));
+  return `\nTo try it, in another terminal:\n${tries.join('')}`;
 }
 
 /** In, out, and, where filters work on it, what the broker itself has of it. */
-function tryLines({ virtualCluster, bootstrap, filters }: Listing, kafka: UpState['kafka']): string[] {
-  const topic = `hello-${virtualCluster}`;
-  const tool = (name: string, at: string) =>
-    `java -cp '${kafka?.libs}/*' org.apache.kafka.tools.${name} --bootstrap-server ${at} --topic ${topic}`;
-  const isOurs = kafka?.libs !== undefined;
-  const produce = isOurs ? tool('ConsoleProducer', bootstrap) : `kcat -b ${bootstrap} -t ${topic} -P`;
-  const consume = (at: string) =>
-    isOurs
-      ? `${tool('consumer.ConsoleConsumer', at)} --from-beginning --max-messages 1`
-      : `kcat -b ${at} -t ${topic} -C -o beginning -e`;
+function tryLines(listing: Listing, tools: Tools): string[] {
+  const { kafka } = tools;
+  const { bootstrap, filters, protocol } = listing;
+  const line = kafka?.libs === undefined ? kcatLine : kafkaLine;
+  const at = { ...tools, topic: `hello-${listing.virtualCluster}` };
   return [
-    `# ${virtualCluster}`,
-    `echo hello | ${produce}`,
-    consume(bootstrap),
-    ...(kafka && filters.length > 0 ? ['# the same as the broker has it', consume(kafka.bootstrap)] : []),
+    headingOf(listing, tools),
+    `echo hello | ${line('in', { ...at, bootstrap, protocol })}`,
+    line('out', { ...at, bootstrap, protocol }),
+    ...(kafka && filters.length > 0
+      ? [
+          '# the same as the broker has it',
+          line('out', { ...at, bootstrap: kafka.bootstrap, protocol: 'TCP' }),
+        ]
+      : []),
   ];
+}
+
+function headingOf({ virtualCluster, bootstrap, protocol }: Listing, { ca }: Tools): string {
+  if (protocol === 'TCP') return `# ${virtualCluster}`;
+  const host = bootstrap.slice(0, bootstrap.lastIndexOf(':'));
+  const isHere = host === 'localhost' || isIP(host.replace(/^\[|\]$/g, '')) !== 0;
+  const names = isHere ? '' : ', and its names have to lead to this machine';
+  return `# ${virtualCluster}, by TLS: ${ca} has to be the authority of its certificate${names}`;
+}
+
+interface Try extends Tools, Pick<Listing, 'bootstrap' | 'protocol'> {
+  topic: string;
+}
+
+const CONSOLE_TOOLS = {
+  in: { name: 'ConsoleProducer', end: '' },
+  out: { name: 'consumer.ConsoleConsumer', end: ' --from-beginning --max-messages 1' },
+};
+
+function kafkaLine(way: 'in' | 'out', { kafka, ca, bootstrap, protocol, topic }: Try): string {
+  const { name, end } = CONSOLE_TOOLS[way];
+  const properties = ['security.protocol=SSL', 'ssl.truststore.type=PEM', `'ssl.truststore.location=${ca}'`];
+  const tls = protocol === 'TLS' ? properties.map((one) => ` --command-property ${one}`).join('') : '';
+  return `java -cp '${kafka?.libs}/*' org.apache.kafka.tools.${name} --bootstrap-server ${bootstrap} --topic ${topic}${tls}${end}`;
+}
+
+function kcatLine(way: 'in' | 'out', { ca, bootstrap, protocol, topic }: Try): string {
+  const tls = protocol === 'TLS' ? ` -X security.protocol=ssl -X 'ssl.ca.location=${ca}'` : '';
+  return `kcat -b ${bootstrap}${tls} -t ${topic} ${way === 'in' ? '-P' : '-C -o beginning -e'}`;
 }
 
 /** Reads HOST:PORT, or several with commas. */

@@ -20,12 +20,17 @@ export interface Rates {
   connections: number;
 }
 
-/** Who looks. */
+/** What only proxies, Secrets and DNS servers know: not every console can ask them. */
+export type Sight = 'rates' | 'traffic' | 'keys' | 'certificates' | 'zones';
+
+/** Who looks, and from where. */
 export interface SessionView {
   /** Whether one has to log in. */
   login: boolean;
   /** Undefined where nobody has. */
   user?: string;
+  /** What can be seen from here, beside objects. Of the rest documents say nothing, instead of zero and none. */
+  sees: readonly Sight[];
 }
 
 export interface Problem {
@@ -49,7 +54,7 @@ export interface ClusterRow extends ObjectRef {
   filters: string[];
   target: string;
   brokers: number;
-  rates: Rates;
+  rates?: Rates;
   /** When the first of its certificates ends. */
   certificateEnds?: string;
 }
@@ -63,7 +68,7 @@ export interface FleetView {
   counts: { kind: string; all: number; ready: number; warning: number; notReady: number }[];
   clusters: ClusterRow[];
   moreClusters: number;
-  total: Rates;
+  total?: Rates;
 }
 
 export type Column = 'names' | 'clusters' | 'filters' | 'proxies' | 'brokers';
@@ -83,8 +88,8 @@ export interface TopologyNode {
 export interface TopologyEdge {
   from: string;
   to: string;
-  requests: number;
-  bytes: number;
+  requests?: number;
+  bytes?: number;
 }
 
 export interface TopologyView {
@@ -161,11 +166,11 @@ export interface NameRow {
 }
 
 export interface KeysView {
-  certificates: CertificateRow[];
-  keys: KeyRow[];
+  certificates?: CertificateRow[];
+  keys?: KeyRow[];
   names: NameRow[];
   moreNames: number;
-  zones: string[];
+  zones?: string[];
   /** Where the DNS server answers. */
   dns?: string;
 }

@@ -84,8 +84,9 @@ export function clusterSource(
   }
 
   const seen = (mayRead: MayRead | undefined): ConsoleSource => ({
+    // Proxies in pods answer only to their operator, and certificates are in Secrets.
+    sees: [],
     world: () => world(mayRead),
-    // Proxies in pods answer only to their operator.
     snapshots: async () => [],
     tap: () => () => {},
     explain: async (name, type) => ({

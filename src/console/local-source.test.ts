@@ -118,7 +118,7 @@ suite('a folder as the console sees it', () => {
     ).world();
     const orders = world.clusters.find(({ name }) => name === 'orders');
     assert.deepEqual(
-      [orders?.bootstrap[0]?.address, orders?.target.address, orders?.nodeIds],
+      [orders?.bootstrap[0]?.address, orders?.target.address, orders?.brokers.map(({ id }) => id)],
       ['127.0.0.1:9082', 'kafka:9092', [0, 1]],
     );
     assert.doesNotMatch(textOf(world), /canary/);

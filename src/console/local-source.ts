@@ -9,7 +9,7 @@ import type { AnyObject } from '../kube/object.ts';
 import { shownDocument } from '../store/shown.ts';
 import type { Served, Up } from '../store/up.ts';
 import type { NameAnswer } from './api.ts';
-import { objectKey } from './source.ts';
+import { ALL_SIGHTS, objectKey } from './source.ts';
 import type { ConsoleSource, World, WorldCluster, WorldEvent } from './source.ts';
 
 /** Of each object; the oldest are forgotten. */
@@ -46,6 +46,7 @@ export function localSource(up: Up, folder: string, now: () => number = Date.now
   }
 
   return {
+    sees: ALL_SIGHTS,
     async world(): Promise<World> {
       const served = up.served();
       const status = up.proxy.status();
@@ -183,7 +184,7 @@ function clustersOf({ plan }: Served, status: ProxyStatus | undefined): WorldClu
       bootstrap: gateways.map(({ name: ingress, bootstrap, tls }) => ({ ingress, address: bootstrap, tls })),
       filters: running.get(name)?.filters.map((filter) => filter.name) ?? [],
       target: { kind, name: targetName, address: target?.bootstrapServers ?? '' },
-      nodeIds,
+      brokers: nodeIds.map((id) => ({ id, state: 'ready' })),
     };
   });
 }

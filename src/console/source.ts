@@ -1,9 +1,11 @@
 /** Where the console has from what it shows. It never writes. */
 import type { AnyObject } from '../kube/object.ts';
 import type { Snapshot } from '../ops/metrics.ts';
-import type { NameAnswer, TrafficBatch } from './api.ts';
+import type { NameAnswer, Sight, State, TrafficBatch } from './api.ts';
 
 export interface ConsoleSource {
+  /** What it can see beside objects. */
+  readonly sees: readonly Sight[];
   /** What is there now. */
   world(): Promise<World>;
   /** What proxies have counted. */
@@ -13,6 +15,9 @@ export interface ConsoleSource {
   /** What a question for a name would be answered with. */
   explain(name: string, type: string): Promise<NameAnswer>;
 }
+
+/** Of a source that has the proxy and the DNS server in its own process. */
+export const ALL_SIGHTS: readonly Sight[] = ['rates', 'traffic', 'keys', 'certificates', 'zones'];
 
 /** All that views are made of; nothing secret is in it. */
 export interface World {
@@ -62,7 +67,12 @@ export interface WorldCluster {
   bootstrap: readonly { ingress: string; address: string; tls: boolean }[];
   filters: readonly string[];
   target: { kind: string; name: string; address: string };
-  nodeIds: readonly number[];
+  brokers: readonly WorldBroker[];
+}
+
+export interface WorldBroker {
+  id: number;
+  state: State;
 }
 
 export interface WorldCertificate {

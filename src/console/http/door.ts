@@ -24,7 +24,7 @@ export interface Door {
 /** On this machine: whoever can connect may look. */
 export function openDoor(source: ConsoleSource): Door {
   const anybody = { id: 'anybody', source };
-  const session: SessionView = { login: false };
+  const session: SessionView = { login: false, sees: source.sees };
   return {
     refusal: localRefusal,
     admit: async () => anybody,

@@ -49,7 +49,7 @@ suite('the console behind a login', () => {
       () => clock,
     );
     const access = createAccessReviews(async ({ user }) => user === 'anna');
-    const door = loginDoor({ source: { seenBy }, tokens, access, log });
+    const door = loginDoor({ source: { seenBy, sees: ['zones'] }, tokens, access, log });
     console = await serveConsole({
       source: base,
       log,
@@ -90,18 +90,19 @@ suite('the console behind a login', () => {
   test('shows nothing to who has not logged in, and says so', async () => {
     for (const path of ['/api/fleet', '/api/traffic', '/api/object?kind=KafkaProxy&name=proxy'])
       assert.equal((await ask(path)).status, 401, path);
-    assert.deepEqual(JSON.parse((await ask('/session')).text), { login: true });
+    assert.deepEqual(JSON.parse((await ask('/session')).text), { login: true, sees: ['zones'] });
   });
 
   test('a token becomes a cookie that no page can read, and it is not the token', async () => {
     const { status, headers, text } = await logIn('anna-token');
-    assert.deepEqual([status, JSON.parse(text)], [200, { login: true, user: 'anna' }]);
+    const anna = { login: true, user: 'anna', sees: ['zones'] };
+    assert.deepEqual([status, JSON.parse(text)], [200, anna]);
     const [set = ''] = headers['set-cookie'] ?? [];
     assert.match(set, /^isthmus-console=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/);
     assert.ok(!set.includes('anna-token'));
     const cookie = set.split(';')[0]!;
     assert.equal((await ask('/api/fleet', { cookie })).status, 200);
-    assert.deepEqual(JSON.parse((await ask('/session', { cookie })).text), { login: true, user: 'anna' });
+    assert.deepEqual(JSON.parse((await ask('/session', { cookie })).text), anna);
     await ask('/session', { cookie }, 'DELETE');
     assert.equal((await ask('/api/fleet', { cookie })).status, 401, 'logged out');
   });

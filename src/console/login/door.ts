@@ -15,7 +15,7 @@ import { TooManyReviews } from './token-reviews.ts';
 import type { Identity, TokenReviews } from './token-reviews.ts';
 
 export interface LoginParts {
-  source: Pick<ClusterSource, 'seenBy'>;
+  source: Pick<ClusterSource, 'seenBy' | 'sees'>;
   tokens: TokenReviews;
   access: AccessReviews;
   log: Log;
@@ -28,6 +28,11 @@ const LONGEST_BODY = 16_384;
 export function loginDoor({ source, tokens, access, log }: LoginParts): Door {
   const sessions = createSessions();
   const attempts = createAttempts();
+  const sessionOf = (user?: string): SessionView => ({
+    login: true,
+    ...(user !== undefined && { user }),
+    sees: source.sees,
+  });
 
   /** Undefined where there is no token, or one of nobody's. */
   async function identify(request: IncomingMessage): Promise<Identity | undefined> {
@@ -71,15 +76,14 @@ export function loginDoor({ source, tokens, access, log }: LoginParts): Door {
     access.forget(identity);
     log.info({ user: identity.user, address }, 'console login');
     response.setHeader('set-cookie', cookie(request, sessions.open(token, identityKey(identity))));
-    const session: SessionView = { login: true, user: identity.user };
-    sendJson(response, 200, session);
+    sendJson(response, 200, sessionOf(identity.user));
   }
 
   function logOut(request: IncomingMessage, response: ServerResponse): void {
     const secret = cookieOf(request);
     if (secret !== undefined) sessions.close(secret);
     response.setHeader('set-cookie', `${cookie(request, '')}; Max-Age=0`);
-    sendJson(response, 200, { login: true } satisfies SessionView);
+    sendJson(response, 200, sessionOf());
   }
 
   return {
@@ -92,9 +96,7 @@ export function loginDoor({ source, tokens, access, log }: LoginParts): Door {
       try {
         if (request.method === 'POST') return await logIn(request, response);
         if (request.method === 'DELETE') return logOut(request, response);
-        const user = (await identify(request))?.user;
-        const session: SessionView = { login: true, ...(user !== undefined && { user }) };
-        return sendJson(response, 200, session);
+        return sendJson(response, 200, sessionOf((await identify(request))?.user));
       } catch (error) {
         // What the API server said may have to do with the token.
         if (!(error instanceof TooManyReviews)) log.error({ why: messageOf(error) }, 'token review failed');

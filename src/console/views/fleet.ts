@@ -16,7 +16,8 @@ export const MOST_ROWS = 100;
 
 export interface FleetInput {
   world: World;
-  rates: (cluster?: string) => Rates;
+  /** Undefined where nobody sees them. */
+  rates: ((cluster?: string) => Rates) | undefined;
 }
 
 /** `text` is looked for in names, reasons and messages. */
@@ -32,7 +33,7 @@ export function fleetView({ world, rates }: FleetInput, text: string): FleetView
     counts: countByKind(statuses),
     clusters: rows.slice(0, MOST_ROWS),
     moreClusters: Math.max(0, rows.length - MOST_ROWS),
-    total: rates(),
+    ...(rates && { total: rates() }),
   };
 }
 
@@ -90,12 +91,13 @@ function cureOf(reason: string): { cure?: string } {
 const keyOfObject = ({ kind, metadata }: AnyObject) => objectKey(kind, metadata.namespace, metadata.name);
 
 const ORDER = ['notReady', 'warning', 'unknown', 'ready'];
+const requestsOf = ({ rates }: ClusterRow) => rates?.requests ?? 0;
 
 function rowsOf(world: World, statuses: readonly ObjectStatus[], rates: FleetInput['rates']): ClusterRow[] {
   const byKey = new Map(statuses.map((one) => [objectKey(one.kind, one.namespace, one.name), one]));
   const ends = Map.groupBy(world.certificates, ({ virtualCluster }) => virtualCluster);
   const row = (cluster: WorldCluster): ClusterRow => {
-    const { kind, name, namespace, bootstrap, filters, target, nodeIds } = cluster;
+    const { kind, name, namespace, bootstrap, filters, target, brokers } = cluster;
     const status = byKey.get(objectKey(kind, namespace, name));
     const times = (ends.get(name) ?? []).map(({ expires }) => expires.getTime());
     return {
@@ -107,13 +109,13 @@ function rowsOf(world: World, statuses: readonly ObjectStatus[], rates: FleetInp
       bootstrap: bootstrap.map(({ address }) => address),
       filters: [...filters],
       target: `${target.name} (${target.address})`,
-      brokers: nodeIds.length,
-      rates: rates(name),
+      brokers: brokers.length,
+      ...(rates && { rates: rates(name) }),
       ...(times.length > 0 && { certificateEnds: new Date(Math.min(...times)).toISOString() }),
     };
   };
   const rows = world.clusters.map(row);
   return rows.toSorted(
-    (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.rates.requests - a.rates.requests,
+    (a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || requestsOf(b) - requestsOf(a),
   );
 }

@@ -1,5 +1,5 @@
 /** Certificates by the time they have left, keys by their age, and names. Pure. */
-import type { CertificateRow, KeyRow, KeysView, State } from '../api.ts';
+import type { CertificateRow, KeyRow, KeysView, Sight, State } from '../api.ts';
 import type { World } from '../source.ts';
 import { isAbout } from './fleet.ts';
 
@@ -12,7 +12,7 @@ const MOST_NAMES = 500;
 
 export function keysView(
   world: World,
-  { keys, text, now }: { keys: readonly KeyRow[]; text: string; now: number },
+  { sees, keys, text, now }: { sees: readonly Sight[]; keys: readonly KeyRow[]; text: string; now: number },
 ): KeysView {
   const certificates = world.certificates
     .map((one): CertificateRow => {
@@ -33,11 +33,13 @@ export function keysView(
     isAbout(text, `${one.name} ${one.type} ${one.data} ${one.source}`),
   );
   return {
-    certificates: certificates.slice(0, MOST_CERTIFICATES),
-    keys: keys.filter((one) => isAbout(text, `${one.virtualCluster} ${one.key}`)).slice(0, MOST_KEYS),
+    ...(sees.includes('certificates') && { certificates: certificates.slice(0, MOST_CERTIFICATES) }),
+    ...(sees.includes('keys') && {
+      keys: keys.filter((one) => isAbout(text, `${one.virtualCluster} ${one.key}`)).slice(0, MOST_KEYS),
+    }),
     names: names.slice(0, MOST_NAMES),
     moreNames: Math.max(0, names.length - MOST_NAMES),
-    zones: [...world.names.zones],
+    ...(sees.includes('zones') && { zones: [...world.names.zones] }),
     ...(world.names.endpoint !== undefined && { dns: world.names.endpoint }),
   };
 }

@@ -96,7 +96,7 @@ function factsOf(world: World, object: AnyObject): ObjectView['facts'] {
     ? {
         ingresses: served.bootstrap.map(({ ingress, address }) => `${ingress}: ${address}`).join(', '),
         filterRefs: served.filters.join(', '),
-        targetCluster: `${served.target.address}, brokers ${served.nodeIds.join(', ') || 'not known yet'}`,
+        targetCluster: `${served.target.address}, brokers ${served.brokers.map(({ id }) => id).join(', ') || 'not known yet'}`,
         proxyRef: served.proxy ?? '',
       }
     : {};

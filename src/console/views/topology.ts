@@ -13,10 +13,12 @@ const MOST_CLUSTERS = 40;
 
 export interface TopologyInput {
   world: World;
-  rates: (cluster?: string) => Rates;
+  /** Undefined where nobody sees them. */
+  rates: ((cluster?: string) => Rates) | undefined;
 }
 
 const ORDER: readonly State[] = ['notReady', 'warning', 'unknown', 'ready'];
+const worseOf = (a: State, b: State): State => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
 
 /** Draws the virtual clusters that a text is about: the worst and busiest, where they are too many. */
 export function topologyView({ world, rates }: TopologyInput, text: string): TopologyView {
@@ -32,7 +34,7 @@ export function topologyView({ world, rates }: TopologyInput, text: string): Top
     .map((cluster) => ({
       cluster,
       state: stateOf(clusterRef(cluster)),
-      requests: rates(cluster.name).requests,
+      requests: rates?.(cluster.name).requests ?? 0,
     }))
     .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || b.requests - a.requests);
   // Fewer and fewer, until all that hangs on them fits as well.
@@ -42,7 +44,7 @@ export function topologyView({ world, rates }: TopologyInput, text: string): Top
       drawCluster(drawing, {
         cluster,
         state,
-        rates: rates(cluster.name),
+        rates: rates?.(cluster.name),
         stateOf,
         isUnreachable: isUnreachable(cluster),
       });
@@ -59,16 +61,16 @@ const clusterRef = ({ kind, name, namespace }: WorldCluster): ObjectRef => ({ ki
 interface Drawn {
   cluster: WorldCluster;
   state: State;
-  rates: Rates;
+  rates: Rates | undefined;
   stateOf: (ref: ObjectRef) => State;
   isUnreachable: boolean;
 }
 
 function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnreachable }: Drawn): void {
-  const { kind, namespace, name, bootstrap, filters, proxy, target, nodeIds } = cluster;
+  const { kind, namespace, name, bootstrap, filters, proxy, target, brokers } = cluster;
   const own = drawing.node('clusters', `${kind} ${namespace}/${name}`, {
     label: name,
-    detail: `${Math.round(rates.connections)} connections`,
+    detail: rates ? `${Math.round(rates.connections)} connections` : namespace,
     state,
     object: clusterRef(cluster),
   });
@@ -76,9 +78,10 @@ function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnrea
     id: address,
     label: address,
     detail: tls ? 'TLS' : 'TCP',
+    state,
   }));
   for (const leaf of leavesOf(addresses, 'addresses', `${namespace}/${name}`)) {
-    const id = drawing.node('names', leaf.id, { ...leaf, state, object: undefined });
+    const id = drawing.node('names', leaf.id, { ...leaf, object: undefined });
     drawing.edge(id, own, rates);
   }
   // Requests meet filters in their order.
@@ -101,17 +104,21 @@ function drawCluster(drawing: Drawing, { cluster, state, rates, stateOf, isUnrea
     drawing.edge(from, id, rates);
     from = id;
   }
-  const brokers = nodeIds.map((id) => ({
-    id: `${target.address} ${id}`,
-    label: `broker ${id}`,
+  const known = brokers.map((broker): Leaf => ({
+    id: `${target.address} ${broker.id}`,
+    label: `broker ${broker.id}`,
     detail: target.name,
+    state: isUnreachable ? 'notReady' : broker.state,
   }));
-  const known =
-    brokers.length > 0 ? brokers : [{ id: target.address, label: target.address, detail: target.name }];
+  const unknown: Leaf = {
+    id: target.address,
+    label: target.address,
+    detail: target.name,
+    state: isUnreachable ? 'notReady' : 'unknown',
+  };
   const targetRef = { kind: target.kind, namespace, name: target.name };
-  for (const leaf of leavesOf(known, 'brokers', target.address)) {
-    const brokers = isUnreachable ? 'notReady' : nodeIds.length > 0 ? 'ready' : 'unknown';
-    const id = drawing.node('brokers', leaf.id, { ...leaf, state: brokers, object: targetRef });
+  for (const leaf of leavesOf(known.length > 0 ? known : [unknown], 'brokers', target.address)) {
+    const id = drawing.node('brokers', leaf.id, { ...leaf, object: targetRef });
     drawing.edge(from, id, rates);
   }
 }
@@ -120,6 +127,7 @@ interface Leaf {
   id: string;
   label: string;
   detail: string;
+  state: State;
   count?: number;
 }
 
@@ -130,6 +138,7 @@ function leavesOf(leaves: readonly Leaf[], what: string, of: string): readonly L
       id: `${of} ${what}`,
       label: `${leaves.length} ${what}`,
       detail: leaves[0]!.detail,
+      state: leaves.map(({ state }) => state).reduce(worseOf),
       count: leaves.length,
     },
   ];
@@ -142,7 +151,7 @@ type NodeFacts = Pick<TopologyNode, 'label' | 'detail' | 'state'> & {
 
 interface Drawing {
   node(column: Column, id: string, facts: NodeFacts): string;
-  edge(from: string, to: string, rates: Rates): void;
+  edge(from: string, to: string, rates: Rates | undefined): void;
   view(hidden: number): TopologyView;
 }
 
@@ -153,16 +162,18 @@ function createDrawing(): Drawing {
   return {
     node(column, key, { label, detail, state, object, count = 1 }) {
       const id = `${column}:${key}`;
-      const before = nodes.get(id)?.state ?? state;
-      const worst = ORDER.indexOf(before) < ORDER.indexOf(state) ? before : state;
+      const worst = worseOf(nodes.get(id)?.state ?? state, state);
       nodes.set(id, { id, column, label, detail, state: worst, count, ...(object && { object }) });
       return id;
     },
-    edge(from, to, { requests, bytesIn, bytesOut }) {
+    edge(from, to, rates) {
       const key = `${from} → ${to}`;
-      const before = edges.get(key) ?? { from, to, requests: 0, bytes: 0 };
-      const bytes = before.bytes + bytesIn + bytesOut;
-      edges.set(key, { from, to, requests: before.requests + requests, bytes });
+      const { requests = 0, bytes = 0 } = edges.get(key) ?? {};
+      const carried = rates && {
+        requests: requests + rates.requests,
+        bytes: bytes + rates.bytesIn + rates.bytesOut,
+      };
+      edges.set(key, { from, to, ...carried });
     },
     view: (hidden) => ({ nodes: [...nodes.values()], edges: [...edges.values()], hidden }),
   };

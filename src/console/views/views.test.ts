@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { worldOf } from '../../../test/support/console/world.ts';
 import { NO_RATES } from '../counters.ts';
+import { ALL_SIGHTS } from '../source.ts';
 import { fleetView, MOST_PROBLEMS, MOST_ROWS } from './fleet.ts';
 import { keysView } from './keys.ts';
 import { objectView } from './object.ts';
@@ -100,6 +101,16 @@ suite('topology', () => {
   });
 });
 
+test('brokers are drawn as they are, and a group of them as its worst', () => {
+  const statesOf = (brokers: number) => {
+    const world = worldOf({ clusters: 1, brokers, stateOf: (id) => (id === 1 ? 'notReady' : 'ready') });
+    const { nodes } = topologyView({ world, rates: quiet }, '');
+    return nodes.flatMap(({ column, state }) => (column === 'brokers' ? [state] : []));
+  };
+  assert.deepEqual(statesOf(3), ['ready', 'notReady', 'ready']);
+  assert.deepEqual(statesOf(100), ['notReady']);
+});
+
 suite('object', () => {
   test('has what is asked for beside what is observed, its tree, its YAML and a line for a terminal', () => {
     const ref = { kind: 'VirtualKafkaCluster', namespace: 'default', name: 'vc-0' };
@@ -151,9 +162,9 @@ suite('keys', () => {
       expires: new Date(now + days * 86_400_000),
     });
     const certificates = [certificate('a', 90), certificate('b', -1), certificate('c', 3)];
-    const view = keysView({ ...worldOf(), certificates }, { keys: [], text: '', now });
+    const view = keysView({ ...worldOf(), certificates }, { sees: ALL_SIGHTS, keys: [], text: '', now });
     assert.deepEqual(
-      view.certificates.map(({ virtualCluster, daysLeft, state }) => [virtualCluster, daysLeft, state]),
+      view.certificates?.map(({ virtualCluster, daysLeft, state }) => [virtualCluster, daysLeft, state]),
       [
         ['b', -1, 'notReady'],
         ['c', 3, 'warning'],
@@ -161,4 +172,15 @@ suite('keys', () => {
       ],
     );
   });
+});
+
+test('what cannot be seen is left out of every view, instead of being zero or none', () => {
+  const world = worldOf({ clusters: 2 });
+  const fleet = fleetView({ world, rates: undefined }, '');
+  assert.deepEqual(['total' in fleet, ...fleet.clusters.map((row) => 'rates' in row)], [false, false, false]);
+  const { nodes, edges } = topologyView({ world, rates: undefined }, '');
+  assert.ok(edges.length > 0 && !edges.some((edge) => 'requests' in edge || 'bytes' in edge));
+  assert.ok(!nodes.some(({ detail }) => detail.includes('connections')));
+  const keys = keysView(world, { sees: [], keys: [], text: '', now: 0 });
+  assert.deepEqual(keys, { names: [], moreNames: 0 });
 });

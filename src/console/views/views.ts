@@ -17,11 +17,14 @@ type View = (query: (name: string) => string, parts: ViewParts) => Promise<objec
 /** A name is at most 253 characters; nobody looks for more words than this. */
 const LONGEST_VALUE = 256;
 
+const ratesSeen = ({ source, sampler }: ViewParts) =>
+  source.sees.includes('rates') ? (cluster?: string) => sampler.rates(cluster) : undefined;
+
 const VIEWS: Readonly<Record<string, View>> = {
-  fleet: async (query, { source, sampler }) =>
-    fleetView({ world: await source.world(), rates: (cluster) => sampler.rates(cluster) }, query('q')),
-  topology: async (query, { source, sampler }) =>
-    topologyView({ world: await source.world(), rates: (cluster) => sampler.rates(cluster) }, query('q')),
+  fleet: async (query, parts) =>
+    fleetView({ world: await parts.source.world(), rates: ratesSeen(parts) }, query('q')),
+  topology: async (query, parts) =>
+    topologyView({ world: await parts.source.world(), rates: ratesSeen(parts) }, query('q')),
   object: async (query, { source }) =>
     objectView(await source.world(), {
       kind: query('kind'),
@@ -29,7 +32,12 @@ const VIEWS: Readonly<Record<string, View>> = {
       name: query('name'),
     }),
   keys: async (query, { source, sampler }) =>
-    keysView(await source.world(), { keys: sampler.keys(), text: query('q'), now: Date.now() }),
+    keysView(await source.world(), {
+      sees: source.sees,
+      keys: sampler.keys(),
+      text: query('q'),
+      now: Date.now(),
+    }),
   name: (query, { source }): Promise<NameAnswer> => source.explain(query('name'), query('type') || 'A'),
   series: async (query, { sampler }) =>
     sampler.series(query('cluster'), query('window') === 'hour' ? 'hour' : 'minutes'),

@@ -1,8 +1,9 @@
 /** What is wrong now, the worst first; then every virtual cluster. */
-import type { ClusterRow, FleetView, Problem } from '../api.ts';
+import type { ClusterRow, FleetView, Problem, Rates } from '../api.ts';
 import { Charts } from './charts.tsx';
 import { bytes, milliseconds, rate, short, span } from './format.ts';
-import { Badge, More, Nothing, ObjectLink, Search, Table, Waiting } from './parts.tsx';
+import { Badge, More, Nothing, NotSeen, ObjectLink, Search, Table, Waiting } from './parts.tsx';
+import { sees } from './session.ts';
 import { apiPath, useDocument } from './stream.ts';
 import { place } from './url.ts';
 
@@ -44,12 +45,7 @@ function Known({ view }: { view: FleetView }) {
       </section>
       <section aria-labelledby="traffic-now">
         <h2 id="traffic-now">Traffic</h2>
-        <p class="figures">
-          <b>{rate(total.requests)}</b> requests, <b>{bytes(total.bytesIn)}/s</b> in,{' '}
-          <b>{bytes(total.bytesOut)}/s</b> out, <b>{rate(total.errors)}</b> errors, p99{' '}
-          <b>{milliseconds(total.p99Ms)}</b>, <b>{short(total.connections)}</b> connections
-        </p>
-        <Charts cluster="" />
+        {total ? <Total rates={total} /> : <NotSeen what="rates" />}
       </section>
       <section aria-labelledby="clusters">
         <h2 id="clusters">Virtual clusters</h2>
@@ -75,6 +71,17 @@ function Known({ view }: { view: FleetView }) {
   );
 }
 
+const Total = ({ rates }: { rates: Rates }) => (
+  <>
+    <p class="figures">
+      <b>{rate(rates.requests)}</b> requests, <b>{bytes(rates.bytesIn)}/s</b> in,{' '}
+      <b>{bytes(rates.bytesOut)}/s</b> out, <b>{rate(rates.errors)}</b> errors, p99{' '}
+      <b>{milliseconds(rates.p99Ms)}</b>, <b>{short(rates.connections)}</b> connections
+    </p>
+    <Charts cluster="" />
+  </>
+);
+
 function ProblemItem({ problem }: { problem: Problem }) {
   const { state, object, reason, message, cure, since, file, line } = problem;
   return (
@@ -96,23 +103,15 @@ function ProblemItem({ problem }: { problem: Problem }) {
   );
 }
 
-const HEADINGS = [
-  'Name',
-  'State',
-  'Clients connect to',
-  'Filters',
-  'Kafka',
-  'Requests',
-  'In',
-  'Out',
-  'Errors',
-  'p99',
-  'Certificate',
-];
+const HEADINGS = ['Name', 'State', 'Clients connect to', 'Filters', 'Kafka'];
+const CARRIED = ['Requests', 'In', 'Out', 'Errors', 'p99'];
 
 function Clusters({ rows }: { rows: readonly ClusterRow[] }) {
+  const hasRates = sees('rates');
+  const hasCertificates = sees('certificates');
+  const headings = [...HEADINGS, ...(hasRates ? CARRIED : []), ...(hasCertificates ? ['Certificate'] : [])];
   return (
-    <Table label="Virtual clusters and what they carry" headings={HEADINGS}>
+    <Table label={hasRates ? 'Virtual clusters and what they carry' : 'Virtual clusters'} headings={headings}>
       {rows.map((row) => (
         <tr key={`${row.namespace}/${row.name}`}>
           <th scope="row">
@@ -124,14 +123,20 @@ function Clusters({ rows }: { rows: readonly ClusterRow[] }) {
           <td>{row.bootstrap.join(', ') || '–'}</td>
           <td>{row.filters.join(' → ') || '–'}</td>
           <td>{row.target}</td>
-          <td class="number">{rate(row.rates.requests)}</td>
-          <td class="number">{bytes(row.rates.bytesIn)}/s</td>
-          <td class="number">{bytes(row.rates.bytesOut)}/s</td>
-          <td class="number">{rate(row.rates.errors)}</td>
-          <td class="number">{milliseconds(row.rates.p99Ms)}</td>
-          <td>{row.certificateEnds ? `${span(row.certificateEnds)} left` : '–'}</td>
+          {row.rates && <Carried rates={row.rates} />}
+          {hasCertificates && <td>{row.certificateEnds ? `${span(row.certificateEnds)} left` : '–'}</td>}
         </tr>
       ))}
     </Table>
   );
 }
+
+const Carried = ({ rates }: { rates: Rates }) => (
+  <>
+    <td class="number">{rate(rates.requests)}</td>
+    <td class="number">{bytes(rates.bytesIn)}/s</td>
+    <td class="number">{bytes(rates.bytesOut)}/s</td>
+    <td class="number">{rate(rates.errors)}</td>
+    <td class="number">{milliseconds(rates.p99Ms)}</td>
+  </>
+);

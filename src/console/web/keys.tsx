@@ -1,7 +1,7 @@
 /** What ends when, how old keys are, and which names lead where. */
-import type { CertificateRow, KeysView, NameAnswer } from '../api.ts';
+import type { CertificateRow, KeyRow, KeysView, NameAnswer } from '../api.ts';
 import { span } from './format.ts';
-import { Badge, More, Nothing, Search, Table, Waiting } from './parts.tsx';
+import { Badge, More, Nothing, NotSeen, Search, Table, Waiting } from './parts.tsx';
 import { apiPath, useDocument } from './stream.ts';
 import { place, setParam } from './url.ts';
 
@@ -20,16 +20,11 @@ function Known({ view }: { view: KeysView }) {
   return (
     <>
       <h2>Certificates, the first to end first</h2>
-      <Certificates rows={view.certificates} />
+      {view.certificates ? <Certificates rows={view.certificates} /> : <NotSeen what="certificates" />}
       <h2>Keys</h2>
-      <KeyTable view={view} />
+      {view.keys ? <KeyTable rows={view.keys} /> : <NotSeen what="keys" />}
       <h2>Names</h2>
-      <Question />
-      <p class="quiet">
-        {view.dns
-          ? `Answered for at ${view.dns}, zones ${view.zones.join(', ')}.`
-          : 'No zone is served: virtual clusters behind a load balancer have names, and so have DNSEndpoints.'}
-      </p>
+      {view.zones ? <Zones dns={view.dns} zones={view.zones} /> : <NotSeen what="zones" />}
       {view.names.length > 0 && (
         <Table label="Names" headings={['Name', 'Type', 'Leads to', 'Comes from']}>
           {view.names.map(({ name, type, data, source }) => (
@@ -46,6 +41,17 @@ function Known({ view }: { view: KeysView }) {
     </>
   );
 }
+
+const Zones = ({ dns, zones }: { dns: string | undefined; zones: readonly string[] }) => (
+  <>
+    <Question />
+    <p class="quiet">
+      {dns
+        ? `Answered for at ${dns}, zones ${zones.join(', ')}.`
+        : 'No zone is served: virtual clusters behind a load balancer have names, and so have DNSEndpoints.'}
+    </p>
+  </>
+);
 
 const left = ({ daysLeft, expires }: CertificateRow) =>
   daysLeft < 0 ? `ended ${span(expires)} ago` : `${span(expires)} left`;
@@ -69,14 +75,14 @@ function Certificates({ rows }: { rows: readonly CertificateRow[] }) {
   );
 }
 
-function KeyTable({ view: { keys } }: { view: KeysView }) {
-  if (keys.length === 0) return <Nothing>No key has been asked for yet.</Nothing>;
+function KeyTable({ rows }: { rows: readonly KeyRow[] }) {
+  if (rows.length === 0) return <Nothing>No key has been asked for yet.</Nothing>;
   return (
     <Table
       label="Keys"
       headings={['Key', 'Virtual cluster', 'Data key made', 'Last used', 'Requests', 'Failures', 'State']}
     >
-      {keys.map((row) => (
+      {rows.map((row) => (
         <tr key={`${row.virtualCluster} ${row.key}`}>
           <th scope="row">{row.key}</th>
           <td>{row.virtualCluster}</td>

@@ -2,7 +2,8 @@
 import type { ObjectView, TreeRow } from '../api.ts';
 import { Charts } from './charts.tsx';
 import { span } from './format.ts';
-import { Badge, Nothing, ObjectLink, Table, Waiting } from './parts.tsx';
+import { Badge, Nothing, NotSeen, ObjectLink, Table, Waiting } from './parts.tsx';
+import { sees } from './session.ts';
 import { apiPath, useDocument } from './stream.ts';
 import { place } from './url.ts';
 
@@ -41,7 +42,8 @@ function Known({ view }: { view: ObjectView }) {
       <p>
         In a terminal: <code>{view.command}</code>
       </p>
-      {view.kind === 'VirtualKafkaCluster' && <Charts cluster={view.name} />}
+      {view.kind === 'VirtualKafkaCluster' &&
+        (sees('rates') ? <Charts cluster={view.name} /> : <NotSeen what="rates" />)}
       <h2>Asked for, and observed</h2>
       <Table label="Fields" headings={['Field', 'Asked for', 'Observed']}>
         {view.facts.map(({ name, wanted, observed }) => (

@@ -1,6 +1,6 @@
 /** Small things that several views have. */
 import type { ComponentChildren } from 'preact';
-import type { ObjectRef, State } from '../api.ts';
+import type { ObjectRef, Sight, State } from '../api.ts';
 import { objectAddress, place, setParam } from './url.ts';
 
 const STATES: Record<State, { symbol: string; word: string }> = {
@@ -83,6 +83,47 @@ export function Search({ label }: { label: string }) {
 export const Waiting = () => <p class="quiet">Asking the server …</p>;
 
 export const Nothing = ({ children }: { children: ComponentChildren }) => <p class="quiet">{children}</p>;
+
+const PROXY_TOKEN = "kubectl get secret PROXY-management -o jsonpath='{.data.token}' | base64 -d > token";
+const PROXY_PORT = 'kubectl port-forward deployment/PROXY 9190';
+const PROXY_METRICS = 'curl -H "Authorization: Bearer $(cat token)" http://127.0.0.1:9190/metrics';
+
+/** What a console of a cluster cannot see, why, and what shows it. */
+const UNSEEN: Record<Sight, { why: string; lines: readonly string[] }> = {
+  rates: {
+    why: 'Rates are not seen from here: only the proxies know what they carry. Their metrics say it.',
+    lines: [PROXY_TOKEN, PROXY_PORT, PROXY_METRICS],
+  },
+  traffic: {
+    why: 'Traffic is not seen from here: only the proxies know it. One of them prints it in a terminal.',
+    lines: [PROXY_TOKEN, PROXY_PORT, 'isthmus tap --proxy http://127.0.0.1:9190/ --token-file token'],
+  },
+  keys: {
+    why: 'Keys are not seen from here: only the proxies know which they have asked for. Their metrics say it.',
+    lines: [PROXY_TOKEN, PROXY_PORT, `${PROXY_METRICS} | grep kms_requests`],
+  },
+  certificates: {
+    why: 'Certificates are not seen from here: they are in Secrets, which are not read. One that ends soon is a warning of its virtual cluster, and proxies say of all when they end.',
+    lines: [PROXY_TOKEN, PROXY_PORT, `${PROXY_METRICS} | grep certificate_expiry`],
+  },
+  zones: {
+    why: 'Which zones are served is not seen from here. The DNS server is asked in a terminal.',
+    lines: ['isthmus dns query NAME TYPE'],
+  },
+};
+
+export function NotSeen({ what }: { what: Sight }) {
+  const { why, lines } = UNSEEN[what];
+  return (
+    <>
+      <p class="quiet">{why}</p>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse has to be able to scroll it */}
+      <pre class="scroll" role="region" aria-label={`What shows ${what}`} tabIndex={0}>
+        {lines.join('\n')}
+      </pre>
+    </>
+  );
+}
 
 export const More = ({ count, what }: { count: number; what: string }) =>
   count > 0 ? (

@@ -1,9 +1,12 @@
 /** Who looks. The token goes to the server once, and is nowhere in the page after that. */
 import { signal } from '@preact/signals';
-import type { SessionView } from '../api.ts';
+import type { SessionView, Sight } from '../api.ts';
 
 /** Undefined until the server has said it. */
 export const session = signal<SessionView | undefined>(undefined);
+
+/** Whether the server can see this from where it is. */
+export const sees = (sight: Sight) => session.value?.sees.includes(sight) ?? false;
 
 /** Asks anew, as after a refusal. A server that does not answer changes nothing. */
 export async function refreshSession(): Promise<void> {

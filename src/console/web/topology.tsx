@@ -104,16 +104,17 @@ function Edge({ edge, from, to }: { edge: TopologyEdge; from: Placed; to: Placed
   const [x1, y1] = [isSameColumn ? from.x + BOX.width / 2 : from.x + BOX.width, from.y + BOX.height / 2];
   const [x2, y2] = [isSameColumn ? to.x + BOX.width / 2 : to.x, to.y + BOX.height / 2];
   const middle = (x1 + x2) / 2;
-  const isBusy = edge.requests > 0;
+  const { requests, bytes: carried = 0 } = edge;
+  const isBusy = requests !== undefined && requests > 0;
   return (
     <g class={isBusy ? 'edge busy' : 'edge'}>
       <path d={`M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}`} />
       {isBusy && !isSameColumn && x2 - x1 <= GAP.x + 1 && (
         <text x={middle} y={(y1 + y2) / 2 - 4} text-anchor="middle">
-          {rate(edge.requests)}
+          {rate(requests)}
         </text>
       )}
-      <title>{`${rate(edge.requests)} requests, ${bytes(edge.bytes)}/s`}</title>
+      {requests !== undefined && <title>{`${rate(requests)} requests, ${bytes(carried)}/s`}</title>}
     </g>
   );
 }

@@ -3,7 +3,8 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { TrafficBatch, TrafficEntry } from '../api.ts';
 import { bytes, clock, milliseconds } from './format.ts';
-import { Nothing, Search, Table } from './parts.tsx';
+import { Nothing, NotSeen, Search, Table } from './parts.tsx';
+import { sees } from './session.ts';
 import { apiPath, listenTo } from './stream.ts';
 import { place, setParam } from './url.ts';
 
@@ -44,13 +45,19 @@ function listen(): () => void {
 
 const VERDICTS = { forwarded: 'Forwarded', answered: 'Answered here', closed: 'Closed' } as const;
 
-export function Traffic() {
+export const Traffic = () => (
+  <>
+    <h1>Traffic</h1>
+    {sees('traffic') ? <Tapped /> : <NotSeen what="traffic" />}
+  </>
+);
+
+function Tapped() {
   useEffect(listen, []);
   const { params } = place.value;
   const shown = kept.value.filter((entry) => isWanted(entry, params)).slice(0, MOST_SHOWN);
   return (
     <>
-      <h1>Traffic</h1>
       <div class="bar">
         <Search label="Show only" />
         <label class="choice">

@@ -6,6 +6,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { Kafka } from 'kafkajs';
 import { stringify } from 'yaml';
+import type { FleetView } from '../../../src/console/api.ts';
 import { startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { PATIENT_KAFKAJS } from '../../support/clients/kafkajs.ts';
 import { startKafka } from '../../support/kafka.ts';
@@ -85,11 +86,52 @@ suite('the package', () => {
     },
   );
 
+  test('serves a folder, with a console that has its pages', { timeout: 300_000 }, serveFolder);
+
   test('is a plugin of kubectl, with its completion', () => {
     assert.match(installed('kubectl-isthmus', '--help').out, /^Usage: kubectl isthmus /);
     assert.equal(installed('kubectl_complete-isthmus', 'expl').out, 'explain\n:4\n');
   });
 });
+
+/** `isthmus up` of what was installed, before a real Kafka; and what a browser asks its console for. */
+async function serveFolder(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const kafka = await startKafka();
+  stack.defer(() => kafka.stop());
+  const block = stack.use(await reserveBlock(16));
+  const shop = join(folder, 'shop');
+  cpSync(join(prefix, 'lib/node_modules/isthmus/deploy/examples/quickstart'), shop, { recursive: true });
+  const logFile = join(folder, 'up.log');
+  const flags = ['--kafka', kafka.bootstrap.plaintext, '--port', String(block.first)];
+  const anyPort = ['--console-port', '0', '--dns-port', '0'];
+  const up = startServer('up', join(prefix, 'bin/isthmus'), ['up', '-f', shop, ...flags, ...anyPort], {
+    logFile,
+    env: { PATH: env.PATH, HOME: folder },
+  });
+  stack.defer(() => up.stop());
+  const said = () => readFileSync(logFile, 'utf8');
+  const url = await waitFor(
+    'the address of the console',
+    async () => /^The console: (\S+)$/m.exec(said())?.[1],
+    { abort: () => (up.running ? undefined : said()) },
+  );
+  const get = async (path: string) => {
+    const answer = await fetch(new URL(path, url));
+    assert.equal(answer.status, 200, path);
+    return answer;
+  };
+  const page = await (await get('/')).text();
+  const assets = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
+  for (const kind of ['.js', '.css'])
+    assert.ok(
+      assets.some((path) => path.endsWith(kind)),
+      page,
+    );
+  for (const path of assets) assert.ok((await (await get(path)).text()).length > 1000, path);
+  const { clusters } = (await (await get('/api/fleet')).json()) as FleetView;
+  assert.deepEqual(clusters.map(({ name }) => name).toSorted(), ['encrypted', 'plain']);
+}
 
 /** The installed program with the installed filter, before a real Kafka and a client that knows of neither. */
 async function runGuard(): Promise<void> {

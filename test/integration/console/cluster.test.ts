@@ -6,12 +6,16 @@ import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { FleetView, ObjectView, TopologyView } from '../../../src/console/api.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { buildPages } from '../../../tools/console-pages.ts';
+import { startBrowser } from '../../support/browser.ts';
 import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
 import { apply } from '../control/harness.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../src/main.ts');
 const SECRET = 'a-key-that-nobody-is-shown';
+/** Until watches have ended, and until they have come back from the longest pause between tries. */
+const PATIENCE_MS = 240_000;
 
 const API = { apiVersion: 'kroxylicious.io/v1alpha1' };
 const OBJECTS = [
@@ -40,6 +44,7 @@ const OBJECTS = [
 
 interface Started {
   program: ChildProcess;
+  url: string;
   get: <T>(path: string) => Promise<T>;
   text: (path: string) => Promise<string>;
 }
@@ -58,13 +63,14 @@ async function startConsole(kubeconfig: string): Promise<Started> {
     },
   );
   const text = async (path: string) => (await fetch(url + path)).text();
-  return { program, text, get: async <T>(path: string) => JSON.parse(await text(path)) as T };
+  return { program, url, text, get: async <T>(path: string) => JSON.parse(await text(path)) as T };
 }
 
 suite('the console of a cluster', () => {
   let plane: ControlPlane;
   const programs: ChildProcess[] = [];
   before(async () => {
+    await buildPages();
     plane = await startControlPlaneWithCrds();
     await apply(plane, ...OBJECTS);
   });
@@ -160,6 +166,31 @@ suite('the console of a cluster', () => {
     });
     assert.equal(refused.reason, 'CLUSTER_REFUSED');
     assert.deepEqual((await get<FleetView>('api/fleet')).clusters, []);
+  });
+
+  test('a cluster that is lost while somebody looks: what was known stays, and is called old until it is back', async () => {
+    const { url } = await start(plane.kubeconfig);
+    await using browser = await startBrowser();
+    await using desk = await browser.page();
+    const { page, complaints } = desk;
+    await page.goto(`${url}fleet`);
+    const orders = page
+      .getByRole('region', { name: 'Virtual clusters' })
+      .getByRole('link', { name: 'orders' });
+    await orders.waitFor();
+    const lost = page.locator('.problems li', { hasText: 'CLUSTER_UNREACHABLE' });
+    assert.equal(await lost.count(), 0);
+    await plane.killApiServer();
+    try {
+      await lost.waitFor({ timeout: PATIENCE_MS });
+      assert.match(await lost.innerText(), /what is shown may be old[^]*What to do:/);
+      assert.ok(await orders.isVisible());
+    } finally {
+      await plane.startApiServer();
+    }
+    await lost.waitFor({ state: 'detached', timeout: PATIENCE_MS });
+    assert.ok(await orders.isVisible());
+    assert.deepEqual(complaints, []);
   });
 
   test('a cluster that cannot be reached ends it with a sentence', async () => {

@@ -171,6 +171,26 @@ suite('the console behind a login', () => {
       'document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage })',
     );
     assert.ok(!kept.includes(token));
+    // Whoever looks at a cluster is told what is not seen from there, instead of that there is none.
+    const shows = (what: string, command: RegExp) =>
+      page
+        .getByRole('region', { name: `What shows ${what}` })
+        .filter({ hasText: command })
+        .waitFor();
+    await shows('rates', /metrics/);
+    assert.equal(await page.locator('canvas').count(), 0);
+    await page.getByRole('link', { name: 'orders-team-a' }).click();
+    await page.getByRole('heading', { level: 1, name: 'orders-team-a' }).waitFor();
+    await shows('rates', /metrics/);
+    await page.keyboard.press('r');
+    await shows('traffic', /isthmus tap --proxy/);
+    assert.equal(await page.getByText('within a second').count(), 0);
+    await page.keyboard.press('k');
+    await shows('certificates', /certificate_expiry/);
+    await shows('keys', /kms_requests/);
+    await shows('zones', /isthmus dns query/);
+    for (const claim of ['nobody speaks TLS', 'No key has been asked for', 'No zone is served'])
+      assert.equal(await page.getByText(claim).count(), 0, claim);
     await page.getByRole('button', { name: 'Log out' }).click();
     await field.waitFor();
     assert.deepEqual(complaints, []);

@@ -8,8 +8,10 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { stringify } from 'yaml';
 import { consume, produce } from '../../support/clients.ts';
-import { waitFor } from '../../../src/store/embedded/process.ts';
+import { run, waitFor } from '../../../src/store/embedded/process.ts';
+import { createAuthority } from '../../support/pki.ts';
 import { workspace } from '../../support/workspace.ts';
 import type { KafkaClient } from '../../../src/kafka/client.ts';
 import { askKafka, reserveBlock } from '../proxy/proxy-process.ts';
@@ -28,6 +30,40 @@ metadata: { name: log }
 spec: { type: protocol-logger, config: { apiKeyNames: [FETCH], logLevel: error } }
 `;
 
+/** To a virtual cluster by TLS, which the quickstart has none of. */
+async function writeSecureCluster(folder: string, port: number): Promise<void> {
+  const authority = await createAuthority('up');
+  const { certPem, keyPem } = await authority.issue({ commonName: 'localhost', dns: ['localhost'] });
+  const api = { apiVersion: 'kroxylicious.io/v1alpha1' };
+  const proxyRef = { name: 'quickstart' };
+  const documents = [
+    {
+      ...api,
+      kind: 'KafkaProxyIngress',
+      metadata: { name: 'tls' },
+      spec: { proxyRef, clusterIP: { protocol: 'TLS', port } },
+    },
+    {
+      ...api,
+      kind: 'VirtualKafkaCluster',
+      metadata: { name: 'secure' },
+      spec: {
+        proxyRef,
+        ingresses: [{ name: 'tls', tls: { certificateRefs: [{ name: 'tls' }] } }],
+        targetCluster: { clusterRef: { name: 'kafka' } },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'tls' },
+      stringData: { 'tls.crt': certPem, 'tls.key': keyPem },
+    },
+  ];
+  writeFileSync(join(folder, 'secure.yaml'), documents.map((one) => stringify(one)).join('---\n'));
+  writeFileSync(join(folder, 'ca.crt'), authority.certPem);
+}
+
 const root = resolve(import.meta.dirname, '../../..');
 
 suite('isthmus up', () => {
@@ -42,9 +78,10 @@ suite('isthmus up', () => {
       filter: (path) => !path.includes('.isthmus'),
     });
     // Its own ports would be anyone's who tries the quickstart, too.
-    block = await reserveBlock(16);
+    block = await reserveBlock(24);
     const proxy = join(folder, 'proxy.yaml');
     writeFileSync(proxy, readFileSync(proxy, 'utf8').replace(/port: 9082$/m, `port: ${block.first}`));
+    await writeSecureCluster(folder, block.first + 16);
     program = spawn(process.execPath, [join(root, 'src/main.ts'), 'up', '-f', folder], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -73,6 +110,33 @@ suite('isthmus up', () => {
     }
     const raw = await consume('kafkajs', { bootstrap: kafka, topic: 'through-encrypted', count: 3 });
     assert.ok(values(raw).every((value) => !values(records).includes(value ?? '')));
+  });
+
+  test('the lines that it prints to try it work as they are', { timeout: 600_000 }, async () => {
+    await says(/^secure +\S+:\d+ +TLS /m);
+    const printed = said.slice(said.lastIndexOf('To try it'));
+    const lines = [...printed.matchAll(/^ {2}(.+)$/gm)].map(([, line = '']) => line);
+    const results: string[] = [];
+    for (const line of lines) {
+      if (line.startsWith('#')) {
+        results.push(line.replace(/,.*/, ''));
+        continue;
+      }
+      const { code, stdout, stderr } = await run('bash', ['-o', 'pipefail', '-c', line], {
+        timeoutMs: 120_000,
+      });
+      assert.equal(code, 0, `${line}\n${stderr}`);
+      results.push(stdout);
+    }
+    const [sealed = ''] = results.splice(results.indexOf('# the same as the broker has it') + 1, 1);
+    assert.ok(sealed !== '' && !sealed.includes('hello'), sealed);
+    const works = (name: string) => [`# ${name}`, '', 'hello\n'];
+    assert.deepEqual(results, [
+      ...works('plain'),
+      ...works('encrypted'),
+      '# the same as the broker has it',
+      ...works('secure'),
+    ]);
   });
 
   suite('a mistake', () => {

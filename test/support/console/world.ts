@@ -1,5 +1,7 @@
 /** A world for the console, as large as one likes: data alone, in the form in which sources give it. */
 import type { AnyObject } from '../../../src/kube/object.ts';
+import type { State } from '../../../src/console/api.ts';
+import { ALL_SIGHTS } from '../../../src/console/source.ts';
 import type { ConsoleSource, World, WorldCluster } from '../../../src/console/source.ts';
 
 export interface WorldOptions {
@@ -7,6 +9,8 @@ export interface WorldOptions {
   brokers?: number;
   filters?: number;
   addresses?: number;
+  /** Of a broker. */
+  stateOf?: (id: number) => State;
   /** Which of them cannot reach their Kafka. */
   isBroken?: (index: number) => boolean;
 }
@@ -15,7 +19,8 @@ const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index));
 
 export function worldOf(options: WorldOptions = {}): World {
-  const { clusters = 2, brokers = 3, filters = 1, addresses = 1, isBroken = () => false } = options;
+  const { clusters = 2, brokers = 3, filters = 1, addresses = 1 } = options;
+  const { stateOf = () => 'ready', isBroken = () => false } = options;
   const all = list(clusters, (index): WorldCluster => ({
     kind: 'VirtualKafkaCluster',
     name: `vc-${index}`,
@@ -28,7 +33,7 @@ export function worldOf(options: WorldOptions = {}): World {
     })),
     filters: list(filters, (at) => `filter-${at}`),
     target: { kind: 'KafkaClusterRef', name: 'kafka', address: 'kafka:9092' },
-    nodeIds: list(brokers, (id) => id),
+    brokers: list(brokers, (id) => ({ id, state: stateOf(id) })),
   }));
   return {
     place: 'folder test',
@@ -70,6 +75,7 @@ function clusterObject(name: string, isBroken: boolean): AnyObject {
 export function sourceOf(world: () => World): ConsoleSource & { onlookers: number } {
   const source = {
     onlookers: 0,
+    sees: ALL_SIGHTS,
     world: async () => world(),
     snapshots: async () => [],
     tap(onTapped: Parameters<ConsoleSource['tap']>[0]) {

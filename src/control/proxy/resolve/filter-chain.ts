@@ -1,6 +1,4 @@
 /** Which filters a virtual cluster has: those that its proxy demands, and between them its own or the proxy's default ones. */
-import type { KafkaProxy } from '../../../resources/kroxylicious/kafka-proxy.ts';
-import type { VirtualKafkaCluster } from '../../../resources/kroxylicious/virtual-kafka-cluster.ts';
 import type { Fault } from '../faults.ts';
 
 export interface ChainedFilter {
@@ -10,13 +8,21 @@ export interface ChainedFilter {
   isMandatory: boolean;
 }
 
+type Refs = readonly { name: string }[];
+
+/** What a proxy says of the filters of its virtual clusters. */
+export interface ProxyFilters {
+  defaultFilterRefs: Refs;
+  mandatoryFilterRefs: { first: Refs; last: Refs };
+}
+
 /**
  * The filters as a request meets them. What the proxy demands is met whatever the virtual cluster says, and once: one that names
  * it, too, must not have its records encrypted twice.
  */
 export function filterChain(
-  spec: Pick<VirtualKafkaCluster['spec'], 'filterRefs'>,
-  proxy: Pick<KafkaProxy, 'spec'> | undefined,
+  spec: { filterRefs?: Refs | undefined },
+  proxy: { spec: ProxyFilters } | undefined,
 ): ChainedFilter[] {
   const { first, last } = proxy?.spec.mandatoryFilterRefs ?? { first: [], last: [] };
   const demanded = new Set([...first, ...last].map(({ name }) => name));
