@@ -102,9 +102,18 @@ export interface ConnectionContext {
   closeSoon(reason: string): void;
 }
 
+/** What a filter lacks that works on without it. `KeyServiceUnavailable`: what keeps its keys; `FilterProblem`: something else. */
+export interface FilterProblem {
+  reason: 'KeyServiceUnavailable' | 'FilterProblem';
+  /** One sentence, the same for as long as nothing changes, with no secret and nothing of the configuration: all may read it. */
+  message: string;
+}
+
 /** A filter of one virtual cluster, made from its configuration. */
 export interface Filter {
   connect(context: ConnectionContext): ConnectionFilter;
+  /** What is wrong at this moment; undefined if nothing is. Asked every few seconds, and shown in the status of the virtual cluster. */
+  problem?(): FilterProblem | undefined;
   close?(): void | Promise<void>;
 }
 

@@ -53,6 +53,7 @@ function noting(seen: [string, string | undefined][]): (given: FilterSetting) =>
           onClose: () => note('onClose'),
         };
       },
+      problem: () => note('problem'),
       close: () => note('close'),
     };
   };
@@ -71,6 +72,7 @@ suite('the owner of a filter', () => {
     connection.onClose?.();
     told({});
     await metrics.snapshot();
+    filter.problem?.();
     await filter.close?.();
     await turn();
     assert.deepEqual(seen.map(([where]) => where).toSorted(), [
@@ -81,6 +83,7 @@ suite('the owner of a filter', () => {
       'hear',
       'isStranger',
       'onClose',
+      'problem',
       'report',
       'request',
       'request, later',

@@ -29,6 +29,7 @@ export function createOwned(
     const filter = await create(ownedSetting(setting, within));
     return {
       connect: (context) => within(() => ownedConnection(filter.connect(context), within)),
+      problem: () => within(() => filter.problem?.()),
       close: () => within(() => filter.close?.()),
     };
   });
