@@ -70,6 +70,11 @@ export interface ConnectionFilter {
    * else closes the connection, and costs nothing. A filter answers a login by itself (`respond`), or learns from what the broker says to it.
    */
   isStranger?: () => boolean;
+  /**
+   * Runs once, before the first request is taken that is no part of a login, and may ask the broker something: to log in there for a client that
+   * does not do so itself, for example.
+   */
+  onBegin?: () => Promise<{ close: string } | undefined>;
   onRequest?: RequestHandlers;
   onResponse?: ResponseHandlers;
   onClose?(): void;

@@ -54,6 +54,7 @@ function ownedConnection(filter: ConnectionFilter, within: Within): ConnectionFi
     ...(newestVersions && { newestVersions }),
     ...(onlyKnownApis !== undefined && { onlyKnownApis }),
     ...(filter.isStranger && { isStranger: () => within(() => filter.isStranger!()) }),
+    ...(filter.onBegin && { onBegin: () => within(() => filter.onBegin!()) }),
     ...(onRequest && { onRequest: ownedHandlers(onRequest, within) }),
     ...(onResponse && { onResponse: ownedHandlers(onResponse, within) }),
     onClose: () => within(() => filter.onClose?.()),
