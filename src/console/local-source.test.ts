@@ -111,6 +111,21 @@ suite('a folder as the console sees it', () => {
     assert.equal(world.where.get('VirtualKafkaCluster/rivals/orders')?.file, 'all.yaml');
   });
 
+  test('a virtual cluster whose filter lacks its keys is ready, and says so', async () => {
+    const up = upOf(() => true);
+    const lack = { reason: 'KeyServiceUnavailable' as const, message: 'filter "f": no keys' };
+    const status = (): Status => {
+      const said = up.proxy.status()!;
+      return {
+        ...said,
+        virtualClusters: said.virtualClusters.map((one) => ({ ...one, filterProblems: [lack] })),
+      };
+    };
+    const world = await localSource({ ...up, proxy: { ...up.proxy, status } }, 'folder').world();
+    const ready = readyOf(world, 'default', 'orders');
+    assert.deepEqual([ready?.status, ready?.reason], ['True', 'KeyServiceUnavailable']);
+  });
+
   test('shows virtual clusters as they are served, and nothing of Secrets', async () => {
     const world = await localSource(
       upOf(() => true),

@@ -153,15 +153,22 @@ const keptFault = (file: string): Fault => ({
   held: true,
 });
 
-const runtimeFaults = ({ targetReachable, loaded, problems }: ClusterStatus): Fault[] =>
-  problems.map((message) => {
+const runtimeFaults = ({
+  targetReachable,
+  loaded,
+  problems,
+  filterProblems = [],
+}: ClusterStatus): Fault[] => [
+  ...problems.map((message): Fault => {
     const isTarget = targetReachable === false && message.startsWith('the target cannot be reached');
     return {
       reason: isTarget ? 'TargetUnreachable' : loaded ? 'PodProblem' : 'ConfigRefused',
       path: [],
       message,
     };
-  });
+  }),
+  ...filterProblems.map((one): Fault => ({ ...one, path: [] })),
+];
 
 function proxyCondition(status: ProxyStatus | undefined): PlannedCondition {
   const [problem] = status?.workerProblems ?? [];

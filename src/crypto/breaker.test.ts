@@ -33,6 +33,25 @@ suite('circuit breaker', () => {
     assert.deepEqual([breaker.admits(), breaker.admits(), breaker.isOpen()], [true, true, false]);
   });
 
+  test('it says that the service fails for as long as somebody finds it so', () => {
+    const { breaker, clock, fail } = setUp();
+    fail(2);
+    assert.equal(breaker.isFailing(), false);
+    fail(1);
+    assert.equal(breaker.isFailing(), true);
+    clock.ms = 599;
+    assert.equal(breaker.isFailing(), true);
+    breaker.admits();
+    fail(1);
+    clock.ms += 599;
+    assert.equal(breaker.isFailing(), true);
+    clock.ms += 1;
+    assert.deepEqual([breaker.isFailing(), breaker.isOpen()], [false, true], 'nobody has asked');
+    breaker.admits();
+    breaker.succeeded();
+    assert.equal(breaker.isFailing(), false);
+  });
+
   test('each try that fails makes the pause longer, up to a limit', () => {
     const { breaker, clock, fail } = setUp();
     fail(3);

@@ -8,6 +8,8 @@ export interface Breaker {
   succeeded(): void;
   failed(): void;
   isOpen(): boolean;
+  /** Whether it is open, and somebody has lately found why: a service that nobody has asked for a while may long be back. */
+  isFailing(): boolean;
 }
 
 export interface BreakerOptions {
@@ -21,6 +23,7 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
   const { failures: limit = 5, firstPauseMs = 2000, maxPauseMs = 30_000, now = Date.now } = options;
   let failures = 0;
   let openUntil: number | undefined;
+  let failedAt = 0;
   let pauseMs = firstPauseMs;
   let isProbing = false;
   return {
@@ -38,6 +41,7 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
     },
     failed() {
       failures += 1;
+      failedAt = now();
       // What was asked before it opened, and fails now, tells nothing new.
       if (openUntil !== undefined && !isProbing) return;
       if (openUntil !== undefined) pauseMs = Math.min(pauseMs * 2, maxPauseMs);
@@ -46,5 +50,7 @@ export function createBreaker(options: BreakerOptions = {}): Breaker {
       isProbing = false;
     },
     isOpen: () => openUntil !== undefined,
+    // Whoever still needs it asks after each pause.
+    isFailing: () => openUntil !== undefined && now() - failedAt < 2 * maxPauseMs,
   };
 }

@@ -70,6 +70,11 @@ export interface ConnectionFilter {
    * else closes the connection, and costs nothing. A filter answers a login by itself (`respond`), or learns from what the broker says to it.
    */
   isStranger?: () => boolean;
+  /**
+   * Runs once, before the first request is taken that is no part of a login, and may ask the broker something: to log in there for a client that
+   * does not do so itself, for example.
+   */
+  onBegin?: () => Promise<{ close: string } | undefined>;
   onRequest?: RequestHandlers;
   onResponse?: ResponseHandlers;
   onClose?(): void;
@@ -102,9 +107,18 @@ export interface ConnectionContext {
   closeSoon(reason: string): void;
 }
 
+/** What a filter lacks that works on without it. `KeyServiceUnavailable`: what keeps its keys; `FilterProblem`: something else. */
+export interface FilterProblem {
+  reason: 'KeyServiceUnavailable' | 'FilterProblem';
+  /** One sentence, the same for as long as nothing changes, with no secret and nothing of the configuration: all may read it. */
+  message: string;
+}
+
 /** A filter of one virtual cluster, made from its configuration. */
 export interface Filter {
   connect(context: ConnectionContext): ConnectionFilter;
+  /** What is wrong at this moment; undefined if nothing is. Asked every few seconds, and shown in the status of the virtual cluster. */
+  problem?(): FilterProblem | undefined;
   close?(): void | Promise<void>;
 }
 

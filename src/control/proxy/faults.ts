@@ -57,6 +57,9 @@ const CONDITION_OF = {
   OutOfService: 'Ready',
   TargetUnreachable: 'Ready',
   PodProblem: 'Ready',
+  /** A filter lacks something and works on: with keys that it remembers, for example. */
+  KeyServiceUnavailable: 'Ready',
+  FilterProblem: 'Ready',
   /** A broker has an id that nobody declared, and so neither a port nor a record or route. */
   NodeIdNotDeclared: 'Ready',
   ConfigPending: 'Ready',
@@ -82,6 +85,8 @@ export const { conditionTypeOf, preventsService, isRefusal, conditionsOf } = fau
     'FilterNotProtected',
     'PodMonitorNotServed',
     'NamePolicyUnreadable',
+    'KeyServiceUnavailable',
+    'FilterProblem',
   ]),
 });
 
@@ -118,6 +123,8 @@ export const PROXY_EVENTS: EventRules = {
     FilterNotProtected: '',
     PodMonitorNotServed: '',
     NamePolicyUnreadable: '',
+    KeyServiceUnavailable: '',
+    FilterProblem: '',
   },
   onlyOf: { PodsNotReady: 'KafkaProxy', PodsUnreachable: 'KafkaProxy' },
 };

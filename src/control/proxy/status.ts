@@ -126,7 +126,8 @@ function whyUnreachable({ observed }: Pick<Known, 'observed'>): string | undefin
 function podFaults(name: string, { observed, evaluation: { config } }: Known): Fault[] {
   const current = observed.live.pods.filter(({ configVersion }) => configVersion === config.hash);
   const found = current.flatMap(({ problems }) => problems?.get(name) ?? []);
-  const weight = ({ isOut, isLoad, isTarget }: PodProblem) => (isOut ? 3 : isLoad ? 2 : isTarget ? 1 : 0);
+  const weight = ({ isOut, isLoad, isTarget, ofFilter }: PodProblem) =>
+    isOut ? 3 : isLoad ? 2 : isTarget ? 1 : ofFilter ? -1 : 0;
   const [first] = found.toSorted((a, b) => weight(b) - weight(a));
   if (!first) return [];
   const which = current.length > 1 ? `${found.length} of ${current.length} pods: ` : '';
@@ -135,6 +136,8 @@ function podFaults(name: string, { observed, evaluation: { config } }: Known): F
     const message = `${which}its newest configuration cannot be loaded; the one before goes on, if there was one: ${first.message}`;
     return [{ reason: 'ConfigRefused', path: ['spec'], message }];
   }
+  if (first.ofFilter)
+    return [{ reason: first.ofFilter, path: ['spec', 'filterRefs'], message: `${which}${first.message}` }];
   const reason = first.isTarget ? 'TargetUnreachable' : 'PodProblem';
   return [{ reason, path: ['spec', 'targetCluster'], message: `${which}${first.message}` }];
 }

@@ -144,6 +144,17 @@ export const PROXY_REASONS = {
     why: 'The message quotes the pod.',
     cure: 'Do as the quoted message says.',
   },
+  KeyServiceUnavailable: {
+    means:
+      'A filter’s key service does not answer, so what needs a key that is not remembered is refused; the rest is served.',
+    why: 'It is down, the network stands in between, or it fails: five requests in a row did. Clients try again by themselves.',
+    cure: 'Bring the key service back. The condition goes within a minute of the first request that succeeds, or when nothing has needed the service for a minute.',
+  },
+  FilterProblem: {
+    means: 'A filter lacks something that it can work on without.',
+    why: 'The message quotes the filter.',
+    cure: 'Do as the quoted message says.',
+  },
   NodeIdNotDeclared: {
     means: 'A broker has a node id that nobody declared.',
     why: 'It has no port, record or route, so clients cannot reach it.',

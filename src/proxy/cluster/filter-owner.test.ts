@@ -40,6 +40,7 @@ function noting(seen: [string, string | undefined][]): (given: FilterSetting) =>
             note('isStranger');
             return true;
           },
+          onBegin: async () => note('begin'),
           onRequest: {
             async Metadata() {
               note('request');
@@ -53,6 +54,7 @@ function noting(seen: [string, string | undefined][]): (given: FilterSetting) =>
           onClose: () => note('onClose'),
         };
       },
+      problem: () => note('problem'),
       close: () => note('close'),
     };
   };
@@ -64,6 +66,7 @@ suite('the owner of a filter', () => {
     const filter = await createOwned(OWNER, setting, noting(seen));
     const connection = filter.connect(CONNECTION);
     assert.equal(connection.isStranger?.(), true);
+    await connection.onBegin?.();
     const verdict = await connection.onRequest?.Metadata?.({} as never, MESSAGE);
     assert.deepEqual(verdict, { close: 'enough' });
     assert.equal(runningOwner(), undefined);
@@ -71,9 +74,11 @@ suite('the owner of a filter', () => {
     connection.onClose?.();
     told({});
     await metrics.snapshot();
+    filter.problem?.();
     await filter.close?.();
     await turn();
     assert.deepEqual(seen.map(([where]) => where).toSorted(), [
+      'begin',
       'close',
       'connect',
       'create',
@@ -81,6 +86,7 @@ suite('the owner of a filter', () => {
       'hear',
       'isStranger',
       'onClose',
+      'problem',
       'report',
       'request',
       'request, later',

@@ -29,6 +29,7 @@ export function createOwned(
     const filter = await create(ownedSetting(setting, within));
     return {
       connect: (context) => within(() => ownedConnection(filter.connect(context), within)),
+      problem: () => within(() => filter.problem?.()),
       close: () => within(() => filter.close?.()),
     };
   });
@@ -53,6 +54,7 @@ function ownedConnection(filter: ConnectionFilter, within: Within): ConnectionFi
     ...(newestVersions && { newestVersions }),
     ...(onlyKnownApis !== undefined && { onlyKnownApis }),
     ...(filter.isStranger && { isStranger: () => within(() => filter.isStranger!()) }),
+    ...(filter.onBegin && { onBegin: () => within(() => filter.onBegin!()) }),
     ...(onRequest && { onRequest: ownedHandlers(onRequest, within) }),
     ...(onResponse && { onResponse: ownedHandlers(onResponse, within) }),
     onClose: () => within(() => filter.onClose?.()),

@@ -118,6 +118,7 @@ function makeFilter(config: VirtualClusterConfig, spec: FilterSpec, setting: Fil
 function closing(filter: Filter, also: () => void): Filter {
   return {
     connect: (context) => filter.connect(context),
+    problem: () => filter.problem?.(),
     close() {
       also();
       return filter.close?.();

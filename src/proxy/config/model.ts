@@ -18,10 +18,14 @@ export interface Problem {
   problem: string;
   /**
    * `load`: the newest version cannot be used; one that ran before goes on. `listen`: a port cannot be bound. `serve`: it is out of
-   * service, because a filter of its own has stopped a worker.
+   * service, because a filter of its own has stopped a worker. `filter`: a filter lacks something, and works on.
    */
-  stage: 'load' | 'listen' | 'serve';
+  stage: 'load' | 'listen' | 'serve' | 'filter';
+  /** What a filter lacks. */
+  reason?: FilterReason;
 }
+
+export type FilterReason = 'KeyServiceUnavailable' | 'FilterProblem';
 
 export interface ProxyConfig {
   management: (Address & TokenFiles & { tls?: KeyFiles }) | undefined;

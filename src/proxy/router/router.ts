@@ -2,6 +2,7 @@ import { messageOf } from '../../ops/errors.ts';
 import type { Cluster, ClusterSession } from '../cluster/cluster.ts';
 import { closeFilters, createCluster } from '../cluster/virtual-cluster.ts';
 import type { ClusterDeps } from '../cluster/virtual-cluster.ts';
+import { filterProblems } from '../cluster/filter-problems.ts';
 import { canonical, nameInKey, targetKey } from '../config/canonical.ts';
 import { diffConfigs } from '../config/diff.ts';
 import type { Difference } from '../config/diff.ts';
@@ -22,6 +23,8 @@ export interface Router {
   change(after: ProxyConfig): Promise<{ difference: Difference; problems: Problem[] }>;
   /** Of the virtual clusters that run: where the newest could not be started, still the version of before. */
   configs(): VirtualClusterConfig[];
+  /** What filters say that they lack. */
+  filterProblems(): Problem[];
   find(destination: Destination): Route | undefined;
   /** Takes in where brokers are of the cluster with this `targetKey`. */
   learn(key: string, nodes: [number, Address][]): void;
@@ -90,6 +93,7 @@ export function createRouter(deps: ClusterDeps, firstTicketKeys: Buffer): Router
   return {
     change,
     configs: () => [...running.values()].map(({ config }) => config),
+    filterProblems: () => [...running.values()].flatMap(({ cluster }) => filterProblems(cluster)),
     find({ cluster, gateway }) {
       const found = running.get(cluster);
       const route = found?.gateways.get(gateway);

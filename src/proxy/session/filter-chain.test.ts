@@ -50,6 +50,26 @@ function answerOf(outcome: FrameOutcome) {
 }
 
 suite('filter chain', () => {
+  test('each filter begins before the first request, in their order, until one closes the connection', async () => {
+    assert.equal(createFilterChain([rename('a')]).mustBegin(), false);
+    const log: string[] = [];
+    const begin = (name: string, close?: string): ConnectionFilter => ({
+      async onBegin() {
+        log.push(name);
+        return close === undefined ? undefined : { close };
+      },
+    });
+    const good = createFilterChain([begin('a'), rename('x'), begin('b')]);
+    assert.equal(good.mustBegin(), true);
+    assert.equal(await good.begin(), undefined);
+    assert.equal(good.mustBegin(), false);
+    assert.equal(await good.begin(), undefined);
+    assert.deepEqual(log, ['a', 'b']);
+    const bad = createFilterChain([begin('c', 'no'), begin('d')]);
+    assert.equal(await bad.begin(), 'no');
+    assert.deepEqual([bad.mustBegin(), log], [true, ['a', 'b', 'c']]);
+  });
+
   test('it wants what some filter has a handler for', () => {
     const chain = createFilterChain([rename('x'), mark([], 'm')]);
     assert.deepEqual(

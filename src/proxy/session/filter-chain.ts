@@ -25,6 +25,10 @@ export interface FilterChain {
   newestVersion(apiKey: number): number;
   /** Whether the client has to log in before it may send anything else. */
   isStranger(): boolean;
+  /** Whether filters have something to do before the first request that is no part of a login, and have not done it. */
+  mustBegin(): boolean;
+  /** Has them do it; why the connection is to be closed, if it is. */
+  begin(): Promise<string | undefined>;
   request(frame: Buffer): Promise<FrameOutcome>;
   /** Passes a decoded response through the filters, the last first. */
   response(body: Responses[ApiName], context: MessageContext): Promise<Passed>;
@@ -68,12 +72,23 @@ export function createFilterChain(filters: readonly ConnectionFilter[]): FilterC
   const responses = wanted(filters.map(({ onResponse }) => onResponse));
   const newest = newestVersions(filters);
   const doorkeepers = filters.filter(({ isStranger }) => isStranger !== undefined);
+  const beginners = filters.filter(({ onBegin }) => onBegin !== undefined);
+  let hasBegun = beginners.length === 0;
   const onlyKnown = filters.some(({ onlyKnownApis }) => onlyKnownApis);
   return {
     wantsRequest: (apiKey) => requests[apiKey] === true,
     wantsResponse: (apiKey) => responses[apiKey] === true,
     newestVersion: (apiKey) => newest[apiKey] ?? (onlyKnown && !apiOf(apiKey) ? -1 : Infinity),
     isStranger: () => doorkeepers.some((filter) => filter.isStranger!()),
+    mustBegin: () => !hasBegun,
+    async begin() {
+      for (const filter of hasBegun ? [] : beginners) {
+        const verdict = await filter.onBegin!();
+        if (verdict) return verdict.close;
+      }
+      hasBegun = true;
+      return undefined;
+    },
     request: (frame) => filterRequest(filters, frame),
     response: (body, context) => filterResponse(filters, body, context),
     close() {

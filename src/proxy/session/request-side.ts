@@ -63,6 +63,7 @@ export class RequestSide implements Side {
       apiVersion <= state.chain.newestVersion(apiKey);
     if (!served && apiKey !== API.apiVersions)
       throw new BadTraffic(`request of an API that is not served: ${describeApi(apiKey, apiVersion)}`);
+    if (!isLogin(apiKey) && state.chain.mustBegin()) return this.#confirmFirst();
     if (!isLogin(apiKey) && state.chain.isStranger()) throw new BadTraffic('a request before a login');
     const wanted = state.chain.wantsRequest(apiKey);
     const acks = apiKey === API.produce && !wanted ? peekAcks(bytes, at, end, apiVersion) : 1;

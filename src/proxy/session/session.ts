@@ -198,6 +198,14 @@ export class Session implements SessionState, SessionControl, ClusterSession {
 
   /** Asks what any client may ask: where the brokers are. The client of a broker somewhere else connects again, now to it. */
   confirm(): void {
+    this.chain.begin().then(
+      (why) => (why === undefined ? this.#ask() : this.cut('filter', why)),
+      (error: unknown) => this.onFailed(error),
+    );
+  }
+
+  #ask(): void {
+    if (this.#phase !== 'open') return;
     const asked = this.#broker!.findNode(this.info.node, this.#cluster.topology).then((found) => {
       if (this.guessed && !found) return this.finish();
       this.guessed = false;

@@ -125,7 +125,7 @@ export function createDataPlane(options: DataPlaneOptions): DataPlane {
   return {
     // One at a time, and one that failed does not keep the next from being tried.
     apply: (next) => (changing = changing.catch(() => {}).then(() => change(next))),
-    problems: () => [...startProblems, ...bindProblems(listeners, bindings)],
+    problems: () => [...startProblems, ...bindProblems(listeners, bindings), ...router.filterProblems()],
     learn: (cluster, nodes) => router.learn(cluster, nodes),
     hear: (channel, message) => deps.peers.hear(channel, message),
     counts() {

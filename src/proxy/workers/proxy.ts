@@ -8,7 +8,7 @@ import type { CertificateFact } from '../config/check.ts';
 import { targetKey } from '../config/canonical.ts';
 import { withRunning } from '../config/keep-running.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Problem, VirtualClusterConfig } from '../config/model.ts';
+import type { FilterReason, Problem, VirtualClusterConfig } from '../config/model.ts';
 import { whyNotReady } from './readiness.ts';
 import { createWorkerPool } from './supervisor.ts';
 import { createLocalPool } from './worker-pool.ts';
@@ -44,6 +44,8 @@ export interface VirtualClusterStatus {
   /** Ids of the brokers behind it, as far as they are known. */
   nodeIds: number[];
   problems: string[];
+  /** What filters lack that work on without it. */
+  filterProblems?: { reason: FilterReason; message: string }[];
 }
 
 /** A proxy at work, however many processes that takes. */
@@ -196,7 +198,10 @@ function statusOf(
 ): VirtualClusterStatus {
   const unreachable = results.get(name);
   const ofThis = problems.filter(({ cluster }) => cluster === name);
-  const own = ofThis.map(({ problem }) => problem);
+  const own = ofThis.filter(({ stage }) => stage !== 'filter').map(({ problem }) => problem);
+  const filterProblems = ofThis.flatMap(({ reason, problem }) =>
+    reason === undefined ? [] : [{ reason, message: problem }],
+  );
   return {
     name,
     loaded: !ofThis.some(isUnserved),
@@ -210,11 +215,12 @@ function statusOf(
     ...(results.has(name) && { targetReachable: unreachable === undefined }),
     nodeIds: nodes.toSorted((a, b) => a - b).slice(0, MAX_NODES),
     problems: unreachable === undefined ? own : [...own, `the target cannot be reached: ${unreachable}`],
+    ...(filterProblems.length > 0 && { filterProblems }),
   };
 }
 
 /** Whether the newest version is not what clients meet. */
-const isUnserved = ({ stage }: Problem) => stage !== 'listen';
+const isUnserved = ({ stage }: Problem) => stage === 'load' || stage === 'serve';
 
 function createGauges(metrics: Metrics) {
   const prefix = 'isthmus_proxy_';

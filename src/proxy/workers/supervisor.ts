@@ -2,7 +2,7 @@ import type { Log } from '../../ops/log.ts';
 import { sumOfSnapshots } from '../../ops/metrics.ts';
 import type { Metrics, Snapshot } from '../../ops/metrics.ts';
 import type { TapBatch } from '../cluster/tap.ts';
-import { nameInKey } from '../config/canonical.ts';
+import { canonical, nameInKey } from '../config/canonical.ts';
 import type { Problem, ProxyConfig } from '../config/model.ts';
 import type { Counts } from './data-plane.ts';
 import { createKnownBrokers } from './known-brokers.ts';
@@ -68,9 +68,11 @@ export function createWorkerPool(
     exited = exited.then((sum) => sumOfSnapshots([sum, counters]));
   }
 
-  /** They are the same in all workers; if none is free to answer, those of before stand. */
+  /** What a filter lacks may be one worker's alone, and all else is the same in all. If none is free to answer, those of before stand. */
   function noteProblems(responses: readonly (Response | undefined)[]): void {
-    lastProblems = responses.find((response) => response !== undefined)?.problems ?? lastProblems;
+    if (responses.every((response) => response === undefined)) return;
+    const said = responses.flatMap((response) => response?.problems ?? []);
+    lastProblems = [...new Map(said.map((problem) => [canonical(problem), problem])).values()];
   }
 
   /** Sends a new worker the configuration and what is known of the brokers. */

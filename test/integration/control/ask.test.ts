@@ -9,11 +9,15 @@ import { suite, test } from 'node:test';
 import { pino } from 'pino';
 import { askAt } from '../../../src/control/proxy/pods/pod-client.ts';
 import type { PodAccess } from '../../../src/control/proxy/pods/pod-client.ts';
+import { apiOf } from '../../../src/kafka/apis.ts';
+import { encodeBatch } from '../../../src/kafka/records/write.ts';
 import { selfSigned } from '../../../src/pki/self-signed.ts';
 import { runProxy } from '../../../src/proxy/workers/run.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
+import { startVault } from '../../support/kms/vault.ts';
 import { workspace } from '../../support/workspace.ts';
-import { portGateway, reserveBlock, startProxyProcess } from '../proxy/proxy-process.ts';
+import { startFakeBroker } from '../proxy/fake-broker.ts';
+import { askKafka, portGateway, reserveBlock, startProxyProcess } from '../proxy/proxy-process.ts';
 
 const signal = new AbortController().signal;
 
@@ -52,6 +56,53 @@ suite('asking a pod', () => {
     const problem = answer.problems?.get('lost');
     assert.equal(problem?.isTarget, true);
     assert.match(problem.message, /cannot be reached/);
+  });
+
+  test('a real proxy is ready without the key service of a filter, and says so until that is back', async () => {
+    await using broker = await startFakeBroker();
+    await using vault = await startVault(['KEK'], Date.now);
+    await using ports = await reserveBlock(4);
+    broker.nodes = [[1, broker.port]];
+    broker.answer = ({ apiKey }) => (apiKey === apiOf('Produce').key ? { responses: [] } : undefined);
+    const token = vault.issue(0);
+    await vault.stop();
+    const config = {
+      kms: 'vault',
+      kmsConfig: { vaultTransitEngineUrl: `${vault.url}/v1/transit`, vaultToken: { password: token } },
+      rules: [{ topic: 't', action: 'seal', key: 'KEK' }],
+    };
+    const cluster = {
+      name: 'keyless',
+      targetCluster: { bootstrapServers: `127.0.0.1:${broker.port}` },
+      gateways: [portGateway(ports.first)],
+      filters: ['encrypt'],
+    };
+    const filterDefinitions = [{ name: 'encrypt', type: 'record-encryption', config }];
+    // Not all of them need to have noticed.
+    const document = { workers: 2, filterDefinitions, virtualClusters: [cluster] };
+    await using proxy = await startProxyProcess(document);
+    const problem = async () => (await ask(proxy.managementPort)).problems?.get('keyless');
+    const write = async () => {
+      const client = await askKafka(ports.first);
+      const value = Buffer.from('v');
+      const records = encodeBatch({}, [{ offsetDelta: 0, timestampDelta: 0, key: null, value, headers: [] }]);
+      const topicData = [{ name: 't', partitionData: [{ index: 0, records }] }];
+      await client.request('Produce', { acks: -1, timeoutMs: 1000, topicData });
+      client.close();
+    };
+    const told = await waitFor('the problem', async () => {
+      await write();
+      return problem();
+    });
+    assert.deepEqual([told.ofFilter, told.isLoad], ['KeyServiceUnavailable', false]);
+    assert.match(told.message, /^filter "encrypt": its key service does not answer/);
+    assert.ok(!told.message.includes(token) && !told.message.includes(vault.url));
+    assert.ok(await proxy.ready());
+    await vault.start();
+    await waitFor('no problem', async () => {
+      await write();
+      return (await problem()) === undefined;
+    });
   });
 
   test('a proxy with a token tells only whoever has it, and is told it only if it shows its certificate', async () => {

@@ -1,5 +1,6 @@
 /** Logins at the proxy, by the example, with clients of others; the real Kafka behind it takes the proxy's own login alone. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { Kafka } from 'kafkajs';
 import { pino } from 'pino';
@@ -104,6 +105,44 @@ describe('logins at the proxy', { timeout: 600_000 }, () => {
       connectKafka({ ...addressOf(wrong.bootstrap['demo']!), sasl }),
       /Authentication failed/,
     );
+  });
+
+  it('by certificates are those of users of their own at the broker, for who has one there', async () => {
+    const { server, client, authority } = kafka.tls;
+    const other = await authority.issue({ commonName: 'eve' });
+    const { username, password, mechanism } = ALICE;
+    const subject = new X509Certificate(client.certPem).subject.replaceAll('\n', ',');
+    await using own = await startExample('sasl-termination', kafka.bootstrap.saslPlaintext, {
+      config: {
+        mechanisms: [],
+        users: undefined,
+        clientCertificates: true,
+        broker: { mechanism, users: [{ principal: subject, username, password }] },
+      },
+      tls: {
+        key: { certificate: server.certPem, privateKey: server.keyPem },
+        trust: { certificates: authority.certPem, trustOptions: { clientAuth: 'REQUESTED' } },
+      },
+    });
+    const address = own.bootstrap['demo']!;
+    const connect = (shown?: { certPem: string; keyPem: string }) =>
+      connectKafka({
+        ...addressOf(address),
+        tls: { ca: authority.certPem, ...(shown && { cert: shown.certPem, key: shown.keyPem }) },
+      });
+    const security = kafka.security.mtls;
+    for (const by of ['java', 'kafkajs', 'confluent', 'platformatic'] as const)
+      await produce(by, {
+        bootstrap: address,
+        topic: 'orders',
+        security,
+        records: [{ key: 'by', value: by }],
+      });
+    // Before its first request anybody may ask which versions there are.
+    for (const stranger of [other, undefined]) {
+      const asking = await connect(stranger);
+      await assert.rejects(asking.metadata(['orders']));
+    }
   });
 
   it('by tokens are taken of those that the issuer has signed, for this audience', async () => {

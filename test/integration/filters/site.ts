@@ -32,6 +32,8 @@ export interface Running extends AsyncDisposable {
 export interface Changes {
   /** Replaces parts of the first filter's config. */
   config?: object;
+  /** How its gateways speak TLS; their host is then called localhost. */
+  tls?: object;
   log?: Log;
 }
 
@@ -39,23 +41,24 @@ export interface Changes {
 export async function startExample(
   name: string,
   upstream: string,
-  { config = {}, log = createLog('error') }: Changes = {},
+  { config = {}, tls, log = createLog('error') }: Changes = {},
 ): Promise<Running> {
   const example = parse(readFileSync(resolve(EXAMPLES, `${name}.yaml`), 'utf8')) as Example;
   Object.assign(example.filterDefinitions[0]!.config, config);
   const ports = await reservePorts(2 * example.virtualClusters.length);
+  const host = tls ? 'localhost' : '127.0.0.1';
   const bootstrap: Record<string, string> = {};
   for (const [i, cluster] of example.virtualClusters.entries()) {
     const [first = 0, second = 0] = ports.numbers.slice(2 * i);
-    bootstrap[cluster['name'] as string] = `127.0.0.1:${first}`;
+    bootstrap[cluster['name'] as string] = `${host}:${first}`;
     const portIdentifiesNode = {
-      bootstrapAddress: `127.0.0.1:${first}`,
+      bootstrapAddress: `${host}:${first}`,
       nodeStartPort: second,
       nodeIdRanges: [{ start: 1, end: 1 }],
     };
     Object.assign(cluster, {
       targetCluster: { bootstrapServers: upstream },
-      gateways: [{ name: 'local', portIdentifiesNode }],
+      gateways: [{ name: 'local', portIdentifiesNode, ...(tls && { tls }) }],
     });
   }
   const metrics = createMetrics();

@@ -3,6 +3,8 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { readAnswer } from './pod-client.ts';
 
+const SERVED = { isLoad: false, isOut: false, isTarget: false };
+
 suite('what pods answer', () => {
   test('which brokers they know, as far as that can be used', () => {
     const virtualClusters = [
@@ -27,6 +29,19 @@ suite('what pods answer', () => {
       { name: 'ill', targetReachable: false, problems: ['a', 'b'] },
       { name: 'odd', targetReachable: true, problems: ['port 1 is taken'] },
       { name: 'old', loaded: false, targetReachable: true, problems: ['filters: no'] },
+      {
+        name: 'keyless',
+        targetReachable: true,
+        problems: [],
+        filterProblems: [
+          { reason: 'KeyServiceUnavailable', message: 'k' },
+          { reason: 'New', message: 'n' },
+          7,
+          {},
+        ],
+      },
+      { name: 'newer', problems: [], filterProblems: [{ reason: 'New', message: 'n' }] },
+      { name: 'both', problems: ['a'], filterProblems: [{ reason: 'FilterProblem', message: 'f' }] },
       { name: 'out', loaded: false, outOfService: true, targetReachable: true, problems: ['hung'] },
     ];
     assert.deepEqual(readAnswer({ hash: 'h', error: 'e', virtualClusters }), {
@@ -36,6 +51,9 @@ suite('what pods answer', () => {
         ['ill', { isLoad: false, isOut: false, isTarget: true, message: 'a; b' }],
         ['odd', { isLoad: false, isOut: false, isTarget: false, message: 'port 1 is taken' }],
         ['old', { isLoad: true, isOut: false, isTarget: false, message: 'filters: no' }],
+        ['keyless', { ...SERVED, ofFilter: 'KeyServiceUnavailable', message: 'k; n' }],
+        ['newer', { ...SERVED, ofFilter: 'FilterProblem', message: 'n' }],
+        ['both', { ...SERVED, message: 'a' }],
         ['out', { isLoad: true, isOut: true, isTarget: false, message: 'hung' }],
       ]),
     });
@@ -45,7 +63,12 @@ suite('what pods answer', () => {
     const long = fc.string({ minLength: 0, maxLength: 5000, size: 'max' });
     const odd = fc.oneof(fc.anything(), long);
     const cluster = fc.record(
-      { name: odd, targetReachable: odd, problems: fc.oneof(odd, fc.array(long)) },
+      {
+        name: odd,
+        targetReachable: odd,
+        problems: fc.oneof(odd, fc.array(long)),
+        filterProblems: fc.oneof(odd, fc.array(fc.oneof(odd, fc.record({ reason: odd, message: odd })))),
+      },
       { requiredKeys: [] },
     );
     const answer = fc.record(

@@ -25,8 +25,12 @@ export interface PodProblem {
   isOut: boolean;
   /** Whether the cluster behind it is what is missing. */
   isTarget: boolean;
+  /** Set where it is served, and only a filter lacks something. */
+  ofFilter?: FilterReason;
   message: string;
 }
+
+export type FilterReason = 'KeyServiceUnavailable' | 'FilterProblem';
 
 /** What a pod is asked with. */
 export interface PodAccess {
@@ -120,12 +124,27 @@ export function readAnswer(answer: unknown): PodAnswer | undefined {
 function problemOf(cluster: unknown): [string, PodProblem] | undefined {
   if (!isJsonObject(cluster)) return undefined;
   const { name, loaded, outOfService, targetReachable, problems } = cluster;
+  const ofFilter = filterProblemOf(cluster);
   const said = Array.isArray(problems) ? problems.filter((one) => typeof one === 'string') : [];
   const isTarget = targetReachable === false;
   const isLoad = loaded === false;
-  if (typeof name !== 'string' || (said.length === 0 && !isTarget && !isLoad)) return undefined;
+  if (typeof name !== 'string') return undefined;
+  if (said.length === 0 && !isTarget && !isLoad) return ofFilter && [name, ofFilter];
   const message = said.join('; ') || (isLoad ? 'it cannot be loaded' : 'the target cannot be reached');
   return [name, { isLoad, isOut: outOfService === true, isTarget, message: message.slice(0, MAX_PROBLEM) }];
+}
+
+/** What filters lack, by the reason of the first. */
+function filterProblemOf({ filterProblems }: Record<string, unknown>): PodProblem | undefined {
+  const all = (Array.isArray(filterProblems) ? filterProblems : []).filter(isJsonObject);
+  const said = all.flatMap(({ reason, message }) =>
+    typeof message === 'string' ? [{ reason, message }] : [],
+  );
+  const [first] = said;
+  if (!first) return undefined;
+  const ofFilter = first.reason === 'KeyServiceUnavailable' ? first.reason : 'FilterProblem';
+  const message = said.map((one) => one.message).join('; ');
+  return { isLoad: false, isOut: false, isTarget: false, ofFilter, message: message.slice(0, MAX_PROBLEM) };
 }
 
 function nodeIdsOf(cluster: unknown): [string, NodeIdRange[]] | undefined {

@@ -25,12 +25,7 @@ export function observePods(
     nodeIds: [...(nodeIds ?? [])],
     isUnreachable: unreachable !== undefined,
     // Their words may differ each time.
-    problems: [...(problems ?? [])].map(([cluster, { isLoad, isOut, isTarget }]) => [
-      cluster,
-      isLoad,
-      isOut,
-      isTarget,
-    ]),
+    problems: [...(problems ?? [])].map(([cluster, problem]) => [cluster, { ...problem, message: '' }]),
   }));
   const seen = canonicalJson([generation, configVersion, states]);
   return before?.seen === seen ? before : { seen, since: now };

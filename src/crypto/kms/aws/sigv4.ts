@@ -1,4 +1,9 @@
-/** AWS Signature Version 4: a request is signed with a key that is good for one day, region and service. */
+/**
+ * AWS Signature Version 4: a request is signed with a key that is good for one day, region and service. Written by hand, because it is a few lines of
+ * `node:crypto`, held to AWS's published examples, and what is wrong in it is refused by AWS. The signer of AWS's own SDK
+ * (`@smithy/signature-v4`) would bring three more packages into the process that has the keys. One without any (`aws4fetch`) signs by WebCrypto,
+ * asynchronously, and leaves the content type unsigned unless it is told to sign every header.
+ */
 import { createHash, createHmac } from 'node:crypto';
 import type { HttpRequest } from '../http/client.ts';
 

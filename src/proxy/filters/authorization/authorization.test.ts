@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { KINDS, messagesOf } from '../../../../test/support/kafka/messages.ts';
 import { turnsDuring } from '../../../../test/support/turns.ts';
 import { ALL_APIS } from '../../../kafka/apis.ts';
 import type { ApiName } from '../../../kafka/apis.ts';
 import { changeNames, topicIdsIn } from '../../../kafka/names.ts';
 import type { NameKind } from '../../../kafka/names.ts';
-import { createLog } from '../../../ops/log.ts';
 import { createMetrics } from '../../../ops/metrics.ts';
 import type { ConnectionContext, FilterSetting, MessageContext } from '../../filter.ts';
 import { authorization } from './authorization.ts';
@@ -25,8 +25,26 @@ const NOBODY = '(nobody)';
 
 type Handler = (message: object, context: MessageContext) => Promise<Record<string, unknown> | undefined>;
 
-async function setUp(text: string, { principal = 'alice', dryRun = false } = {}) {
-  const config = authorization.config.parse({ authorizerConfig: { rules: text }, dryRun });
+interface Options {
+  principal?: string;
+  dryRun?: boolean;
+  logAllowed?: boolean;
+}
+
+/** What is logged of a request. */
+interface Line {
+  principal: string | null;
+  api: string;
+  allowed?: object[];
+  denied?: object[];
+  more?: number;
+  msg: string;
+}
+
+async function setUp(text: string, { principal = 'alice', ...options }: Options = {}) {
+  const config = authorization.config.parse({ authorizerConfig: { rules: text }, ...options });
+  const lines: Line[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   const metrics = createMetrics();
   const setting = { virtualCluster: 'vc', name: 'f', metrics } as FilterSetting;
   const filter = await authorization.create(config, setting);
@@ -36,7 +54,7 @@ async function setUp(text: string, { principal = 'alice', dryRun = false } = {})
   ]);
   const context = {
     principal: principal === NOBODY ? undefined : principal,
-    log: createLog('silent'),
+    log,
     topicNames: async (ids: Iterable<string>) => new Map([...names].filter(([id]) => [...ids].includes(id))),
   };
   const connection = filter.connect(context as unknown as ConnectionContext);
@@ -50,6 +68,7 @@ async function setUp(text: string, { principal = 'alice', dryRun = false } = {})
   return {
     connection,
     metrics,
+    lines,
     request: (api: ApiName, body: object, version = NEWEST_VERSIONS[api]!) =>
       (connection.onRequest![api] as Handler)(body, about(api, version)),
     response: (api: ApiName, body: object, version = NEWEST_VERSIONS[api]!) =>
@@ -331,4 +350,52 @@ test('a dry run denies nothing and counts what it would', async () => {
   assert.equal(await response('Metadata', { topics: [{ name: 'a' }] }), undefined);
   assert.equal(connection.newestVersions, undefined);
   assert.match(JSON.stringify(await metrics.snapshot()), /denied_total.*"dry_run":"true".*"value":2/);
+});
+
+test('what is allowed is logged where that is wanted, beside what is denied', async () => {
+  const rules = rulesOf('allow User with name = "alice" to WRITE Topic with name like "mine*";');
+  const body = () => {
+    const topicData = ['mine', 'theirs'].map((name) => ({ name, partitionData: [] }));
+    return { transactionalId: null, acks: -1, topicData };
+  };
+  const wish = (name: string) => ({ kind: 'topicName', operation: 'WRITE', name });
+  const silent = await setUp(rules);
+  await silent.request('Produce', body());
+  assert.deepEqual(
+    silent.lines.map(({ msg }) => msg),
+    ['denied'],
+  );
+  for (const dryRun of [false, true]) {
+    const { request, lines } = await setUp(rules, { logAllowed: true, dryRun });
+    await request('Produce', body());
+    const [denied, allowed] = lines;
+    assert.deepEqual(denied?.denied, [wish('theirs')]);
+    assert.deepEqual(
+      [allowed?.msg, allowed?.principal, allowed?.api, allowed?.allowed],
+      ['allowed', 'alice', 'Produce', [wish('mine')]],
+    );
+    await request('Metadata', { topics: null });
+    assert.equal(lines.length, 2, 'it names nothing');
+  }
+});
+
+test('nothing is said to be allowed of a request that does not go on', async () => {
+  const { request, lines } = await setUp(rulesOf('allow User with name * to * Topic with name *;'), {
+    logAllowed: true,
+  });
+  await request('OffsetCommit', { groupId: 'g', topics: [{ name: 't' }] });
+  await request('AlterConfigs', { resources: [{ resourceType: 4, resourceName: 'x', configs: [] }] });
+  assert.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['denied', 'denied'],
+  );
+});
+
+test('a line has a few names, and says how many it leaves out', async () => {
+  const { request, lines } = await setUp(rulesOf('allow User with name * to * Topic with name *;'), {
+    logAllowed: true,
+  });
+  const topics = Array.from({ length: 1000 }, (_, i) => ({ name: `t${i}` }));
+  await request('Metadata', { topics, allowAutoTopicCreation: false });
+  assert.deepEqual([lines[0]?.allowed?.length, lines[0]?.more], [10, 990]);
 });

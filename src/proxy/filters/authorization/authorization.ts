@@ -13,8 +13,8 @@ import type {
   MessageContext,
   RequestVerdict,
 } from '../../filter.ts';
-import { denialsIn, hideUndescribed, judge } from './check.ts';
-import type { Denial, May } from './check.ts';
+import { allowedIn, denialsIn, hideUndescribed, judge } from './check.ts';
+import type { May, Wish } from './check.ts';
 import { askedOfRequest, askedOfResponse, decideAhead } from './decide-ahead.ts';
 import { GUARDED, NEWEST_VERSIONS, RIGHTS } from './rights.ts';
 import { parseRules, rulesOfUser } from './rules.ts';
@@ -35,6 +35,7 @@ const schema = z.strictObject({
   authorizer: z.enum(AUTHORIZERS, `must be ${AUTHORIZERS[0]}`).default(AUTHORIZERS[0]!),
   authorizerConfig: z.strictObject({ rules }),
   dryRun: z.boolean().default(false),
+  logAllowed: z.boolean().default(false),
 });
 
 type Config = z.output<typeof schema>;
@@ -45,13 +46,13 @@ type Config = z.output<typeof schema>;
  */
 export const authorization: FilterType<Config> = {
   config: schema,
-  create({ authorizerConfig, dryRun }, { virtualCluster, name, metrics }) {
+  create({ authorizerConfig, dryRun, logAllowed }, { virtualCluster, name, metrics }) {
     const denied = metrics.counter(
       'isthmus_filter_authorization_denied_total',
       'Things that requests named and that were denied, or would be, by API',
     );
     const labels = { virtual_cluster: virtualCluster, filter: name, dry_run: String(dryRun) };
-    const guard: Guard = { rules: authorizerConfig.rules, dryRun, denied, labels };
+    const guard: Guard = { rules: authorizerConfig.rules, dryRun, logAllowed, denied, labels };
     return { connect: (context) => connectionFilter(guard, context) };
   },
 };
@@ -59,6 +60,7 @@ export const authorization: FilterType<Config> = {
 interface Guard {
   rules: Rules;
   dryRun: boolean;
+  logAllowed: boolean;
   denied: Family<Cell>;
   labels: Record<string, string>;
 }
@@ -85,8 +87,15 @@ function connectionFilter(guard: Guard, context: ConnectionContext): ConnectionF
     const names = ids.size > 0 ? await context.topicNames(ids) : new Map<string, string>();
     const may = await decideAhead(rulesNow(), () => askedOfRequest(api, apiVersion, request, names.values()));
     const denials = denialsIn(api, apiVersion, request, names.values(), may);
-    report(guard, context, api, denials);
-    if (guard.dryRun) return undefined;
+    reportDenied(guard, context, api, denials);
+    const allowed =
+      guard.logAllowed && denials !== 'cluster'
+        ? allowedIn(api, apiVersion, request, names.values(), denials)
+        : [];
+    if (guard.dryRun) {
+      reportAllowed(context, api, allowed);
+      return undefined;
+    }
     // An id is what somebody else may have told the client: it is not told more than that there is no such topic.
     const named = new Set(names.values());
     const byId = denials !== 'cluster' && denials.some(({ name }) => named.has(name));
@@ -94,6 +103,7 @@ function connectionFilter(guard: Guard, context: ConnectionContext): ConnectionF
     const judgement = judge(api, apiVersion, request, denials);
     if ('refuse' in judgement) return { answer: judgement.refuse };
     if ('respond' in judgement) return { respond: judgement.respond };
+    reportAllowed(context, api, allowed);
     if ('partly' in judgement && !wantsNoAnswer(api, request)) pending.set(correlationId, judgement.partly);
     if ('partly' in judgement || keepsFromCreating(api, request, may)) return { forward: request };
     return undefined;
@@ -131,18 +141,32 @@ function keepsFromCreating(api: ApiName, request: Requests[ApiName], may: May): 
   return true;
 }
 
-function report(
+function reportDenied(
   { dryRun, denied, labels }: Guard,
-  { principal, clientAddress, log }: ConnectionContext,
+  context: ConnectionContext,
   api: ApiName,
-  denials: readonly Denial[] | 'cluster',
+  denials: readonly Wish[] | 'cluster',
 ): void {
   if (denials.length === 0) return;
   denied.of({ ...labels, api }).value += denials === 'cluster' ? 1 : denials.length;
-  const what =
-    denials === 'cluster'
-      ? denials
-      : denials.slice(0, MOST_LOGGED).map((each) => ({ ...each, name: shortened(each.name) }));
-  const fields = { logger: 'authorization', principal: principal ?? null, client: clientAddress, api };
-  log.info({ ...fields, denied: what, dryRun }, dryRun ? 'would be denied' : 'denied');
+  const what = denials === 'cluster' ? { denied: denials } : listed('denied', denials);
+  context.log.info({ ...about(context, api), ...what, dryRun }, dryRun ? 'would be denied' : 'denied');
 }
+
+function reportAllowed(context: ConnectionContext, api: ApiName, allowed: readonly Wish[]): void {
+  if (allowed.length > 0)
+    context.log.info({ ...about(context, api), ...listed('allowed', allowed) }, 'allowed');
+}
+
+const about = ({ principal, clientAddress }: ConnectionContext, api: ApiName) => ({
+  logger: 'authorization',
+  principal: principal ?? null,
+  client: clientAddress,
+  api,
+});
+
+/** As many as a line may have, and how many more there are. */
+const listed = (field: 'denied' | 'allowed', wishes: readonly Wish[]) => ({
+  [field]: wishes.slice(0, MOST_LOGGED).map((each) => ({ ...each, name: shortened(each.name) })),
+  ...(wishes.length > MOST_LOGGED && { more: wishes.length - MOST_LOGGED }),
+});

@@ -13,8 +13,8 @@ import type { Operation, ResourceType } from './rules.ts';
 /** Whether the client may do this; part of the rules. */
 export type May = (operation: Operation, resource: ResourceType, name: string) => boolean;
 
-/** Something that a request names and that is denied. */
-export interface Denial {
+/** Something that a request names, and what it wants of it. */
+export interface Wish {
   kind: NameKind;
   operation: Operation;
   name: string;
@@ -67,21 +67,52 @@ export function denialsIn(
   request: Requests[ApiName],
   topics: Iterable<string>,
   may: May,
-): Denial[] | 'cluster' {
-  const rights = RIGHTS[api] ?? {};
-  const denials = new Map<string, Denial>();
-  const check = (kind: NameKind, name: string) => {
-    const operation = rights[kind];
-    if (name === '' && kind !== 'groupId') return; // without a name: brokers refuse it
-    if (operation && !may(operation, RESOURCE_OF[kind], name))
-      denials.set(`${kind} ${name}`, { kind, operation, name });
-  };
-  for (const [kind, name] of namedIn(api, apiVersion, request)) {
-    if (kind === undefined) return 'cluster';
-    check(kind, name);
+): Wish[] | 'cluster' {
+  const denials = new Map<string, Wish>();
+  for (const wish of wishesOf(api, apiVersion, request, topics)) {
+    if (wish === 'cluster') return 'cluster';
+    const { kind, operation, name } = wish;
+    if (!may(operation, RESOURCE_OF[kind], name)) denials.set(`${kind} ${name}`, wish);
   }
-  for (const topic of topics) check('topicName', topic);
   return [...denials.values()];
+}
+
+/** What of it is not denied. To be asked for before what is denied is taken out. */
+export function allowedIn(
+  api: ApiName,
+  apiVersion: number,
+  request: Requests[ApiName],
+  topics: Iterable<string>,
+  denials: readonly Wish[],
+): Wish[] {
+  const denied = new Set(denials.map(({ kind, name }) => `${kind} ${name}`));
+  const allowed = new Map<string, Wish>();
+  for (const wish of wishesOf(api, apiVersion, request, topics)) {
+    if (wish === 'cluster') continue;
+    const key = `${wish.kind} ${wish.name}`;
+    if (!denied.has(key)) allowed.set(key, wish);
+  }
+  return [...allowed.values()];
+}
+
+/** What a request names and needs a right for; `cluster` where it is about something that has none here. */
+function* wishesOf(
+  api: ApiName,
+  apiVersion: number,
+  request: Requests[ApiName],
+  topics: Iterable<string>,
+): Generator<Wish | 'cluster'> {
+  const rights = RIGHTS[api] ?? {};
+  const byId = function* (): Generator<[NameKind, string]> {
+    for (const topic of topics) yield ['topicName', topic];
+  };
+  for (const named of [namedIn(api, apiVersion, request), byId()])
+    for (const [kind, name] of named) {
+      const operation = kind && rights[kind];
+      if (kind === undefined) yield 'cluster';
+      // Without a name: brokers refuse it.
+      else if (operation && (name !== '' || kind === 'groupId')) yield { kind, operation, name };
+    }
 }
 
 /** Takes what is denied out of a request, where its parts are answered one by one. */
@@ -89,7 +120,7 @@ export function judge(
   api: ApiName,
   apiVersion: number,
   request: Requests[ApiName],
-  denials: readonly Denial[] | 'cluster',
+  denials: readonly Wish[] | 'cluster',
 ): Judgement {
   if (denials === 'cluster') return { refuse: 'CLUSTER_AUTHORIZATION_FAILED' };
   const [first] = denials;

@@ -2,11 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { recordSchema, typeOf } from '../../../../test/support/avro.ts';
+import { KINDS, messagesOf } from '../../../../test/support/kafka/messages.ts';
+import type { Kind, Values } from '../../../../test/support/kafka/messages.ts';
+import {
+  aboutMessage,
+  receivedRequest,
+  receivedResponse,
+  versionsOf,
+} from '../../../../test/support/kafka/received.ts';
 import { turnsDuring } from '../../../../test/support/turns.ts';
 import { COMPRESSIONS } from '../../../kafka/records/compression.ts';
 import { readBatches } from '../../../kafka/records/batch.ts';
 import type { BatchHead } from '../../../kafka/records/batch.ts';
 import { encodeBatch } from '../../../kafka/records/write.ts';
+import type { Responses } from '../../../kafka/schemas/types.ts';
 import { createMetrics } from '../../../ops/metrics.ts';
 import { atOnce } from '../../../ops/time-slice.ts';
 import type { ConnectionContext, FilterSetting } from '../../filter.ts';
@@ -103,23 +112,35 @@ const record = (offsetDelta: number, value: string | null) => ({
   headers: [{ key: 'h', value: Buffer.from('email') }],
 });
 
+/** Ids of topics, as brokers give them. */
+const CUSTOMERS = 'AAAAAAAAAAAAAAAAAAAAAQ';
+const NOTHING = 'AAAAAAAAAAAAAAAAAAAAAg';
+
+/** The newest versions that clients may use. */
+const NEWEST = { Fetch: 12, ShareFetch: versionsOf('ShareFetch').at(-1)! };
+
 async function connect(principal?: string, rules: object = RULES) {
   const setting = { virtualCluster: 'vc', name: 'm', metrics: createMetrics() } as FilterSetting;
   const filter = await masking.create(maskingSchema.parse(rules), setting);
   const asked: string[] = [];
   const topicNames = async (ids: Iterable<string>) => {
     asked.push(...ids);
-    return new Map([['id-of-customers', 'customers']]);
+    return new Map([[CUSTOMERS, 'customers']]);
   };
   const connection = filter.connect({ principal, topicNames } as unknown as ConnectionContext);
   type Handler = (response: object, about: object) => Promise<{ forward: object } | undefined>;
+  /** True if that changed the response. */
+  const answer = async (api: 'Fetch' | 'ShareFetch', version: number, response: object) =>
+    (await (connection.onResponse![api] as unknown as Handler)(response, aboutMessage(api, version))) !==
+    undefined;
   const fetch = async (topic: object, records: Buffer, api: 'Fetch' | 'ShareFetch' = 'Fetch') => {
-    const partition = { errorCode: 0, records };
-    const response = { responses: [{ topicId: '', ...topic, partitions: [partition] }] };
-    const verdict = await (connection.onResponse![api] as unknown as Handler)(response, {});
-    return { changed: verdict !== undefined, ...partition };
+    const body = { responses: [{ ...topic, partitions: [{ errorCode: 0, records }] }] };
+    const response = receivedResponse(api, NEWEST[api], body) as Responses['Fetch'];
+    const changed = await answer(api, NEWEST[api], response);
+    const [partition] = response.responses[0]!.partitions;
+    return { changed, errorCode: partition!.errorCode, records: partition!.records! };
   };
-  return { connection, fetch, asked };
+  return { connection, answer, fetch, asked };
 }
 const valuesOf = (records: Buffer) =>
   readBatches(records).batches.flatMap((batch) => [...batch.records()].map(({ value }) => value?.toString()));
@@ -210,18 +231,53 @@ test('what would become far longer, or has no end of fields, is masked as a whol
 test('share groups are masked by the names of their ids, and what cannot be named or read is not shown', async () => {
   const { connection, fetch, asked } = await connect();
   assert.deepEqual(connection.newestVersions, { Fetch: 12 });
-  const request = { topics: [{ topicId: 'id-of-customers' }] };
-  await connection.onRequest!.ShareFetch!(request as never, {} as never);
-  assert.deepEqual(asked, ['id-of-customers']);
+  for (const version of versionsOf('ShareFetch')) {
+    const request = receivedRequest('ShareFetch', version, { topics: [{ topicId: CUSTOMERS }] });
+    await connection.onRequest!.ShareFetch!(request, aboutMessage('ShareFetch', version));
+    assert.deepEqual(asked.splice(0), [CUSTOMERS]);
+  }
   const batch = encodeBatch(HEAD, [record(0, VALUE)]);
-  const shared = await fetch({ topicId: 'id-of-customers' }, batch, 'ShareFetch');
+  const shared = await fetch({ topicId: CUSTOMERS }, batch, 'ShareFetch');
   assert.deepEqual(valuesOf(shared.records), ['{"email":"***","phone":null,"n":1}']);
-  const unknown = await fetch({ topicId: 'id-of-nothing' }, batch, 'ShareFetch');
+  const unknown = await fetch({ topicId: NOTHING }, batch, 'ShareFetch');
   assert.deepEqual([unknown.errorCode, unknown.records.length], [100, 0]);
   const broken = Buffer.from(batch);
   broken[broken.length - 1]! ^= 1;
   const corrupt = await fetch({ topic: 'customers' }, broken);
   assert.deepEqual([corrupt.errorCode, corrupt.records.length], [2, 0]);
+});
+
+/** A response with the same records in every partition, all of the one topic. */
+function withRecords({ api }: Kind, message: Values, records: Buffer): Values {
+  const topic = api.name === 'Fetch' ? { topic: 'customers' } : { topicId: CUSTOMERS };
+  const responses = message['responses'] as { partitions: Values[] }[];
+  const filled = responses.map((each) => ({
+    ...each,
+    ...topic,
+    partitions: each.partitions.map((partition) => ({ ...partition, errorCode: 0, records })),
+  }));
+  return { ...message, responses: filled };
+}
+
+test('in every version that clients may use values are masked, and nothing else of a response is changed', async () => {
+  const { answer } = await connect();
+  const clear = encodeBatch(HEAD, [record(0, VALUE)]);
+  const masked = encodeBatch(HEAD, [record(0, '{"email":"***","phone":null,"n":1}')]);
+  let changed = 0;
+  const seen = KINDS.filter(
+    ({ api, side, version }) => side === 'response' && version <= (NEWEST[api.name as 'Fetch'] ?? -1),
+  );
+  for (const kind of seen)
+    await fc.assert(
+      fc.asyncProperty(messagesOf(kind, { unknownTags: true }), async (message) => {
+        const response = kind.codec.decode(kind.encode(withRecords(kind, message, clear)));
+        changed += Number(await answer(kind.api.name as 'Fetch', kind.version, response));
+        const expected = kind.encode(withRecords(kind, message, masked));
+        assert.ok(kind.encode(response).equals(expected), kind.codec.what);
+      }),
+      { numRuns: 20 },
+    );
+  assert.ok(seen.length > 10 && changed > seen.length, `${changed} in ${seen.length} versions`);
 });
 
 test('a configuration that means nothing is refused', () => {

@@ -5,11 +5,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { ALONE } from '../../../../test/support/alone.ts';
+import {
+  aboutMessage,
+  receivedRequest,
+  receivedResponse,
+  versionsOf,
+} from '../../../../test/support/kafka/received.ts';
 import { LOOPBACK } from '../../../../test/support/kms/stand-in.ts';
 import { ERRORS } from '../../../kafka/errors.ts';
 import { createLog } from '../../../ops/log.ts';
 import { createMetrics } from '../../../ops/metrics.ts';
-import type { ConnectionContext, MessageContext } from '../../filter.ts';
+import type { ConnectionContext } from '../../filter.ts';
 import { createWaits, oauthBearerValidation } from './oauth-bearer-validation.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -26,7 +32,7 @@ const message = (token: string) => ({
 });
 
 /** A connection with the filter; the issuer has one key. */
-async function setUp(change: object = {}) {
+async function setUp(change: object = {}, authenticate = 2) {
   await using starting = new AsyncDisposableStack();
   const server = createServer((_request, response) =>
     response.end(JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] })),
@@ -58,10 +64,20 @@ async function setUp(change: object = {}) {
     closed,
     metrics,
     shake: (mechanism: string, apiVersion = 1) =>
-      onRequest!.SaslHandshake!({ mechanism }, { apiVersion } as MessageContext),
-    send: async (token: string) => onRequest!.SaslAuthenticate!(message(token), {} as MessageContext),
+      onRequest!.SaslHandshake!(
+        receivedRequest('SaslHandshake', apiVersion, { mechanism }),
+        aboutMessage('SaslHandshake', apiVersion),
+      ),
+    send: async (token: string) =>
+      onRequest!.SaslAuthenticate!(
+        receivedRequest('SaslAuthenticate', authenticate, message(token)),
+        aboutMessage('SaslAuthenticate', authenticate),
+      ),
     answer: (errorCode: number) =>
-      onResponse!.SaslAuthenticate!({ errorCode } as never, {} as MessageContext),
+      onResponse!.SaslAuthenticate!(
+        receivedResponse('SaslAuthenticate', authenticate, { errorCode }),
+        aboutMessage('SaslAuthenticate', authenticate),
+      ),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
@@ -85,6 +101,17 @@ test('a valid token goes on to the broker, and its user is known when the broker
   assert.equal(await site.answer(0), undefined);
   await site.send(tokenOf({ ...CLAIMS, sub: 'bob' }));
   assert.match(JSON.stringify(await site.answer(0)), /somebody else/);
+});
+
+test('tokens are checked in every version in which they are sent', async () => {
+  for (const version of versionsOf('SaslAuthenticate')) {
+    await using site = await setUp({}, version);
+    await site.shake('OAUTHBEARER');
+    assert.equal(await site.send(tokenOf(CLAIMS)), undefined);
+    await site.answer(0);
+    assert.deepEqual(site.identified, ['alice']);
+    assert.deepEqual(await site.send('opaque'), REFUSED);
+  }
 });
 
 test('a token that is not valid does not get to the broker, and the connection ends', async () => {

@@ -40,7 +40,16 @@ async function setUp() {
   const connection = filter.connect({ log } as ConnectionContext);
   const asked = (path: string) => vault.requests.filter((request) => request.path.includes(path)).length;
   const started = starting.move();
-  return { vault, token, metrics, connection, asked, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  const problem = () => filter.problem!()?.reason;
+  return {
+    vault,
+    token,
+    metrics,
+    connection,
+    asked,
+    problem,
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  };
 }
 
 type Site = Awaited<ReturnType<typeof setUp>>;
@@ -89,6 +98,7 @@ suite('a key service elsewhere', () => {
     const sealed = await written(site, 'one');
     assert.ok(Buffer.isBuffer(sealed));
     assert.equal(await read(site, 'one', sealed), 'hello one');
+    assert.equal(site.problem(), undefined);
     const unread = await written(site, 'three');
     assert.ok(Buffer.isBuffer(unread));
 
@@ -98,9 +108,12 @@ suite('a key service elsewhere', () => {
     // Retriable, and means that nothing was written.
     assert.equal(await written(site, 'two'), 'NOT_LEADER_OR_FOLLOWER');
     assert.equal(await read(site, 'three', unread), 'NOT_LEADER_OR_FOLLOWER');
+    // Five failures in a row, two requests with their retries, are no accident.
+    assert.equal(site.problem(), 'KeyServiceUnavailable');
 
     await site.vault.start();
     while (!Buffer.isBuffer(await written(site, 'two'))) await delay(50);
+    assert.equal(site.problem(), undefined);
     assert.equal(await read(site, 'three', unread), 'hello three');
   });
 

@@ -4,7 +4,7 @@ import { KMS_SECRET_FIELDS } from '../../../crypto/kms/providers.ts';
 import { meteredKms, reportBreaker } from '../../../crypto/metered.ts';
 import { retryingKms } from '../../../crypto/retry.ts';
 import { BoundedMap } from '../../../ops/bounded-map.ts';
-import type { ConnectionContext, ConnectionFilter, FilterType } from '../../filter.ts';
+import type { ConnectionContext, ConnectionFilter, FilterProblem, FilterType } from '../../filter.ts';
 import { recordEncryptionSchema } from './config.ts';
 import type { RecordEncryptionConfig } from './config.ts';
 import { openTopics } from './open-response.ts';
@@ -44,12 +44,19 @@ export const recordEncryption: FilterType<RecordEncryptionConfig> = {
     };
     return {
       connect: (context) => connectionFilter(filter, context),
+      problem: () => (breaker.isFailing() ? KEYS_UNAVAILABLE : undefined),
       close() {
         stopReport();
         filter.ring.close();
       },
     };
   },
+};
+
+const KEYS_UNAVAILABLE: FilterProblem = {
+  reason: 'KeyServiceUnavailable',
+  message:
+    'its key service does not answer; what needs a key that is not remembered is refused until it does',
 };
 
 /** The last versions in which clients name their topics: after these, the broker would have to say what an id means. */

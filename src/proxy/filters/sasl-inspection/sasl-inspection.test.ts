@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ApiName } from '../../../kafka/apis.ts';
+import {
+  aboutMessage,
+  receivedRequest,
+  receivedResponse,
+  versionsOf,
+} from '../../../../test/support/kafka/received.ts';
 import { MECHANISMS, userIn } from '../../../kafka/sasl.ts';
 import type { Mechanism } from '../../../kafka/sasl.ts';
 import type { ConnectionContext, FilterSetting, MessageContext } from '../../filter.ts';
@@ -9,15 +14,24 @@ import { saslInspection } from './sasl-inspection.ts';
 
 type Handler = (message: object, context: MessageContext) => unknown;
 
-async function setUp(config: object = {}) {
+type Login = 'SaslHandshake' | 'SaslAuthenticate';
+
+/** The versions of the messages of a login. */
+type Versions = Record<Login, number>;
+const NEWEST: Versions = { SaslHandshake: 1, SaslAuthenticate: 2 };
+
+async function setUp(config: object = {}, versions = NEWEST) {
   const identified: string[] = [];
   const filter = await saslInspection.create(saslInspection.config.parse(config), {} as FilterSetting);
   const context = { identify: (user: string) => void identified.push(user) };
   const { onRequest, onResponse, isStranger } = filter.connect(context as unknown as ConnectionContext);
-  const request = (api: ApiName, body: object) =>
-    (onRequest![api] as Handler | undefined)?.(body, {} as never);
-  const response = (api: ApiName, body: object) =>
-    (onResponse![api] as Handler | undefined)?.(body, {} as never);
+  const request = (api: Login, body: object) =>
+    (onRequest![api] as Handler)(receivedRequest(api, versions[api], body), aboutMessage(api, versions[api]));
+  const response = (api: Login, body: object) =>
+    (onResponse![api] as Handler)(
+      receivedResponse(api, versions[api], body),
+      aboutMessage(api, versions[api]),
+    );
   const shake = (mechanism: string) => {
     const verdict = request('SaslHandshake', { mechanism });
     if (verdict === undefined)
@@ -54,14 +68,33 @@ test('the user is known when the broker has accepted the login, and not before',
   assert.deepEqual(bearer.identified, ['carol']);
 });
 
+test('a login is seen in every version of its messages', async () => {
+  for (const SaslHandshake of versionsOf('SaslHandshake'))
+    for (const SaslAuthenticate of versionsOf('SaslAuthenticate')) {
+      const { identified, shake, say, isStranger } = await setUp(
+        { ...ALL, requireAuthentication: true },
+        { SaslHandshake, SaslAuthenticate },
+      );
+      shake('PLAIN');
+      say('\0alice\0wrong', 58);
+      assert.deepEqual([identified, isStranger()], [[], true]);
+      shake('SCRAM-SHA-256');
+      say('n,,n=bob,r=nonce');
+      say('c=biws,r=nonce,p=proof');
+      assert.deepEqual([identified, isStranger()], [['bob'], false]);
+    }
+});
+
 test('a mechanism that is not enabled is refused here, with those that are', async () => {
   const { shake, response } = await setUp();
   const mechanisms = ['SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'];
   assert.deepEqual(shake('PLAIN'), { respond: { errorCode: 33, mechanisms } });
   assert.deepEqual(shake('GSSAPI'), { respond: { errorCode: 33, mechanisms } });
-  assert.deepEqual(response('SaslHandshake', { errorCode: 33, mechanisms: ['GSSAPI', 'SCRAM-SHA-256'] }), {
-    forward: { errorCode: 33, mechanisms: ['SCRAM-SHA-256'] },
-  });
+  const { forward } = response('SaslHandshake', {
+    errorCode: 33,
+    mechanisms: ['GSSAPI', 'SCRAM-SHA-256'],
+  }) as { forward: { mechanisms: string[] } };
+  assert.deepEqual(forward.mechanisms, ['SCRAM-SHA-256']);
 });
 
 test('a login of which nobody can say whose it is closes the connection when it succeeds', async () => {

@@ -61,7 +61,9 @@ const isOfTokens = ({ mechanism }: { mechanism: string }) => mechanism === 'OAUT
 
 export const saslTerminationSchema = z
   .strictObject({
-    mechanisms: z.array(z.discriminatedUnion('mechanism', [passwords, tokens])).min(1),
+    mechanisms: z.array(z.discriminatedUnion('mechanism', [passwords, tokens])).default([]),
+    /** Whether a certificate that the client has shown is a login, too. */
+    clientCertificates: z.boolean().default(false),
     users: users.optional(),
     broker: broker.optional(),
     maxTimeBeforeReauth: duration.refine((ms) => ms >= 10_000, 'must be at least 10s').optional(),
@@ -74,6 +76,10 @@ export const saslTerminationSchema = z
       message: 'has a mechanism twice',
     },
   )
+  .refine(({ mechanisms, clientCertificates }) => mechanisms.length > 0 || clientCertificates, {
+    path: ['mechanisms'],
+    message: 'has to name one, unless clientCertificates is true',
+  })
   .refine(({ users: all, mechanisms }) => all !== undefined || mechanisms.every(isOfTokens), {
     path: ['users'],
     message: 'is needed for PLAIN and SCRAM',

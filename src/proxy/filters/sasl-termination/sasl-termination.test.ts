@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
+import { aboutMessage, receivedRequest, versionsOf } from '../../../../test/support/kafka/received.ts';
+import { responseCodec } from '../../../kafka/codec.ts';
 import { startScram } from '../../../kafka/scram.ts';
 import { scramServer } from '../../../kafka/scram-server.ts';
 import { createLog } from '../../../ops/log.ts';
@@ -36,7 +38,14 @@ type Ask = (
   body: { mechanism?: string; authBytes?: Buffer },
 ) => Promise<object>;
 
-async function connect(config: object = {}, ask: Ask = async () => ({})) {
+/** The versions of the messages of a login. */
+const NEWEST = { SaslHandshake: 1, SaslAuthenticate: 2 };
+
+async function connect(
+  config: object = {},
+  ask: Ask = async () => ({}),
+  { versions = NEWEST, principal }: { versions?: typeof NEWEST; principal?: string } = {},
+) {
   const identified: string[] = [];
   const closing: string[] = [];
   const metrics = createMetrics();
@@ -51,14 +60,25 @@ async function connect(config: object = {}, ask: Ask = async () => ({})) {
     identify: (user: string) => void identified.push(user),
     closeSoon: (why: string) => void closing.push(why),
     log: createLog('silent'),
+    principal,
     ask,
   };
-  const { onRequest, isStranger, newestVersions } = filter.connect(context as unknown as ConnectionContext);
-  const shake = async (mechanism: string) =>
-    (await (onRequest!.SaslHandshake as Handler)({ mechanism }, {} as never)).respond;
-  const say = async (text: string) =>
-    (await (onRequest!.SaslAuthenticate as Handler)({ authBytes: Buffer.from(text) }, {} as never)).respond;
+  const connection = filter.connect(context as unknown as ConnectionContext);
+  const { onRequest, isStranger, newestVersions, onBegin } = connection;
+  const send = async (api: 'SaslHandshake' | 'SaslAuthenticate', body: object) => {
+    const version = versions[api];
+    const request = receivedRequest(api, version, body);
+    const { respond } = await (onRequest![api] as Handler)(request, aboutMessage(api, version));
+    // Whoever asks in that version can read it.
+    responseCodec(api, version).encode(respond);
+    return respond;
+  };
+  const shake = async (mechanism: string) => send('SaslHandshake', { mechanism });
+  const say = async (text: string) => send('SaslAuthenticate', { authBytes: Buffer.from(text) });
   return {
+    onBegin,
+    begin: async () => onBegin!(),
+    close: () => connection.onClose!(),
     identified,
     closing,
     metrics,
@@ -93,6 +113,21 @@ test('a login is answered here: who knows the password is somebody, anybody else
     new Set([JSON.stringify(answers[0])]),
   );
   assert.equal(answers[0]!.errorCode, 58);
+});
+
+test('logins are answered in every version of their messages', async () => {
+  for (const SaslHandshake of versionsOf('SaslHandshake'))
+    for (const SaslAuthenticate of versionsOf('SaslAuthenticate')) {
+      const versions = { SaslHandshake, SaslAuthenticate };
+      const { shake, say, identified } = await connect({}, undefined, { versions });
+      assert.equal((await shake('PLAIN')).errorCode, 0);
+      assert.equal((await say('\0alice\0wonder=land')).errorCode, 0);
+      assert.deepEqual(identified, ['alice']);
+      const wrong = await connect({}, undefined, { versions });
+      await wrong.shake('PLAIN');
+      assert.equal((await wrong.say('\0alice\0wrong')).errorCode, 58);
+      assert.deepEqual(wrong.identified, []);
+    }
 });
 
 test('SCRAM takes two messages, and a mechanism that is not offered none', async () => {
@@ -184,6 +219,72 @@ test('a broker that refuses the proxy, or only pretends to know its password, le
   const nobody = await connect({ broker: onlyUsers }, async () => assert.fail('nobody to log in as'));
   await nobody.shake('PLAIN');
   assert.equal((await nobody.say('\0bob\0 pass word')).errorCode, 58);
+});
+
+suite('a client certificate as a login', () => {
+  const CERTIFICATES = { mechanisms: [], users: undefined, clientCertificates: true };
+  const OWN = {
+    mechanism: 'PLAIN',
+    users: [{ principal: 'CN=alice', username: 'alice-there', password: 'alice-canary' }],
+  };
+  const broker = (sent: string[], lifetimeMs = 0n): Ask => {
+    return async (api, _version, { authBytes }) => {
+      sent.push(`${api} ${authBytes?.toString().replaceAll('\0', '|') ?? ''}`);
+      return { errorCode: 0, authBytes: Buffer.alloc(0), sessionLifetimeMs: lifetimeMs };
+    };
+  };
+  const alice = { principal: 'CN=alice' };
+
+  test('becomes the login of its own user at the broker, before anything else', async () => {
+    const sent: string[] = [];
+    const site = await connect({ ...CERTIFICATES, broker: OWN }, broker(sent), alice);
+    assert.equal(site.isStranger(), true);
+    assert.equal(await site.begin(), undefined);
+    assert.equal(site.isStranger(), false);
+    assert.deepEqual(sent, ['SaslHandshake ', 'SaslAuthenticate |alice-there|alice-canary']);
+  });
+
+  test('of somebody who has no user there, or none at all, lets nobody in', async () => {
+    const ask: Ask = async () => assert.fail('nobody to log in as');
+    const eve = await connect({ ...CERTIFICATES, broker: OWN }, ask, { principal: 'CN=eve' });
+    assert.deepEqual(await eve.begin(), { close: 'the user has no identity at the broker' });
+    assert.equal(eve.isStranger(), true);
+    // Not even as the user for all others: that is of clients who have shown who they are.
+    const nobody = await connect({ ...CERTIFICATES, broker: { ...OWN, ...BROKER } }, ask);
+    assert.match(JSON.stringify(await nobody.begin()), /without a certificate/);
+    assert.equal(nobody.isStranger(), true);
+    assert.equal((await nobody.shake('PLAIN')).errorCode, 33);
+  });
+
+  test('counts only where that is wanted, and for who does not log in; nobody becomes somebody else', async () => {
+    const off = await connect({ broker: BROKER }, broker([]), alice);
+    assert.equal(off.onBegin, undefined);
+    const both = { broker: BROKER, clientCertificates: true };
+    const bob = await connect(both, broker([]), alice);
+    await bob.shake('PLAIN');
+    assert.equal((await bob.say('\0bob\0 pass word')).errorCode, 0);
+    assert.deepEqual([await bob.begin(), bob.identified], [undefined, ['bob']]);
+    const late = await connect(both, broker([]), alice);
+    await late.begin();
+    await late.shake('PLAIN');
+    assert.equal((await late.say('\0bob\0 pass word')).errorCode, 58);
+    assert.deepEqual(late.identified, []);
+  });
+
+  test('ends the connection in good order before the broker does, which wants another login', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const site = await connect({ ...CERTIFICATES, broker: OWN }, broker([], 10_000n), alice);
+    await site.begin();
+    t.mock.timers.tick(7999);
+    assert.deepEqual(site.closing, []);
+    t.mock.timers.tick(1);
+    assert.equal(site.closing.length, 1);
+    const closed = await connect({ ...CERTIFICATES, broker: OWN }, broker([], 10_000n), alice);
+    await closed.begin();
+    closed.close();
+    t.mock.timers.tick(20_000);
+    assert.deepEqual(closed.closing, []);
+  });
 });
 
 test('credentials of the broker are out of reach', async () => {

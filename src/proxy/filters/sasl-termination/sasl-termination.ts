@@ -57,6 +57,13 @@ function mechanismsOf(
   });
 }
 
+/** As it stands in the metric, beside the mechanisms of logins. */
+const CERTIFICATE = 'certificate';
+/** The part of its time after which a connection is ended: what is under way then has the rest. */
+const EXPIRES_AT = 0.8;
+/** What a timer can wait; it would take more for no time at all. */
+const LONGEST_MS = 0x7fff_ffff;
+
 interface Counting {
   logins: Family<Cell>;
   labels: Record<string, string>;
@@ -89,6 +96,8 @@ function connectionFilter(
   let until = Infinity;
   /** How long the broker lets its own login hold; 0 is for ever, and then it takes no other one. */
   let brokerLifetimeMs: number | undefined;
+  /** Ends a connection that nobody logs in to again. */
+  let expiry: NodeJS.Timeout | undefined;
 
   const refuse = (mechanism: string, why: string) => {
     login = undefined;
@@ -124,16 +133,33 @@ function connectionFilter(
     known = user;
     context.identify(user);
     logins.of({ ...labels, mechanism, outcome: 'accepted' }).value += 1;
-    const limits = [lifetimeMs, config.maxTimeBeforeReauth, there.lifetimeMs].filter(Boolean) as number[];
-    const most = Math.min(...limits);
+    const most = shortest(lifetimeMs, config.maxTimeBeforeReauth, there.lifetimeMs);
     until = performance.now() + most;
-    const sessionLifetimeMs = BigInt(limits.length > 0 ? Math.floor(most) : 0);
+    const sessionLifetimeMs = BigInt(most < Infinity ? Math.floor(most) : 0);
     return { respond: { errorCode: 0, authBytes: last, sessionLifetimeMs } };
+  };
+  /** Nothing of such a login is said to the client: it connects again before the broker's own login ends. */
+  const acceptCertificate = async () => {
+    const { principal: subject } = context;
+    if (known !== undefined) return undefined;
+    if (subject === undefined) return { close: 'a request before a login, and without a certificate' };
+    const there = await logInThere(subject);
+    const outcome = 'refused' in there ? 'refused' : 'accepted';
+    logins.of({ ...labels, mechanism: CERTIFICATE, outcome }).value += 1;
+    if ('refused' in there) return { close: there.refused };
+    known = subject;
+    const most = shortest(config.maxTimeBeforeReauth, there.lifetimeMs);
+    if (most < Infinity) {
+      const close = () => context.closeSoon('the login of its certificate ends');
+      expiry = setTimeout(close, Math.min(most * EXPIRES_AT, LONGEST_MS)).unref();
+    }
+    return undefined;
   };
 
   return {
     newestVersions: Object.fromEntries(BROKER_CREDENTIALS.map((api) => [api, -1])),
     isStranger: () => known === undefined || (until < Infinity && performance.now() > until),
+    ...(config.clientCertificates && { onBegin: acceptCertificate }),
     onRequest: {
       SaslHandshake({ mechanism: wanted }: Requests['SaslHandshake']) {
         const names = mechanisms.map(({ name }) => name);
@@ -153,5 +179,9 @@ function connectionFilter(
         return accept(mechanism, step.user, step.last, step.lifetimeMs);
       },
     },
+    onClose: () => clearTimeout(expiry),
   };
 }
+
+/** The shortest of some times, where 0 and undefined are without end. */
+const shortest = (...times: (number | undefined)[]) => Math.min(...times.map((each) => each || Infinity));
