@@ -5,6 +5,7 @@ import { required } from '../../../src/kafka/admin/answer.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
 import { PATIENCE, asking, entity, kafka, nodePool, startBed } from './fixture.ts';
+import { untilReason } from './shop.ts';
 
 const storageClass = (name: string, allowVolumeExpansion: boolean) => ({
   apiVersion: 'storage.k8s.io/v1',
@@ -87,6 +88,7 @@ test('a jbod gets one more volume and keeps its records, and none is taken away 
     });
   await bed.apply(kafka('one', {}, { entityOperator: { topicOperator: {} } }), jbod(0, 1), topic);
   await bed.untilReady('one');
+  await untilReason(bed, 'KafkaTopic', 'numbers');
   await produce('java', { ...target, records });
   assert.deepEqual(await spread(), [2, 2]);
 
