@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
@@ -37,6 +37,15 @@ suite('the program', () => {
       assert.match(out, new RegExp(`^Usage: isthmus ${words.join(' ')}`));
       assert.ok(out.split('\n')[2]!.length > 10, `${words.join(' ')} needs a description`);
     }
+  });
+
+  test('options of installing that messages advise exist', async () => {
+    const { out } = await isthmus('install', '--help');
+    const advised = globSync('src/**/*.ts').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/isthmus install (--[a-z-]+)/g)].map(([, flag]) => flag!),
+    );
+    assert.ok(advised.length > 0);
+    assert.deepEqual(advised.filter((flag) => !new RegExp(`${flag}\\s`).test(out)), []); // prettier-ignore
   });
 
   test('wrong usage ends with 2 and says what is possible, on stderr', async () => {

@@ -95,6 +95,7 @@ async function sayings({ world, isBrought, text, key }: Case): Promise<{ said: s
   const context = {
     client: clientIn(world, brought, said),
     admin: adminIn(world, given),
+    events: { record: (_: unknown, notice: object) => void said.push(JSON.stringify(notice)) },
     log,
     now: new Date(),
   };

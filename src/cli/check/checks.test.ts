@@ -116,6 +116,18 @@ suite('check', () => {
     );
   });
 
+  test('CRDs of Strimzi that others have installed are named before they can be overwritten', () => {
+    const name = 'kafkatopics.kafka.strimzi.io';
+    const theirs = only(name, (crd) => ({
+      ...crd,
+      metadata: { ...crd.metadata, labels: { app: 'strimzi' } },
+    }));
+    assert.deepEqual(findings({ crds: theirs }, true), [
+      `warning CrdsOfOthers: ${name} are there already; leave strimzi out of --crds of isthmus install, which would overwrite them`,
+    ]);
+    assert.deepEqual(findings({ crds: theirs }), []);
+  });
+
   test('of another project’s Kafka, what a listener from outside needs is named with its annotation, and so is a value that is refused', () => {
     const theirs = only('kafkas.kafka.strimzi.io', (crd) => {
       crd.metadata.labels = {};

@@ -54,9 +54,19 @@ function nested(path: readonly string[], leaf: Structural): Structural {
 export function crdChecks(facts: Facts, roads: readonly CheckedRoad[], isBefore: boolean): CheckResult[] {
   const served = 'value' in facts.operator ? (facts.operator.value?.roads ?? []) : [];
   const needed = new Set(roads.flatMap((road) => neededKinds(road, served)));
-  return known('CRDs can be read', facts.crds, (crds) =>
-    [...needed].flatMap((kind) => checkKind(kind, find(crds, kind), isBefore)),
-  );
+  return known('CRDs can be read', facts.crds, (crds) => [
+    ...[...needed].flatMap((kind) => checkKind(kind, find(crds, kind), isBefore)),
+    ...(isBefore ? strimziChecks(crds) : []),
+  ]);
+}
+
+/** Strimzi's operator would go on with our schemas of its kinds, which lack what only it knows. */
+function strimziChecks(crds: readonly Crd[]): CheckResult[] {
+  const theirs = crds.filter((crd) => crd.metadata.name.endsWith('.strimzi.io') && !isOurs(crd));
+  if (theirs.length === 0) return [];
+  const names = theirs.map(({ metadata }) => metadata.name).join(', ');
+  const problem = `${names} are there already; leave strimzi out of --crds of isthmus install, which would overwrite them`;
+  return [warn('nobody else has installed CRDs of Strimzi', 'CrdsOfOthers', problem)];
 }
 
 const find = (crds: readonly Crd[], kind: Kind) =>

@@ -29,6 +29,16 @@ suite('news of a cluster', () => {
     }
   });
 
+  test('a cluster whose anchor was lost, and that is found by what it has, is told of', async () => {
+    const memory = await settledKafka();
+    memory.delete('KafkaAnchor', 'events');
+    assert.deepEqual(told(memory), [
+      'ClusterAdopted: nodes 0, 1, 2 were found by their disks and pods, and go on',
+    ]);
+    await memory.settle();
+    assert.deepEqual(told(memory), [], 'and not again');
+  });
+
   test('so are brokers that are to be none, stay some after all, and are none', async () => {
     const memory = await settledKafka();
     memory.put(extra(3));

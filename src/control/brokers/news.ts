@@ -1,5 +1,7 @@
 /** What is decided about the nodes of a cluster, for whoever looks at its Kafka: told once, when it is written down. Pure. */
+import type { Notice } from '../../kube/write/events.ts';
 import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
+import { hasRun } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 
 export interface News {
@@ -7,9 +9,13 @@ export interface News {
   note: string;
 }
 
-/** How a charter differs from the one that is written down. Of one that is the first there is nothing to tell. */
+/** As an event that nobody has to do anything about. */
+export const toldBy = (news: News): Notice => ({ type: 'Normal', action: 'Reconcile', ...news });
+
+/** How a charter differs from the one that is written down. Of one that is the first there is nothing to tell, unless it was found. */
 export function newsOf(before: KafkaAnchor | undefined, { nodes }: Charter): News[] {
-  if (!before) return [];
+  if (!before && !hasRun({ nodes })) return [];
+  if (!before) return [{ reason: 'ClusterAdopted', note: `${listed(nodes)} were found by their disks and pods, and go on` }]; // prettier-ignore
   const known = new Map(before.spec.nodes.map((node) => [node.id, node]));
   const ids = new Set(nodes.map(({ id }) => id));
   const tell = (reason: string, of: readonly { id: number }[], what: string): News[] =>

@@ -24,7 +24,7 @@ import type { WantedNodes } from './look/roll-input.ts';
 import { dynamicQuorumOf, withChange, withoutData } from './model/charter.ts';
 import type { Charter } from './model/charter.ts';
 import type { BrokerCluster } from './model/cluster.ts';
-import { moveWishOf } from './move-wish.ts';
+import { moveWishFaults, moveWishOf } from './move-wish.ts';
 import { newsOf } from './news.ts';
 import type { News } from './news.ts';
 import type { Observed } from './observe.ts';
@@ -199,6 +199,7 @@ function clusterPlan(
       ...statusesOf(observed, running, [
         ...faults,
         ...policyFaults,
+        ...moveWishFaults(kafka),
         ...networkFaults,
         ...targetFaultsOf(observed, charter),
       ]),

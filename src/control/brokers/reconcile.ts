@@ -24,6 +24,7 @@ import { isManaged } from './front/kafka.ts';
 import { loggingSource } from './front/logging.ts';
 import { lookReporter } from './look/metrics.ts';
 import { isSecretOf } from './model/names.ts';
+import { toldBy } from './news.ts';
 import { observeKafka } from './observe.ts';
 import type { Observed } from './observe.ts';
 import { planKafka } from './plan.ts';
@@ -153,7 +154,7 @@ export function kafkaReconciler(
           secretOf: (name) => views.secrets.get(keyOf({ namespace, name })),
           tell(reason, note) {
             const kafka = views.kafkas?.get(key);
-            if (kafka) events.record(kafka, { type: 'Normal', reason, action: 'Reconcile', note });
+            if (kafka) events.record(kafka, toldBy({ reason, note }));
           },
           onRequest,
           log: log.child({ object: key }),

@@ -9,7 +9,7 @@ export const NO_EXPORTS: Fault = {
   reason: 'NotSupported',
   path: [],
   message:
-    'this cluster does not have the kind ServiceExport, by which nodes elsewhere find those here; install the CRDs of the Multi-Cluster Services API (isthmus install --crds-only has them)',
+    'this cluster does not have the kind ServiceExport, by which nodes elsewhere find those here; install the CRDs of the Multi-Cluster Services API (isthmus install --crds mcs has them)',
 };
 
 export const unreadableFaults = ({ unreadable }: Observed): Fault[] =>

@@ -68,7 +68,7 @@ export function kafkaRoad(options: KafkaRoadOptions): Road<KafkaViews, TargetVie
       const { watched: caches, remotes, targets, events, wake } = context;
       const told = new BoundedMap<string, readonly ToldListener[]>(MAX_KAFKAS);
       const onRequest = requestCounter(metrics);
-      const entities = { caches: withPodsEverywhere(caches, remotes), client, onRequest, log };
+      const entities = { caches: withPodsEverywhere(caches, remotes), client, onRequest, events, log };
       const elsewhere = targetController(remotes, context, {
         kafka: (key) => wake('kafka', key),
         target: (key) => wake('kafka-target', key),

@@ -74,10 +74,10 @@ test('what would not survive much is a condition of its own, which is there only
   assert.equal(await warningOf({}, {}), undefined);
   const memory = await settledKafka({ config: { 'min.insync.replicas': 3 } }, { replicas: 2, storage: { type: 'ephemeral' } }); // prettier-ignore
   const { status, reason, message = '' } = conditionOf(memory, 'Warning') ?? {};
-  assert.deepEqual([status, reason], ['True', 'EvenControllers']);
+  assert.deepEqual([status, reason], ['True', 'NoInternalTopics']);
   assert.match(
     message,
-    /Run 1 or 3\..*ephemeral storage.*min\.insync\.replicas is 3, and there are 2 brokers/,
+    /there are 2 brokers.*Run 1 or 3\..*ephemeral storage.*min\.insync\.replicas is 3, and there are 2 brokers/,
   );
   assert.deepEqual([conditionOf(memory, 'Ready')?.status, conditionOf(memory, 'Ready')?.reason], ['True', 'Ready']); // prettier-ignore
 });

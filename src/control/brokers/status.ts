@@ -18,7 +18,7 @@ import { placesOf } from './expose/endpoints.ts';
 import { exposureFaults, placementFaults } from './expose/faults.ts';
 import { exposedHost } from './expose/names.ts';
 import { bootstrapServiceName, podName, podSelector, POOL_LABEL } from './model/names.ts';
-import { distanceWarnings, nodeWarnings } from './moves/layout-warnings.ts';
+import { distanceWarnings, nodeWarnings, unsetFactorsIn } from './moves/layout-warnings.ts';
 import type { Observed } from './observe.ts';
 import { OUTSIDE_CONDITIONS } from './probe/conditions.ts';
 import { podFacts, runningVersions } from './roll/pod-facts.ts';
@@ -106,6 +106,7 @@ function warningConditions(observed: Observed, { cluster, charter, acted }: Runn
     brokers: staying.filter(({ roles }) => roles.includes('broker')).length,
     minIsr: Number(cluster.config['min.insync.replicas'] ?? 1),
     replicas: Number(cluster.config['default.replication.factor'] ?? 1),
+    unsetFactors: unsetFactorsIn(cluster.config),
     places: cluster.network === undefined ? [] : placesIn(staying, charter),
   };
   const distances = targetsOf(observed, charter).flatMap(({ name: from, latencies = [] }) =>

@@ -95,7 +95,7 @@ function namesSeen(
 const PENDING = {
   reserve: 'waits for the port that the API server gives to its Service',
   range:
-    'has no port of the nodes yet; if that lasts, see whether this cluster has the kind RedpandaAnchor (isthmus install --crds-only has it)',
+    'has no port of the nodes yet; if that lasts, see whether this cluster has the kind RedpandaAnchor (isthmus install --roads redpanda has it)',
 };
 
 const pendingFault = (listener: string, strategy: ExternalWish['strategy']): Fault => ({

@@ -28,6 +28,11 @@ export const CHECKS = {
     why: 'API servers drop fields that the schema of a CRD does not have, without a word, and refuse values that it does not list.',
     cure: 'Do without what the message names, write the annotation that it names instead, or use the CRD that `isthmus install --crds` prints.',
   },
+  CrdsOfOthers: {
+    means: 'CRDs of Strimzi are installed, and not by Isthmus.',
+    why: 'Strimzi was installed here, or is. Applied over them, the CRDs that Isthmus prints would drop fields that only Strimzi knows.',
+    cure: 'Leave `strimzi` out of `--crds` of `isthmus install`.',
+  },
   CrdOutdated: {
     means: 'The CRD is of another version of Isthmus: fields are missing in it.',
     why: 'The program was upgraded and its CRDs were not.',

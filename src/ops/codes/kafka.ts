@@ -230,6 +230,11 @@ const KAFKA = {
     why: 'No partition can have that many replicas in sync, so producers with acks=all are refused.',
     cure: 'Add brokers, or lower it.',
   },
+  NoInternalTopics: {
+    means: 'Kafka cannot make topics of its own: they would have more replicas than there are brokers.',
+    why: 'Kafka makes those of consumer groups, transactions and share groups with 3 replicas unless `config` says otherwise.',
+    cure: 'Set the factors that the message names in `spec.kafka.config`, or run 3 brokers.',
+  },
   NoSpareReplica: {
     means: 'Partitions cannot lose a single replica without refusing writes.',
     why: 'They have as few replicas as `min.insync.replicas` demands.',

@@ -40,6 +40,10 @@ const authority = z.looseObject({
     .boolean()
     .describe('Whether the operator makes the authority, or the user brings it.')
     .exactOptional(),
+  generateSecretOwnerReference: z
+    .boolean()
+    .describe('Whether the Secrets of the authority go with the Kafka, which they do if it is left out.')
+    .exactOptional(),
   validityDays: z.int().min(1).describe('How long certificates are valid; 365 if left out.').exactOptional(),
   renewalDays: z
     .int()

@@ -52,6 +52,21 @@ describe('topics and users of a Kafka cluster', () => {
     assert.equal((await until('KafkaUser', 'bob')).username, 'CN=bob');
   });
 
+  test('what is done for them in Kafka is told of by events', async () => {
+    const type = { group: 'events.k8s.io', version: 'v1', kind: 'Event' };
+    const told = async () => {
+      const { items } = await bed.client.list(type, { namespace: 'default' });
+      const events = items as unknown as { regarding: { kind: string; name: string }; reason: string }[];
+      return new Set(events.map(({ regarding, reason }) => `${regarding.kind} ${regarding.name}: ${reason}`));
+    };
+    const expected = ['KafkaTopic orders: TopicCreated', 'KafkaUser alice: PasswordSet', 'KafkaUser alice: AclsAdded', 'KafkaUser alice: QuotasChanged']; // prettier-ignore
+    const areTold = async () => {
+      const seen = await told();
+      return expected.every((one) => seen.has(one));
+    };
+    await waitFor('events of what was done', areTold, PATIENCE);
+  });
+
   test('a user logs in with what its Secret has, and may do what its ACLs say', async () => {
     const alice = await withPassword(bed, 'alice');
     try {

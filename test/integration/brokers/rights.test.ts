@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { operatorManifests } from '../../../src/control/install/manifests.ts';
 import { homeRules, operatorRules } from '../../../src/control/install/rbac.ts';
+import type { AnyObject } from '../../../src/kube/object.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { startControlPlaneWithCrds } from '../../support/control-plane.ts';
 import type { ControlPlane } from '../../support/control-plane.ts';
@@ -33,6 +34,17 @@ const ENTITIES = [
   ['KafkaTopic', 'orders'],
   ['KafkaUser', 'alice'],
 ] as const;
+
+const ELSEWHERE = [
+  ['KafkaTopic', 'payments'],
+  ['KafkaUser', 'bob'],
+] as const;
+/** Where the entity operator looks later on. */
+const TEAMS = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'teams' } };
+const elsewhere = (object: AnyObject): AnyObject => ({
+  ...object,
+  metadata: { ...object.metadata, namespace: TEAMS.metadata.name },
+});
 
 const EXTRA = { roles: ['broker'], storage: { type: 'persistent-claim', size: '1Gi', deleteClaim: true } };
 
@@ -73,13 +85,34 @@ suite('rights of the kafka road', () => {
           PATIENCE,
         );
       const before = await bed.podUid('one-dual-0');
-      await bed.apply(kafka('one', { ...EXPOSED, config: { 'queued.max.requests': 400 } }, entities));
+      const watched = { watchedNamespace: TEAMS.metadata.name };
+      await bed.apply(
+        TEAMS,
+        kafka(
+          'one',
+          { ...EXPOSED, config: { 'queued.max.requests': 400 } },
+          { entityOperator: { topicOperator: watched, userOperator: watched } },
+        ),
+        elsewhere(entity('KafkaTopic', 'payments', 'one', { partitions: 1, replicas: 1 })),
+        elsewhere(entity('KafkaUser', 'bob', 'one', { authentication: { type: 'scram-sha-512' } })),
+      );
       await waitFor(
         'the node was restarted',
         async () => ![undefined, before].includes(await bed.podUid('one-dual-0')),
         PATIENCE,
       );
       await bed.untilReady('one');
+      const isReady = async (kind: string, name: string) => {
+        const type = { group: 'kafka.strimzi.io', version: 'v1', kind };
+        const found = await bed.client.get(type, { namespace: TEAMS.metadata.name, name });
+        const { conditions = [] } = (found?.['status'] ?? {}) as { conditions?: { status: string }[] };
+        return conditions[0]?.status === 'True';
+      };
+      for (const [kind, name] of ELSEWHERE)
+        await waitFor(`${kind} ${name} in another namespace is ready`, () => isReady(kind, name), PATIENCE);
+      const place = { namespace: TEAMS.metadata.name, name: 'bob' };
+      const credentials = await bed.client.get({ group: '', version: 'v1', kind: 'Secret' }, place);
+      assert.match(JSON.stringify(credentials?.['data']), /"password"/);
       await bed.apply(nodePool('one', 'extra', { ...EXTRA, replicas: 0 }));
       await waitFor(
         'the broker is gone',

@@ -52,6 +52,7 @@ export const clusterWith = (parts: Partial<BrokerCluster>): BrokerCluster => ({
   config: {},
   rack: undefined,
   authorization: undefined,
+  keptAuthorities: [],
   template: {},
   jvm: { options: [] },
   readiness: {},

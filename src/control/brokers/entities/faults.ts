@@ -22,6 +22,8 @@ const CONDITION_OF = {
   CertificateAuthority: 'Ready',
   /** Replicas are on their way. */
   Reassigning: 'Ready',
+  /** Works, but not as its owner may think. */
+  ConfigIgnored: 'Ready',
 } as const satisfies Record<string, 'Ready'>;
 
 export type EntityReason = keyof typeof CONDITION_OF;
@@ -29,7 +31,7 @@ export type EntityFault = Fault<EntityReason>;
 
 const { conditionsOf } = faultRules<EntityReason, 'Ready'>({
   conditionOf: CONDITION_OF,
-  warnings: new Set(['Reassigning']),
+  warnings: new Set(['Reassigning', 'ConfigIgnored']),
 });
 
 /** What is known of a resource after a look; what is being worked on has no state yet, and keeps the status that it has. */

@@ -74,6 +74,14 @@ export function authorizationOf({ spec }: Kafka): BrokerCluster['authorization']
   return authorization && { superUsers: authorization.superUsers ?? [] };
 }
 
+export function keptAuthoritiesOf({ spec }: Kafka): BrokerCluster['keptAuthorities'] {
+  const isKept = (authority: Kafka['spec']['clusterCa']) => authority?.generateSecretOwnerReference === false;
+  return [
+    ...(isKept(spec.clusterCa) ? (['cluster-ca'] as const) : []),
+    ...(isKept(spec.clientsCa) ? (['clients-ca'] as const) : []),
+  ];
+}
+
 export function pullSecretsOf({ spec }: Kafka): { name: string }[] {
   const { pod } = templatesOf(spec.kafka.template);
   const secrets = pod?.['imagePullSecrets'];

@@ -69,6 +69,30 @@ suite('fields that nothing comes of', () => {
     ]);
   });
 
+  test('of authorization, rack, authorities and the entity operator, within', () => {
+    const kafka = kafkaObject({
+      authorization: { type: 'simple', superUsers: ['CN=a'], supportsAdminApi: true },
+      rack: { topologyKey: 'zone', envVar: 'ZONE' },
+    });
+    const entityOperator = {
+      topicOperator: { watchedNamespace: 'topics', reconciliationIntervalMs: 1000 },
+      userOperator: { secretPrefix: 'kafka-' },
+      template: {},
+    };
+    const clusterCa = { generateSecretOwnerReference: false, keySize: 4096 };
+    const whole = { ...kafka, spec: { ...(kafka['spec'] as object), entityOperator, clusterCa } };
+    assert.deepEqual(ignoredIn(whole), [
+      'spec.entityOperator.template',
+      'spec.entityOperator.topicOperator.reconciliationIntervalMs',
+      'spec.entityOperator.userOperator.secretPrefix',
+      'spec.clusterCa.keySize',
+      'spec.kafka.authorization.supportsAdminApi',
+      'spec.kafka.rack.envVar',
+    ]);
+    const odd = { ...kafkaObject(), spec: { kafka: {}, entityOperator: { topicOperator: 'x', userOperator: null } } }; // prettier-ignore
+    assert.deepEqual(ignoredIn(odd), []);
+  });
+
   test('what one type of listener heeds is named where it has another', () => {
     const wish = { subdomain: 'example.com', portStrategy: 'range', preferredAddressType: 'InternalIP' };
     const at = 'spec.kafka.listeners.0.configuration';

@@ -3,13 +3,22 @@ import { isJsonObject } from '../../../kube/json.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
 import { HOSTPORT_ANNOTATION } from '../expose/wish.ts';
-import type { Fault } from '../faults.ts';
+import type { Fault } from '../../kernel/faults.ts';
 
+export type IgnoredFault = Fault<'ConfigIgnored'>;
 type Path = readonly (string | number)[];
 type Fields = Readonly<Record<string, unknown>>;
 type Listener = NonNullable<Kafka['spec']['kafka']['listeners']>[number];
 
 const SPEC = ['kafka', 'entityOperator', 'clusterCa', 'clientsCa', 'maintenanceTimeWindows'];
+const OPERATORS = ['topicOperator', 'userOperator'];
+const AUTHORITY = [
+  'generateCertificateAuthority',
+  'generateSecretOwnerReference',
+  'validityDays',
+  'renewalDays',
+  'certificateExpirationPolicy',
+];
 const KAFKA = [
   'version',
   'metadataVersion',
@@ -83,26 +92,42 @@ const ADVICE: Readonly<Record<string, string>> = {
   overrides: 'make a KafkaNodePool for each class of storage',
 };
 
-export function ignoredFaults(kafka: Kafka, pools: readonly KafkaNodePool[]): Fault[] {
+export function ignoredFaults(kafka: Kafka, pools: readonly KafkaNodePool[]): IgnoredFault[] {
   const { spec } = kafka;
-  const listeners = spec.kafka.listeners ?? [];
+  const { listeners = [], authorization, rack } = spec.kafka;
   return [
     ...besides(SPEC, spec, ['spec']),
+    ...ofOperators(spec.entityOperator),
+    ...besides(AUTHORITY, spec.clusterCa, ['spec', 'clusterCa']),
+    ...besides(AUTHORITY, spec.clientsCa, ['spec', 'clientsCa']),
     ...besides(KAFKA, spec.kafka, ['spec', 'kafka']),
+    ...besides(['type', 'superUsers'], authorization, ['spec', 'kafka', 'authorization']),
+    ...besides(['type', 'topologyKey', 'envVarName'], rack, ['spec', 'kafka', 'rack']),
     ...ofTemplates(Object.keys(TEMPLATES), spec.kafka.template, ['spec', 'kafka', 'template']),
     ...listeners.flatMap((one, index) => ofListener(kafka, one, ['spec', 'kafka', 'listeners', index])),
     ...pools.flatMap(ofPool),
   ];
 }
 
+const usualAdvice = (field: string) => (Object.hasOwn(ADVICE, field) ? ADVICE[field]! : 'remove it');
+
 /** What is written besides fields that are known. A field that was left empty is as good as none. */
-function besides(known: readonly string[], written: Fields | undefined, at: Path, who = ''): Fault[] {
+export function besides(
+  known: readonly string[],
+  written: Fields | undefined,
+  at: Path,
+  who = '',
+  adviceOn = usualAdvice,
+): IgnoredFault[] {
   return Object.entries(written ?? {})
     .filter(([field, value]) => !known.includes(field) && !isEmpty(value))
     .map(([field]) => {
       const path = [...at, field];
-      const advice = Object.hasOwn(ADVICE, field) ? ADVICE[field]! : 'remove it';
-      return { reason: 'ConfigIgnored', path, message: `${who}${spelled(path)} is not used: ${advice}` };
+      return {
+        reason: 'ConfigIgnored',
+        path,
+        message: `${who}${spelled(path)} is not used: ${adviceOn(field)}`,
+      };
     });
 }
 
@@ -114,7 +139,12 @@ const spelled = (path: Path) =>
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
     .join('');
 
-function ofTemplates(known: readonly string[], written: Fields | undefined, at: Path, who = ''): Fault[] {
+function ofTemplates(
+  known: readonly string[],
+  written: Fields | undefined,
+  at: Path,
+  who = '',
+): IgnoredFault[] {
   const own = known.flatMap((name) => {
     const fields = written?.[name];
     return isJsonObject(fields) ? besides(TEMPLATES[name] ?? [], fields, [...at, name], who) : [];
@@ -122,7 +152,23 @@ function ofTemplates(known: readonly string[], written: Fields | undefined, at: 
   return [...besides(known, written, at, who), ...own];
 }
 
-function ofListener({ metadata }: Kafka, listener: Listener, at: Path): Fault[] {
+/** Of the entity operator nothing is heeded but which namespaces it looks in. */
+function ofOperators(written: Fields | undefined): IgnoredFault[] {
+  const at = ['spec', 'entityOperator'];
+  const adviceOn = (field: string) =>
+    field === 'secretPrefix'
+      ? 'the Secret of a KafkaUser has the name of the KafkaUser'
+      : 'topics and users are seen to by the operator itself, and there are no pods for them';
+  return [
+    ...besides(OPERATORS, written, at, '', adviceOn),
+    ...OPERATORS.flatMap((name) => {
+      const fields = written?.[name];
+      return isJsonObject(fields) ? besides(['watchedNamespace'], fields, [...at, name], '', adviceOn) : [];
+    }),
+  ];
+}
+
+function ofListener({ metadata }: Kafka, listener: Listener, at: Path): IgnoredFault[] {
   const { configuration, name, type } = listener;
   const path = [...at, 'configuration'];
   // Of one whose CRD does not know `hostport`, another annotation has the configuration.
@@ -135,7 +181,7 @@ function ofListener({ metadata }: Kafka, listener: Listener, at: Path): Fault[] 
   ];
 }
 
-function ofPool({ metadata, spec }: KafkaNodePool): Fault[] {
+function ofPool({ metadata, spec }: KafkaNodePool): IgnoredFault[] {
   const who = `KafkaNodePool "${metadata.name}": `;
   const volumes = spec.storage?.volumes ?? [];
   return [

@@ -20,6 +20,7 @@ import {
   authorizationFaults,
   authorizationOf,
   configOf,
+  keptAuthoritiesOf,
   pullSecretsOf,
   rackFaults,
   rackOf,
@@ -162,6 +163,7 @@ export function fromKafka(written: Written, settings: BrokerSettings): Reading {
     config,
     rack: rackOf(kafka),
     authorization: authorizationOf(kafka),
+    keptAuthorities: keptAuthoritiesOf(kafka),
     template: templatesOf(kafka.spec.kafka.template),
     jvm: jvmOf(kafka.spec.kafka['jvmOptions']),
     readiness: probeOf(kafka.spec.kafka['readinessProbe']),
@@ -206,13 +208,13 @@ function namedListeners(
 
 function storageFaults(
   pool: KafkaNodePool,
-  { storage }: Written,
+  { storage, charter: { nodes } }: Written,
   { volumes, faults }: { volumes: Volume[]; faults: Fault[] },
 ): Fault[] {
   const { name } = pool.metadata;
   if (faults.length > 0 || !storage.has(name)) return faults;
   const had = storage.get(name);
-  if (had) return storageChangeFaults(pool, volumes, had);
+  if (had) return storageChangeFaults(pool, volumes, had, nodes);
   const message = `KafkaNodePool "${name}": the annotation ${STORAGE_ANNOTATION} of its StrimziPodSet cannot be read, so nobody can tell what volumes it has; remove the annotation if they are as the pool says`;
   return [refusal('ChangeNotPossible', ['spec', 'storage'], message)];
 }

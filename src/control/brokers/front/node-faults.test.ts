@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { conditionOf, kafkaObject, poolObject } from '../../../../test/support/brokers/kafka-objects.ts';
+import {
+  conditionOf,
+  kafkaObject,
+  poolObject,
+  settledKafka,
+} from '../../../../test/support/brokers/kafka-objects.ts';
 import { createMemoryKafka } from '../../../../test/support/brokers/memory-kafka.ts';
 
 /** Why a new cluster is refused. */
@@ -26,6 +31,25 @@ suite('what is refused of pools', () => {
     ];
     for (const [broker, spec, said, name] of cases)
       assert.match((await refusalOf(broker, spec, name)) ?? '', said);
+  });
+
+  test('more replicas than brokers are refused where they are written, and warned of where Kafka has them by itself', async () => {
+    const factors = {
+      'offsets.topic.replication.factor': 1,
+      'transaction.state.log.replication.factor': 1,
+      'share.coordinator.state.topic.replication.factor': 1,
+    };
+    const warningOf = async (replicas: number, config: object) =>
+      conditionOf(await settledKafka({ config }, { replicas }), 'Warning')?.reason;
+    for (const replicas of [1, 2]) {
+      const config = { ...factors, 'transaction.state.log.min.isr': replicas + 1 };
+      const said = new RegExp(`min\\.isr is ${replicas + 1}, but there are only ${replicas} brokers`);
+      assert.match((await refusalOf({ config }, { replicas })) ?? '', said);
+      assert.equal(await refusalOf({}, { replicas }), undefined);
+      assert.equal(await warningOf(replicas, {}), 'NoInternalTopics');
+      assert.notEqual(await warningOf(replicas, factors), 'NoInternalTopics');
+    }
+    assert.equal(await warningOf(3, {}), undefined);
   });
 
   test('controllers that have never run may go', async () => {

@@ -101,6 +101,7 @@ function roleChangeFaults({ nodes: before }: Charter, nodes: readonly CharterNod
   return [refusal('ChangeNotPossible', ['spec', 'roles'], message)];
 }
 
+/** Where one is left out, Kafka's own may be more than there are brokers: a warning of the running cluster says so. */
 const REPLICATION_KEYS = [
   'default.replication.factor',
   'offsets.topic.replication.factor',
@@ -113,8 +114,8 @@ const REPLICATION_KEYS = [
 function replicationFaults(config: Readonly<Record<string, string>>, nodes: readonly CharterNode[]): Fault[] {
   const brokers = nodes.filter(({ roles, leaving }) => roles.includes('broker') && !leaving).length;
   return REPLICATION_KEYS.flatMap((key) => {
-    const value = config[key] ?? '1';
-    if (Number(value) <= brokers) return [];
+    const value = config[key];
+    if (value === undefined || Number(value) <= brokers) return [];
     const message = `${key} is ${value}, but there are only ${brokers} brokers; lower it or add brokers`;
     return [refusal('Invalid', ['spec', 'kafka', 'config', key], message)];
   });

@@ -2,6 +2,8 @@
 import { bytesOf } from '../../../resources/common/quantity.ts';
 import type { KafkaNodePool } from '../../../resources/strimzi/kafka-node-pool.ts';
 import type { Fault } from '../faults.ts';
+import { mayBeBroker } from '../model/charter.ts';
+import type { CharterNode } from '../model/charter.ts';
 import type { Volume } from '../model/cluster.ts';
 import { volumeName } from '../model/names.ts';
 
@@ -74,6 +76,7 @@ export function storageChangeFaults(
   pool: KafkaNodePool,
   wanted: readonly Volume[],
   had: readonly Volume[],
+  nodes: readonly CharterNode[],
 ): Fault[] {
   const fault = (message: string): Fault => ({
     reason: 'ChangeNotPossible',
@@ -92,14 +95,22 @@ export function storageChangeFaults(
     ];
   });
   const isOther = !wanted.some(({ id }) => had.some((one) => one.id === id));
+  const removed = isOther ? [] : had.filter((volume) => !wanted.some(({ id }) => id === volume.id));
   const metadata = had.find((one) => one.metadata);
   const moved = metadata && !wanted.some((one) => one.id === metadata.id && one.metadata);
   return [
     ...changes,
+    ...removed.filter((volume) => !volume.metadata && hasReplicas(volume, pool, nodes)).map((volume) => `volume ${volumeName(volume)} cannot be removed, because partitions on it would go offline; keep it, or add a pool of brokers without it, and remove this one or its role broker: brokers are emptied first`), // prettier-ignore
     ...(isOther ? ['a pool cannot go from a single volume to a jbod or back; add a new node pool'] : []),
     ...(moved && !isOther ? [`the metadata log stays on volume ${volumeName(metadata)}; keep that volume and its kraftMetadata`] : []), // prettier-ignore
   ].map(fault);
 }
+
+/** Whether a broker may have something there: one that no broker has ever started with can be taken back. */
+const hasReplicas = (volume: Volume, { metadata }: KafkaNodePool, nodes: readonly CharterNode[]): boolean =>
+  nodes.some(
+    (node) => node.pool === metadata.name && mayBeBroker(node) && node.formatted.includes(volumeName(volume)),
+  );
 
 function isSmaller(wanted: string | undefined, had: string | undefined): boolean {
   const [a, b] = [bytesOf(wanted ?? ''), bytesOf(had ?? '')];

@@ -2,6 +2,7 @@
  * A Kafka cluster that we run, as every part of this folder sees it: checked, complete, and free of how a user spelled it. The front
  * doors (`front/`) make it from resources; configuration, objects, rolls and moves are functions of it.
  */
+import type { Bundle } from '../../../pki/bundle.ts';
 import type { InitialVoter } from './charter.ts';
 
 /** The whole cluster, over all Kubernetes clusters that it has nodes in. */
@@ -27,6 +28,8 @@ export interface BrokerCluster {
   config: Readonly<Record<string, string>>;
   rack: Rack | undefined;
   authorization: Authorization | undefined;
+  /** Whose Secrets stay when the Kafka goes. */
+  keptAuthorities: readonly Bundle[];
   template: Templates;
   jvm: JvmOptions;
   /** Other times than the usual ones of the probe that says whether a node is ready. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { distanceWarnings, nodeWarnings, topicWarnings } from './layout-warnings.ts';
+import { distanceWarnings, nodeWarnings, topicWarnings, unsetFactorsIn } from './layout-warnings.ts';
 import type { WantedLayout } from './layout-warnings.ts';
 
 const broker = (id: number, rack?: string) => ({ id, rack });
@@ -17,6 +17,7 @@ const sound: WantedLayout = {
   brokers: 4,
   minIsr: 2,
   replicas: 3,
+  unsetFactors: [],
   places: [],
 };
 const BROKERS = [broker(1, 'a'), broker(2, 'b'), broker(3, 'c'), broker(4, 'a')];
@@ -40,6 +41,17 @@ suite('layout warnings', () => {
   test('min.insync.replicas that no topic can have', () => {
     assert.deepEqual(reasonsOf({ brokers: 2 }), []);
     assert.deepEqual(reasonsOf({ brokers: 1 }), ['TooFewBrokers']);
+  });
+
+  test('fewer brokers than Kafka gives replicas to its own topics, where nobody says how many', () => {
+    const unsetFactors = unsetFactorsIn({ 'offsets.topic.replication.factor': '1' });
+    const reasonsWith = (brokers: number) => reasonsOf({ brokers, minIsr: 1, unsetFactors });
+    assert.deepEqual([1, 2, 3].map(reasonsWith), [['NoInternalTopics'], ['NoInternalTopics'], []]);
+    const [warning] = nodeWarnings({ ...sound, brokers: 2, unsetFactors });
+    assert.match(
+      warning!.message,
+      /there are 2 brokers: .* Set transaction\.state\.log\.replication\.factor, share\.coordinator\.state\.topic\.replication\.factor to at most 2 /,
+    );
   });
 
   test('what the loss of any one Kubernetes cluster would stop', () => {

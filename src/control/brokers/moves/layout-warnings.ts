@@ -8,6 +8,7 @@ export type WarningReason =
   | 'SingleController'
   | 'ForgetfulControllers'
   | 'TooFewBrokers'
+  | 'NoInternalTopics'
   | 'NoSpareReplica'
   | 'RackLossStopsWrites'
   | 'ClusterLossStopsControllers'
@@ -31,6 +32,8 @@ export interface WantedLayout {
   minIsr: number;
   /** Their `default.replication.factor`. */
   replicas: number;
+  /** Settings of how many replicas Kafka's own topics have that are left to Kafka. */
+  unsetFactors: readonly string[];
   /** By Kubernetes cluster, where there are several: how many of its nodes are there. */
   places: readonly { name: string; controllers: number; brokers: number }[];
 }
@@ -42,10 +45,26 @@ export interface WatchedPartition extends Pick<PlacedPartition, 'topic' | 'parti
 
 const NAMED = 10;
 
+/** Of the topics that Kafka makes for itself. Their `min.isr` needs no care: Kafka takes it for no more than there are replicas. */
+const INTERNAL_FACTORS = [
+  'offsets.topic.replication.factor',
+  'transaction.state.log.replication.factor',
+  'share.coordinator.state.topic.replication.factor',
+];
+/** What Kafka takes for each of them. */
+const KAFKA_FACTOR = 3;
+
+export const unsetFactorsIn = (config: Readonly<Record<string, string>>): string[] =>
+  INTERNAL_FACTORS.filter((key) => !Object.hasOwn(config, key));
+
 /** What can be told from what is asked for. */
 export function nodeWarnings(layout: WantedLayout): LayoutWarning[] {
   const { controllers, forgetful, brokers, minIsr } = layout;
-  const warnings: LayoutWarning[] = [...placeWarnings(layout), ...controllerWarnings(controllers)];
+  const warnings: LayoutWarning[] = [
+    ...internalTopicWarnings(layout),
+    ...placeWarnings(layout),
+    ...controllerWarnings(controllers),
+  ];
   if (forgetful > 0) {
     const message =
       'Controllers on ephemeral storage forget their vote with their pod: two leaders may be elected, and records lost. ' +
@@ -59,6 +78,16 @@ export function nodeWarnings(layout: WantedLayout): LayoutWarning[] {
     warnings.push({ reason: 'TooFewBrokers', message });
   }
   return warnings;
+}
+
+/** The first in the list, because it is the one thing that does not work today. */
+function internalTopicWarnings({ brokers, unsetFactors }: WantedLayout): LayoutWarning[] {
+  if (brokers >= KAFKA_FACTOR || unsetFactors.length === 0) return [];
+  const count = brokers === 1 ? 'is 1 broker' : `are ${brokers} brokers`;
+  const message =
+    `Kafka makes topics of its own with ${KAFKA_FACTOR} replicas where nothing is said, and there ${count}: without them consumer groups, transactions or share groups do not work. ` +
+    `Set ${unsetFactors.join(', ')} to at most ${brokers} in spec.kafka.config, or add brokers.`;
+  return [{ reason: 'NoInternalTopics', message }];
 }
 
 /** What the loss of any one Kubernetes cluster would stop. */

@@ -29,7 +29,7 @@ export function metadataOf(
   };
 }
 
-/** Everything but data and authorities goes with the Kafka. */
+/** Everything but data, and authorities that are to stay, goes with the Kafka. */
 export const ownedByKafka = ({
   name,
   uid,

@@ -5,6 +5,7 @@
 import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import { kafkaTopic } from '../../../resources/strimzi/kafka-topic.ts';
@@ -20,9 +21,11 @@ import { homeOf, isHomeUnclear } from '../entities/home.ts';
 import { writeMarks } from '../entities/mark.ts';
 import type { Marks } from '../entities/mark.ts';
 import { charterIn, leavingIn, reach, secretsToReach } from '../entities/reach.ts';
+import { toldBy } from '../news.ts';
 import type { KafkaViews } from '../watches.ts';
 import { lookAtTopics, takeSteps } from './look.ts';
 import type { LookContext } from './look.ts';
+import { newsOfStep } from './news.ts';
 import { topicNameOf } from './plan-topic.ts';
 import { planTopics, releaseTopics } from './plan-topics.ts';
 import type { PlannedTopic } from './plan-topics.ts';
@@ -33,6 +36,7 @@ export interface TopicReconcilerOptions {
   client: () => Client;
   /** Told of each request to Kafka. */
   onRequest: OnRequest;
+  events: Pick<EventRecorder, 'record'>;
   log: Log;
 }
 
@@ -128,7 +132,7 @@ function plan({ home, topics, unreadable, isUnclear, acted }: Observed): TopicsP
 
 async function act(
   { home, topics }: TopicsAction,
-  { caches: { views }, onRequest, log }: TopicReconcilerOptions,
+  { caches: { views }, onRequest, events, log }: TopicReconcilerOptions,
   seen: Pick<LookContext, 'surpluses' | 'now'>,
   client: () => Client,
   signal: AbortSignal,
@@ -145,8 +149,14 @@ async function act(
     const found = await lookAtTopics(admin, topics, { ...seen, leaving: leavingIn(charter) });
     const planned = planTopics(home, topics, found);
     const { marked, denied } = await mark(planned, client(), signal);
-    const steps = planned.filter(({ topic }) => marked.has(topic)).flatMap((one) => one.steps);
-    const refused = await takeSteps(admin, steps);
+    const begun = planned.filter(({ topic }) => marked.has(topic));
+    const refused = await takeSteps(
+      admin,
+      begun.flatMap((one) => one.steps),
+    );
+    for (const { topic, steps } of begun)
+      if (!refused.has(topicNameOf(topic)))
+        for (const step of steps) events.record(topic, toldBy(newsOfStep(step)));
     const isBusy = planned.some(
       (one) => isUnderWay(one) && !refused.has(topicNameOf(one.topic)) && !denied.has(one.topic),
     );

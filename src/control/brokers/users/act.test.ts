@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { ApiError } from '../../../kube/http/errors.ts';
 import type { AnyObject } from '../../../kube/object.ts';
@@ -35,8 +36,39 @@ test('a Secret that may not be read or deleted is the problem of its own user', 
   const { passwords } = await actOnUsers(
     { home, users: [brought, userWith('alice')], authority: undefined, drop },
     undefined,
-    { client, admin: undefined, log: createLog('silent'), now: new Date() },
+    { client, admin: undefined, events: { record: () => {} }, log: createLog('silent'), now: new Date() },
     AbortSignal.timeout(60_000),
   );
   assert.deepEqual([...passwords.keys()], ['alice']);
+});
+
+test('a password that Kafka is given is told of, and not when a new operator gives it once more', async () => {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'alice', namespace: 'kafka' },
+    data: { password: Buffer.from('word').toString('base64') },
+  };
+  const toldWith = async (known: readonly string[]) => {
+    const told: string[] = [];
+    const admin = {
+      quotas: async () => ({ value: [] }),
+      scramUsers: async () => ({
+        value: known.map((user) => ({ user, credentials: [{ mechanism: 'SCRAM-SHA-512' }] })),
+      }),
+      acls: async () => ({ error: { name: 'SECURITY_DISABLED', message: 'no' } }),
+      alterScramUsers: async () => [{ user: 'alice' }],
+    } as unknown as Admin;
+    const client = { mergePatch: async () => undefined } as unknown as Client;
+    const events = { record: (_: unknown, { reason }: { reason: string }) => void told.push(reason) };
+    await actOnUsers(
+      { home, users: [{ ...userWith('alice'), secret }], authority: undefined, drop: [] },
+      undefined,
+      { client, admin, events, log: createLog('silent'), now: new Date() },
+      AbortSignal.timeout(60_000),
+    );
+    return told;
+  };
+  assert.deepEqual(await toldWith([]), ['PasswordSet']);
+  assert.deepEqual(await toldWith(['alice']), []);
 });

@@ -4,6 +4,7 @@ import type { Admin } from '../../../kafka/admin/admin.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { isBeingDeleted } from '../../../kube/object.ts';
 import type { AnyObject } from '../../../kube/object.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
 import { messageOf } from '../../../ops/errors.ts';
 import type { Log } from '../../../ops/log.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
@@ -13,17 +14,20 @@ import type { EntityState } from '../entities/faults.ts';
 import { isPaused, usesFinalizer } from '../entities/home.ts';
 import { isRefusal, writeMarks } from '../entities/mark.ts';
 import type { Marks } from '../entities/mark.ts';
+import { toldBy } from '../news.ts';
 import { passwordIn, passwordSource } from './credentials.ts';
 import { lookAtUsers, takeUserSteps } from './look.ts';
 import { passwordsFor, signCertificates } from './make.ts';
+import { newsOfStep } from './news.ts';
 import { planUser, releaseUser } from './plan-user.ts';
-import type { SeenUsers, UserPlan } from './plan-user.ts';
+import type { SeenUsers, UserPlan, UserStep } from './plan-user.ts';
 import type { UsersAction, UsersActed, WantedOfUser } from './plan-users.ts';
 
 export interface UsersContext {
   client: Client;
   /** A client of the Kafka cluster; undefined if nobody can be asked. */
   admin: Admin | undefined;
+  events: Pick<EventRecorder, 'record'>;
   log: Log;
   now: Date;
 }
@@ -85,17 +89,23 @@ async function inKafka(
   home: Kafka,
   users: readonly WantedOfUser[],
   made: UsersActed,
-  { admin, client, log }: UsersContext,
+  { admin, client, events, log }: UsersContext,
   signal: AbortSignal,
 ): Promise<Looked> {
   if (!admin) return unreached(users, made);
   try {
-    const planned = planAll(home, users, made, await lookAtUsers(admin));
+    const seen = await lookAtUsers(admin);
+    const planned = planAll(home, users, made, seen);
     const { marked, denied } = await mark(planned, client, signal);
     const steps = planned.flatMap(({ user, plan }) =>
-      marked.has(user) ? plan.steps.map((step) => ({ user: user.metadata.name, step })) : [],
+      marked.has(user) ? plan.steps.map((step) => ({ user: user.metadata.name, resource: user, step })) : [],
     );
     const refused = await takeUserSteps(admin, steps);
+    // What a new operator gives to Kafka once more is no news.
+    const isAgain = (step: UserStep) =>
+      step.do === 'set password' && !made.given.has(step.username) && seen.passwords.has(step.username);
+    for (const { user, resource, step } of steps)
+      if (!refused.has(user) && !isAgain(step)) events.record(resource, toldBy(newsOfStep(step)));
     const given = new Map(made.given);
     for (const { user, step } of steps)
       if (step.do === 'set password' && !refused.has(user)) given.set(step.username, digestOf(step.password));

@@ -36,23 +36,23 @@ const POOL: AnyObject = {
   spec: { replicas: 1, roles: ['controller', 'broker'], storage: { type: 'ephemeral' } },
 };
 
-const userWith = (authentication: object) =>
+const userWith = (authentication: object, rest: object = {}) =>
   read(kafkaUser, {
     apiVersion: 'kafka.strimzi.io/v1',
     kind: 'KafkaUser',
     metadata: { name: 'alice', namespace: 'kafka', uid: 'uid-alice', generation: 1 },
-    spec: { authentication },
+    spec: { authentication, ...rest },
   } as AnyObject).resource!;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A cluster with its authorities, and one user whose Secret is written as it is planned. */
-async function userBed(authentication: object) {
+async function userBed(authentication: object, rest: object = {}) {
   const memory = createMemoryKafka();
   memory.put(KAFKA);
   memory.put(POOL);
   await memory.settle();
-  const user = userWith(authentication);
+  const user = userWith(authentication, rest);
   const home = read(kafka, KAFKA).resource!;
   let secret: AnyObject | undefined;
   let acted: UsersActed | undefined;
@@ -96,7 +96,7 @@ async function userBed(authentication: object) {
           Promise.resolve(brought.get(name)),
         ),
         given: new Map(),
-        states: new Map(),
+        states: new Map([['uid-alice', { generation: 1, state: { is: 'judged', faults: [], fields: {} } }]]),
         isBusy: false,
         isReached: true,
       };
@@ -254,4 +254,23 @@ describe('the Secret of a user', () => {
     );
     assert.match(JSON.stringify(statuses), /NameTaken/);
   });
+});
+
+test('fields of a user that nothing comes of are named, and it is ready all the same', async () => {
+  const readyOf = async (authentication: object, rest: object) => {
+    const bed = await userBed({ type: 'scram-sha-512', ...authentication }, rest);
+    await bed.step();
+    await bed.step();
+    const [first] = bed.plan().statuses as unknown as { status: { conditions: Record<string, string>[] } }[];
+    const { status, reason, message } = first!.status.conditions[0]!;
+    return [status, reason, message];
+  };
+  assert.deepEqual(await readyOf({}, {}), ['True', 'Ready', '']);
+  const template = { secret: { metadata: { labels: { team: 'a' } } } };
+  const [status, reason, message] = await readyOf({ chain: 'x' }, { template });
+  assert.deepEqual([status, reason], ['True', 'ConfigIgnored']);
+  assert.match(
+    message!,
+    /spec\.template is not used: the Secret of a user has no labels.*spec\.authentication\.chain is not used: remove it/,
+  );
 });

@@ -22,7 +22,7 @@ import {
   userSecret,
 } from './credentials.ts';
 import type { ClientsAuthority } from './credentials.ts';
-import { wantedUser } from './wanted.ts';
+import { ignoredInUser, wantedUser } from './wanted.ts';
 import type { WantedUser } from './wanted.ts';
 
 export interface ObservedUser {
@@ -132,7 +132,9 @@ function statusesOf({ user, wanted, faults }: WantedOfUser, acted: UsersActed | 
   if (faults.length > 0) return statusOf(user, { is: 'judged', faults, fields });
   if (!found || found.generation !== user.metadata.generation) return [];
   const { state } = found;
-  return statusOf(user, state.is === 'judged' ? { ...state, fields: { ...fields, ...state.fields } } : state);
+  if (state.is !== 'judged') return statusOf(user, state);
+  const judged = [...state.faults, ...ignoredInUser(user)];
+  return statusOf(user, { ...state, faults: judged, fields: { ...fields, ...state.fields } });
 }
 
 /** The Secret that a user is to have, as far as it can be said. */

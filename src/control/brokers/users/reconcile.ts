@@ -3,6 +3,7 @@ import type { OnRequest } from '../../../kafka/admin/routing.ts';
 import type { Client } from '../../../kube/http/client.ts';
 import { isBeingDeleted, keyOf, nameOfKey } from '../../../kube/object.ts';
 import type { AnyObject } from '../../../kube/object.ts';
+import type { EventRecorder } from '../../../kube/write/events.ts';
 import type { Log } from '../../../ops/log.ts';
 import { kafkaUser } from '../../../resources/strimzi/kafka-user.ts';
 import type { Kafka } from '../../../resources/strimzi/kafka.ts';
@@ -25,6 +26,7 @@ export interface UserReconcilerOptions {
   client: () => Client;
   /** Told of each request to Kafka. */
   onRequest: OnRequest;
+  events: Pick<EventRecorder, 'record'>;
   /** How long certificates live, if not as the Kafka says. */
   certificateTimes: CertificateTimes | undefined;
   log: Log;
@@ -34,6 +36,7 @@ export function userReconciler({
   caches,
   client,
   onRequest,
+  events,
   certificateTimes,
   log,
 }: UserReconcilerOptions): Reconciler<ObservedUsers, UsersPlan, never, UsersActed> {
@@ -62,7 +65,7 @@ export function userReconciler({
       const { home } = action;
       const admin = home && reach(views, home, charterIn(views, home), onRequest);
       try {
-        const context = { client: client(), admin, log, now: new Date(now) };
+        const context = { client: client(), admin, events, log, now: new Date(now) };
         return { acted: await actOnUsers(action, before, context, signal) };
       } finally {
         admin?.close();

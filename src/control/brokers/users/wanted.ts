@@ -3,6 +3,7 @@ import { ACL_OPERATIONS, ACL_RESOURCES } from '../../../kafka/admin/acls.ts';
 import type { Acl } from '../../../kafka/admin/acls.ts';
 import type { KafkaUser } from '../../../resources/strimzi/kafka-user.ts';
 import type { EntityFault } from '../entities/faults.ts';
+import { besides } from '../front/ignored.ts';
 
 export interface WantedUser {
   /** As Kafka knows it, without `User:`. */
@@ -37,6 +38,19 @@ export function wantedUser(user: KafkaUser): { wanted: WantedUser; faults: Entit
   const quotas = quotasOf(user, faults);
   const credentials = type === 'tls' ? 'certificate' : type === 'scram-sha-512' ? 'password' : undefined;
   return { wanted: { username, credentials, acls, quotas }, faults };
+}
+
+/** Fields that Strimzi knows, or nobody, and that nothing comes of here. */
+export function ignoredInUser({ spec }: KafkaUser): EntityFault[] {
+  const adviceOn = (field: string) =>
+    field === 'template'
+      ? 'the Secret of a user has no labels or annotations but the operator’s own'
+      : 'remove it';
+  return [
+    ...besides(['authentication', 'authorization', 'quotas'], spec, ['spec'], '', adviceOn),
+    ...besides(['type', 'password'], spec.authentication, ['spec', 'authentication'], '', adviceOn),
+    ...besides(['type', 'acls'], spec.authorization, ['spec', 'authorization'], '', adviceOn),
+  ];
 }
 
 const invalid = (path: readonly (string | number)[], message: string): EntityFault => ({
