@@ -1,6 +1,7 @@
 /** One Kafka over three real API servers, each with its own pods and its own pod-set controller; one of them is cut off and comes back. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { runProgram } from '../../../src/cli/program.ts';
 import { STRETCH_RIGHTS } from '../../../src/control/install/rbac.ts';
 import { rulesOf } from '../../../src/control/kernel/rights.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
@@ -156,6 +157,17 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     return (await client.get(kind, { namespace: 'default', name: 'events' }))?.['spec'] as Anchored;
   };
 
+  const adopt = async (...args: string[]) => {
+    const written = { out: '', err: '' };
+    const flags = ['--kubeconfig', central.kubeconfig, '-n', 'default', '--isthmus-namespace', 'default'];
+    const code = await runProgram(['adopt', 'events', ...args, ...flags], {
+      out: (text) => void (written.out += text),
+      err: (text) => void (written.err += text),
+      exitCode: 0,
+    });
+    return { code, ...written };
+  };
+
   test('a new central cluster takes it over from the others, though it has neither anchor nor keys, and replaces what was lost', async () => {
     const { client: east } = remotes.get('east')!;
     const { clusterId, epoch } = await anchorIn(east);
@@ -170,8 +182,13 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     await bed.apply(stretchedKafka(), nodePool('events', 'hub'), ...REMOTES.map((cluster) => nodePool('events', cluster, { cluster }))); // prettier-ignore
     await waitFor('it says how to take it over', async () => (await bed.condition('events', 'Accepted'))?.message.includes(`isthmus.dev/adopt=${clusterId}`), PATIENCE); // prettier-ignore
     assert.equal(await bed.get('KafkaAnchor', 'events'), undefined);
-    await bed.apply(stretchedKafka({}, { 'isthmus.dev/adopt': clusterId }));
+    const planned = await adopt('--dry-run');
+    assert.match(planned.out, new RegExp(`nothing was done; next: Kafka events \\(${clusterId}\\) is taken over: 3 nodes, known from east, west`)); // prettier-ignore
+    assert.equal((await bed.get('Kafka', 'events'))?.metadata.annotations?.['isthmus.dev/adopt'], undefined);
     const began = performance.now();
+    const begun = await adopt();
+    assert.equal(begun.code, 0, begun.err);
+    assert.match(begun.out, /is being taken over by the operator/);
     const after = () => `${((performance.now() - began) / 1000).toFixed(0)} s`;
     await waitFor('the others know', async () => (await anchorIn(east)).epoch === epoch + 1, PATIENCE);
     assert.equal((await podsIn(east))[0]?.uid, uid, 'it runs on');
@@ -183,6 +200,7 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     assert.equal(code, 0, stderr);
     await bed.untilReady('events');
     console.log(`all keys replaced, everything restarted with them, after ${after()}`);
+    assert.match((await adopt('--wait')).out, /is run from here, and all of its keys are new/);
     for (const { client } of remotes.values()) assert.equal((await anchorIn(client)).clusterId, clusterId);
     assert.notEqual((await podsIn(east))[0]?.uid, uid);
     const target = { bootstrap: 'events-kafka-bootstrap.default.svc.clusterset.local:9092', topic: 't', hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 }; // prettier-ignore
