@@ -6,6 +6,7 @@ import { STRETCH_RIGHTS } from '../../../src/control/install/rbac.ts';
 import { rulesOf } from '../../../src/control/kernel/rights.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { VERSION } from '../../../src/ops/version.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
 import type { OwnControlPlane } from '../../support/control-plane.ts';
@@ -108,6 +109,11 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     const target = { bootstrap, topic: 't', hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 };
     await produce('java', { ...target, records });
     assert.deepEqual(await consume('java', { ...target, count: 100 }), records);
+    type Told = { name: string; controllerVersion?: string };
+    const told = async () => ((await bed.get('KafkaAnchor', 'events'))?.['status'] as { targets?: Told[] } | undefined)?.targets ?? []; // prettier-ignore
+    const isSaid = ({ name, controllerVersion }: Told) => name === 'hub' || controllerVersion === VERSION;
+    await waitFor('versions of pod-set controllers', async () => (await told()).every(isSaid), PATIENCE);
+    assert.equal((await told()).length, 3);
   });
   const records = Array.from({ length: 100 }, (_, n) => ({ key: `k${n}`, value: `v${n}` }));
 

@@ -12,7 +12,8 @@ export type WarningReason =
   | 'RackLossStopsWrites'
   | 'ClusterLossStopsControllers'
   | 'ClusterLossStopsWrites'
-  | 'ClustersFarApart';
+  | 'ClustersFarApart'
+  | 'VersionsFarApart';
 
 export interface LayoutWarning {
   reason: WarningReason;
