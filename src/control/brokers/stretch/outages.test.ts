@@ -207,7 +207,7 @@ suite('a Kafka over several clusters', () => {
         const anchors = CLUSTERS.flatMap((cluster) => memory.elsewhere.list(cluster, 'KafkaAnchor'));
         assert.deepEqual(anchors.map(({ spec }) => (spec as { clusterId: string }).clusterId), [clusterId, clusterId]); // prettier-ignore
       }),
-      { numRuns: 10 },
+      { numRuns: 30 },
     );
   });
 });
