@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { PROBE_TASK } from '../ops/probe-task.ts';
 import { VERSION } from '../ops/version.ts';
+import { adoptCommand } from './adopt/adopt-command.ts';
 import { analyzeCommand } from './analyze.ts';
 import { checkCommand } from './check.ts';
 import { COMPLETE, completionCommand, printCompletions } from './completion.ts';
@@ -43,6 +44,7 @@ const COMMANDS = [
   meshCommand,
   clustersCommand,
   moveCommand,
+  adoptCommand,
   analyzeCommand,
   convertCommand,
   probeCommand,

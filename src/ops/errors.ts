@@ -43,6 +43,10 @@ export const ERRORS = {
     message: 'it cannot be moved',
     hint: 'Nothing is moved; what stands in the way is said above. See docs/stretch.md, "Moving a pool".',
   },
+  CANNOT_ADOPT: {
+    message: 'it cannot be taken over',
+    hint: 'Nothing is changed; what stands in the way is said above. See docs/stretch.md, "A new central cluster".',
+  },
   CONSOLE_UNREACHABLE: {
     message: 'the console cannot be reached',
     hint: 'Start `isthmus up`: it prints the address of its console, to be given with --console.',

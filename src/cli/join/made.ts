@@ -1,4 +1,4 @@
-/** What a join has made in the other cluster, found by the label that says who has made it. */
+/** What a join or a mesh has made in a cluster, found by the label that says who has made it. */
 import { JOINED_BY_LABEL, accountName } from '../../control/join/manifests.ts';
 import { CLUSTER_LABEL } from '../../control/targets/names.ts';
 import type { Client } from '../../kube/http/client.ts';
@@ -29,8 +29,12 @@ const ALL: readonly ResourceType[] = [
 ];
 
 /** Everything that was made for a joining cluster. */
-export function madeBy(client: Client, joinedBy: string): Promise<AnyObject[]> {
-  return listAll(client, joinedBy, ALL);
+export const madeBy = (client: Client, joinedBy: string): Promise<AnyObject[]> =>
+  madeWith(client, { [JOINED_BY_LABEL]: joinedBy });
+
+/** Everything that was made under some labels. */
+export function madeWith(client: Client, labels: Readonly<Record<string, string>>): Promise<AnyObject[]> {
+  return list(client, ALL, { labelSelector: selectorOf(labels) });
 }
 
 /** Rights of the joined account that an earlier join gave it, and that are not wanted any more. */
@@ -40,14 +44,10 @@ export async function formerRights(
   wanted: readonly KubeObject[],
 ): Promise<AnyObject[]> {
   const kept = new Set(wanted.map(textOf));
-  const made = await listAll(client, joinedBy, RIGHTS);
+  const made = await list(client, RIGHTS, { labelSelector: selectorOf({ [JOINED_BY_LABEL]: joinedBy }) });
   return made.filter(
     (object) => object.metadata.name.startsWith(accountName(joinedBy)) && !kept.has(textOf(object)),
   );
-}
-
-function listAll(client: Client, joinedBy: string, types: readonly ResourceType[]): Promise<AnyObject[]> {
-  return list(client, types, { labelSelector: selectorOf({ [JOINED_BY_LABEL]: joinedBy }) });
 }
 
 /** The rights in the joining cluster to renew the token of a joined one. */

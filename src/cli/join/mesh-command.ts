@@ -12,6 +12,7 @@ export interface MeshFlags {
   namespace: string;
   image?: string;
   replicas: number;
+  undo?: boolean;
   dryRun?: boolean;
   output: OutputFormat;
 }
@@ -45,15 +46,18 @@ export function meshCommand(terminal: Terminal): Command {
       parseImage,
     )
     .option('--replicas <n>', 'how many pods answer in each cluster', parseCount, 2)
+    .option('--undo', 'take all of it back, in the clusters that are named: DNS servers, delegations, joins')
     .option('--dry-run', 'say what would be done, and do nothing')
     .addOption(outputOption())
     .action(async (contexts: string[], flags: MeshFlags) => {
-      const { runMesh } = await import('./mesh.ts');
+      const run = flags.undo
+        ? (await import('./mesh-undo.ts')).undoMesh
+        : (await import('./mesh.ts')).runMesh;
       const { changesText } = await import('./changes.ts');
       const { hasErrors, reportData, reportText } = await import('../check/report.ts');
       const members = membersOf(contexts);
       const isText = flags.output === 'table';
-      const { changes, checks } = await runMesh(
+      const { changes, checks } = await run(
         members,
         { ...flags, defaultImage: `isthmus:${VERSION}` },
         {

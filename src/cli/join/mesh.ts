@@ -2,10 +2,7 @@
 import { CLUSTERSET_ZONE } from '../../control/discover/names.ts';
 import { DNS_NAME } from '../../control/discover/install.ts';
 import { labelsOf } from '../../control/install/objects.ts';
-import { secretName } from '../../control/join/secret.ts';
-import { TOKEN_LIFETIME_SECONDS } from '../../control/targets/joined-secret.ts';
 import type { JoinRoad } from '../../control/targets/names.ts';
-import type { Secret } from '../../kube/clusters.ts';
 import type { Client } from '../../kube/http/client.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { Category } from '../check/checks.ts';
@@ -15,27 +12,18 @@ import { dnsCommandSchema } from '../dns-config.ts';
 import { manifestsOf } from '../dns-manifests.ts';
 import { applyObject, previewApply, textOf } from './changes.ts';
 import type { Change } from './changes.ts';
-import { hasNamespace, withCluster } from './connect.ts';
-import type { Connected } from './connect.ts';
+import { hasNamespace } from './connect.ts';
 import { missingCrds, runJoin } from './join.ts';
-import type { JoinRequest, JoinTalk } from './join.ts';
+import type { JoinTalk } from './join.ts';
 import { neededKinds } from './kinds.ts';
-import type { MeshFlags, MeshMember } from './mesh-command.ts';
+import type { MeshMember } from './mesh-command.ts';
+import { MESH_LABEL, inMesh, joinRequest, roadsBefore, withMembers } from './mesh-members.ts';
+import type { Member, MeshRequest } from './mesh-members.ts';
 import { programOf } from './program.ts';
 import type { Program } from './program.ts';
-import { rememberedFlags } from './remembered.ts';
-
-export type MeshRequest = MeshFlags & { defaultImage: string };
-
-type Member = MeshMember & Connected;
-
-/** On what was made here: another DNS server than one of ours has somebody who has configured it, and is left alone. */
-const MESH_LABEL = { 'isthmus.dev/mesh': 'true' };
 
 /** Seconds for which an answer counts: a node that has moved is to be found before anybody gives up. */
 const TTL_SECONDS = 5;
-
-const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 
 export async function runMesh(
   members: readonly MeshMember[],
@@ -48,7 +36,10 @@ export async function runMesh(
     for (const here of connected)
       for (const there of connected) {
         if (here === there) continue;
-        const joined = await runJoin(await joinRequest(here, there, request), here, there, {
+        const before = await roadsBefore(here, there, request.namespace);
+        // A cluster that was joined for more stays joined for that.
+        const roads = [...new Set<JoinRoad>([...before, 'discover'])];
+        const joined = await runJoin(joinRequest(there, roads, request), here, there, {
           ...talk,
           onPlan: (planned) => talk.onPlan(planned.map((one) => inMesh(one, here))),
         });
@@ -59,48 +50,6 @@ export async function runMesh(
     for (const member of connected) changes.push(...(await installDns(member, connected, request, talk)));
     return { changes, checks };
   });
-}
-
-/** What a join calls `here` is one of several in a mesh. */
-const inMesh = (change: Change, { name }: MeshMember): Change =>
-  change.cluster === 'here' ? { ...change, cluster: name } : change;
-
-/** Connects to all of them, one within the other, so that each is closed. */
-function withMembers<T>(
-  members: readonly MeshMember[],
-  flags: Pick<MeshFlags, 'kubeconfig'>,
-  work: (connected: readonly Member[]) => Promise<T>,
-): Promise<T> {
-  const [first, ...rest] = members;
-  if (!first) return work([]);
-  const { kubeconfig } = flags;
-  return withCluster(
-    { context: first.context, ...(kubeconfig !== undefined && { kubeconfig }) },
-    (connected) => withMembers(rest, flags, (others) => work([{ ...first, ...connected }, ...others])),
-  );
-}
-
-/** A cluster that was joined for more stays joined for that. */
-async function joinRequest(here: Member, there: Member, request: MeshRequest): Promise<JoinRequest> {
-  const { namespace, dryRun, output, defaultImage } = request;
-  const secret = await here.client.get<Secret>(SECRET, { name: secretName(there.name), namespace });
-  const before = rememberedFlags(secret).roads ?? [];
-  const roads: JoinRoad[] = [...new Set<JoinRoad>([...before, 'discover'])];
-  return {
-    name: there.name,
-    roads,
-    namespace,
-    kafkaNamespaces: ['kafka'],
-    tokenLifetime: TOKEN_LIFETIME_SECONDS,
-    // Whoever has joined it for that has seen to it.
-    podSets: false,
-    nodes: false,
-    crds: true,
-    ...(dryRun && { dryRun }),
-    output,
-    defaultImage,
-    given: new Set(['roads']),
-  };
 }
 
 async function installDns(

@@ -4,6 +4,7 @@ import type { AnyObject } from '../../kube/object.ts';
 import type { PlannedCondition } from '../../kube/write/conditions.ts';
 import type { KafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
 import type { Kafka } from '../../resources/strimzi/kafka.ts';
+import { VERSION } from '../../ops/version.ts';
 import { MAX_MESSAGE } from '../kernel/faults.ts';
 import type { PlannedStatus } from '../kernel/plan.ts';
 import type { Learned } from '../kernel/reconcile.ts';
@@ -26,6 +27,7 @@ import { metadataVersionAt, oldestOf } from './roll/versions.ts';
 import { clusterSetBootstrap } from './stretch/network.ts';
 import { unseenTargets } from './stretch/plan-stretch.ts';
 import { targetsOf } from './stretch/target-status.ts';
+import { skewWarnings } from './stretch/version-skew.ts';
 
 export const isPodReady = (pod: AnyObject): boolean => podFacts(pod).ready;
 
@@ -109,10 +111,16 @@ function warningConditions(observed: Observed, { cluster, charter, acted }: Runn
     unsetFactors: unsetFactorsIn(cluster.config),
     places: cluster.network === undefined ? [] : placesIn(staying, charter),
   };
-  const distances = targetsOf(observed, charter).flatMap(({ name: from, latencies = [] }) =>
+  const targets = targetsOf(observed, charter);
+  const distances = targets.flatMap(({ name: from, latencies = [] }) =>
     latencies.map(({ name: to, p99Ms }) => ({ from, to, p99Ms })),
   );
-  const warnings = [...nodeWarnings(layout), ...(acted?.layout ?? []), ...distanceWarnings(distances)];
+  const warnings = [
+    ...nodeWarnings(layout),
+    ...(acted?.layout ?? []),
+    ...distanceWarnings(distances),
+    ...skewWarnings(targets, VERSION),
+  ];
   const [first] = warnings;
   if (!first) return [];
   const message = warnings

@@ -12,7 +12,9 @@ import type { AnyObject } from '../../kube/object.ts';
 
 const PEERS = { west: ['events-west-2.west.events-kafka-brokers.kafka.svc.clusterset.local:9091'] };
 
-function views(latencies: object[] = [], peers: object = PEERS): PodSetViews {
+const OWN = '1.4.2';
+
+function views(latencies: object[] = [], peers: object = PEERS, controllerVersion?: string): PodSetViews {
   const anchor = {
     apiVersion: 'isthmus.dev/v1alpha1',
     kind: 'KafkaAnchor',
@@ -23,7 +25,7 @@ function views(latencies: object[] = [], peers: object = PEERS): PodSetViews {
       holder: 'isthmus',
       kafka: { name: 'events', uid: 'u' },
     },
-    status: { latencies },
+    status: { latencies, ...(controllerVersion !== undefined && { controllerVersion }) },
   } as unknown as AnyObject;
   const set = {
     metadata: { name: 'events-east', annotations: { [PEERS_ANNOTATION]: JSON.stringify(peers) } },
@@ -33,8 +35,12 @@ function views(latencies: object[] = [], peers: object = PEERS): PodSetViews {
 }
 
 const plan = (seen: PodSetViews, measured: LatencyActed | undefined, now = 0) =>
-  planLatency(observeLatency(seen, 'kafka/events', measured, now));
-const samples = (...all: number[]): LatencyActed => ({ at: 0, measured: new Map([['west', all]]) });
+  planLatency(observeLatency(seen, 'kafka/events', measured, OWN, now));
+const samples = (...all: number[]): LatencyActed => ({
+  at: 0,
+  since: -1,
+  measured: new Map([['west', all]]),
+});
 
 suite('how far away other clusters are', () => {
   test('is measured every ten seconds, and said once enough is known', () => {
@@ -42,7 +48,7 @@ suite('how far away other clusters are', () => {
     const early = plan(views(), samples(2, 3), 4000);
     assert.deepEqual([early.actions, early.statuses, early.lookAgainInMs], [[], [], 6000]);
     const known = plan(views(), samples(2, 3, 40), 10_000);
-    assert.deepEqual(known.statuses.map(({ status }) => status), [{ latencies: [{ name: 'west', p50Ms: 3, p99Ms: 40 }] }]); // prettier-ignore
+    assert.deepEqual(known.statuses.map(({ status }) => status), [{ latencies: [{ name: 'west', p50Ms: 3, p99Ms: 40 }], controllerVersion: OWN }]); // prettier-ignore
     assert.equal(known.actions.length, 1);
   });
 
@@ -50,8 +56,25 @@ suite('how far away other clusters are', () => {
     const said = [{ name: 'west', p50Ms: 3, p99Ms: 40 }];
     assert.deepEqual(plan(views(said), samples(3.4, 3.6, 44)).statuses, []);
     assert.equal(plan(views(said), samples(3, 3, 80)).statuses.length, 1);
-    assert.deepEqual(plan(views(said), undefined).statuses, [], 'a new process knows nothing better');
+    assert.deepEqual(
+      plan(views(said, PEERS, OWN), undefined).statuses,
+      [],
+      'a new process knows nothing better',
+    );
     assert.deepEqual(plan(views(said, {}), undefined).statuses.map(({ status }) => status), [{ latencies: [] }]); // prettier-ignore
+  });
+
+  test('the version of the program is said with it, and once by itself, though nobody may keep it', () => {
+    const said = [{ name: 'west', p50Ms: 3, p99Ms: 40 }];
+    const statusesOf = (measured: LatencyActed | undefined, version?: string) =>
+      plan(views(said, PEERS, version), measured).statuses.map(({ status }) => status);
+    const told = [{ latencies: said, controllerVersion: OWN }];
+    assert.deepEqual(statusesOf(undefined), told);
+    const first = { ...samples(3), since: 0 };
+    assert.deepEqual(statusesOf(first, '1.4.1'), told, 'an upgrade');
+    assert.deepEqual(statusesOf(first, OWN), []);
+    assert.deepEqual(statusesOf(samples(3)), []);
+    assert.deepEqual(plan(views([], {}), undefined).statuses, [], 'a Kafka in one cluster');
   });
 
   test('ten minutes of it are kept', () => {

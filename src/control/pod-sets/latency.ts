@@ -1,6 +1,7 @@
 /**
  * How far away the other Kubernetes clusters of a Kafka are, as this one sees it: by the time that a connection to a node there takes to be
- * made, which is one round trip. It is written into the status of the KafkaAnchor here, and only when it has changed. Pure.
+ * made, which is one round trip. It is written into the status of the KafkaAnchor here, and only when it has changed; and with it the
+ * version of this program, so that the operator knows what it has to do with. Pure.
  */
 import { keyOf } from '../../kube/object.ts';
 import { kafkaAnchor } from '../../resources/isthmus/kafka-anchor.ts';
@@ -18,11 +19,15 @@ export interface ObservedLatency {
   anchor: KafkaAnchor | undefined;
   peers: Peers;
   measured: LatencyActed | undefined;
+  /** Of this program. */
+  version: string;
   now: number;
 }
 
 export interface LatencyActed {
   at: number;
+  /** When it was first measured by this process. */
+  since: number;
   measured: Measured;
 }
 
@@ -46,6 +51,7 @@ export function observeLatency(
   { anchors, podSets }: PodSetViews,
   key: string,
   measured: LatencyActed | undefined,
+  version: string,
   now: number,
 ): ObservedLatency {
   const [anchor] = anchors?.find('kafka', key) ?? [];
@@ -55,11 +61,12 @@ export function observeLatency(
     anchor: anchor && read(kafkaAnchor, anchor).resource,
     peers: Object.assign({}, ...all),
     measured,
+    version,
     now,
   };
 }
 
-export function planLatency({ anchor, peers, measured, now }: ObservedLatency): LatencyPlan {
+export function planLatency({ anchor, peers, measured, version, now }: ObservedLatency): LatencyPlan {
   if (!anchor) return NOTHING;
   const { namespace, name } = anchor.metadata;
   const before = anchor.status?.latencies ?? [];
@@ -68,7 +75,11 @@ export function planLatency({ anchor, peers, measured, now }: ObservedLatency): 
     const known = before.find((one) => one.name === cluster);
     return (latest && known && isMuchTheSame(latest, known) ? known : (latest ?? known)) ?? [];
   });
-  const isSaid = JSON.stringify(said) === JSON.stringify(before);
+  const isAlone = Object.keys(peers).length === 0;
+  // A CRD of before drops it: said once, and with what is said anyway, it is not written for ever.
+  const isFirst = measured === undefined || measured.at === measured.since;
+  const isTold = isAlone || !isFirst || anchor.status?.controllerVersion === version;
+  const isSaid = isTold && JSON.stringify(said) === JSON.stringify(before);
   const statuses = isSaid
     ? []
     : [
@@ -76,11 +87,11 @@ export function planLatency({ anchor, peers, measured, now }: ObservedLatency): 
           kind: 'KafkaAnchor',
           namespace: namespace ?? '',
           name,
-          status: { latencies: said },
+          status: { latencies: said, ...(!isAlone && { controllerVersion: version }) },
           keepsRest: true,
         },
       ];
-  if (Object.keys(peers).length === 0) return { ...NOTHING, statuses };
+  if (isAlone) return { ...NOTHING, statuses };
   const dueInMs = measured === undefined ? 0 : Math.max(0, measured.at + EVERY_MS - now);
   return {
     ...NOTHING,

@@ -6,6 +6,7 @@ import type { Client } from '../../kube/http/client.ts';
 import { reconcileBy } from '../kernel/reconcile.ts';
 import type { Reconciler } from '../kernel/reconcile.ts';
 import type { Road, RoadController } from '../kernel/road.ts';
+import { VERSION } from '../../ops/version.ts';
 import { createActor } from './act.ts';
 import type { Act } from './act.ts';
 import { POD_SET_EVENTS } from './faults.ts';
@@ -69,15 +70,14 @@ function latencyReconciler({
   views,
 }: PodSetCaches): Reconciler<ObservedLatency, LatencyPlan, never, LatencyActed> {
   return {
-    observe: (key, measured, now) => observeLatency(views, key, measured, now),
+    observe: (key, measured, now) => observeLatency(views, key, measured, VERSION, now),
     plan: planLatency,
     async act({ plan: { actions }, before, now }, signal) {
       const [action] = actions;
       if (!action) return { acted: before };
       const samples = await measurePeers(action.peers, signal);
-      return {
-        acted: { at: now, measured: withSamples(before?.measured ?? new Map(), action.peers, samples) },
-      };
+      const measured = withSamples(before?.measured ?? new Map(), action.peers, samples);
+      return { acted: { at: now, since: before?.since ?? now, measured } };
     },
   };
 }

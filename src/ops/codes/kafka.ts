@@ -261,6 +261,12 @@ const KAFKA = {
     why: 'The network between them is long, or busy. Acknowledgements with acks=all wait for it, and replication with small buffers is slow over it.',
     cure: 'Set the sizes of buffers that the message has, let consumers read from near (`client.rack`), or have the clusters nearer to each other.',
   },
+  VersionsFarApart: {
+    means:
+      'A pod-set controller in another Kubernetes cluster of the Kafka is more than one minor version from the operator.',
+    why: 'The operator was upgraded, or the controller, and the other was not. What one writes, the other may not know.',
+    cure: 'Run `isthmus join` again for the clusters that the message names, or upgrade the operator: docs/operations/upgrade.md.',
+  },
 } as const satisfies Record<string, CodeEntry>;
 
 const ENTITIES = {

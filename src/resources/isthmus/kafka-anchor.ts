@@ -176,6 +176,8 @@ const latency = z.object({
   p99Ms: milliseconds.describe('All but one in a hundred took less.'),
 });
 
+const controllerVersion = text(63).describe('The version of the pod-set controller there, as it said last.');
+
 const targetStatus = z.object({
   name: text(63).describe('The Kubernetes cluster, as the network calls it.'),
   reachable: z.boolean().describe('Whether it answers the operator.'),
@@ -193,6 +195,7 @@ const targetStatus = z.object({
   latencies: listBy('name', latency, 64)
     .describe('How far away the others are, as it said last.')
     .exactOptional(),
+  controllerVersion: controllerVersion.exactOptional(),
 });
 
 const status = z.object({
@@ -208,6 +211,7 @@ const status = z.object({
       'How far away other clusters of the Kafka are from this one, as the pod-set controller here measures.',
     )
     .exactOptional(),
+  controllerVersion: controllerVersion.exactOptional(),
   pods: listBy('name', podFacts, 1024).describe('What is known of the pods in this cluster.').exactOptional(),
 });
 

@@ -1,10 +1,12 @@
 /** One Kafka over three real API servers, each with its own pods and its own pod-set controller; one of them is cut off and comes back. */
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { runProgram } from '../../../src/cli/program.ts';
 import { STRETCH_RIGHTS } from '../../../src/control/install/rbac.ts';
 import { rulesOf } from '../../../src/control/kernel/rights.ts';
 import type { Client } from '../../../src/kube/http/client.ts';
 import type { AnyObject } from '../../../src/kube/object.ts';
+import { VERSION } from '../../../src/ops/version.ts';
 import { waitFor } from '../../../src/store/embedded/process.ts';
 import { consume, produce } from '../../support/clients.ts';
 import type { OwnControlPlane } from '../../support/control-plane.ts';
@@ -107,6 +109,11 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     const target = { bootstrap, topic: 't', hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 };
     await produce('java', { ...target, records });
     assert.deepEqual(await consume('java', { ...target, count: 100 }), records);
+    type Told = { name: string; controllerVersion?: string };
+    const told = async () => ((await bed.get('KafkaAnchor', 'events'))?.['status'] as { targets?: Told[] } | undefined)?.targets ?? []; // prettier-ignore
+    const isSaid = ({ name, controllerVersion }: Told) => name === 'hub' || controllerVersion === VERSION;
+    await waitFor('versions of pod-set controllers', async () => (await told()).every(isSaid), PATIENCE);
+    assert.equal((await told()).length, 3);
   });
   const records = Array.from({ length: 100 }, (_, n) => ({ key: `k${n}`, value: `v${n}` }));
 
@@ -115,19 +122,28 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     const { client: west } = remotes.get('west')!;
     const before = new Map<Client, string | undefined>();
     for (const client of [bed.client, east, west]) before.set(client, (await podsIn(client))[0]?.uid);
+    const isChanged = async (client: Client, node: string, line: string) =>
+      (await configIn(client, node)).includes(line);
+    const others = [[bed.client, 'events-hub-1'], [west, 'events-west-2']] as const; // prettier-ignore
     plane.pause();
+    // Before anybody knows: what is written there now is waited for until it times out.
+    await bed.apply(stretchedKafka({ 'log.retention.hours': 7 }));
+    const changed = others.map(async ([client, node]) => {
+      await waitFor(`${node} to be changed`, () => isChanged(client, node, 'log.retention.hours=7'), { ...PATIENCE, everyMs: 25 }); // prettier-ignore
+      return performance.now();
+    });
+    const [first = 0, last = 0] = (await Promise.all(changed)).toSorted((a, b) => a - b);
+    assert.ok(last - first < 5000, `${Math.round(last - first)} ms from the first cluster to the last`);
     await waitFor(
       'the cut is told',
       async () => (await bed.condition('events', 'Ready'))?.reason === 'ClusterUnreachable',
       PATIENCE,
     );
     assert.equal((await bed.condition('events', 'Ready'))?.status, 'True');
-    await bed.apply(stretchedKafka({ 'queued.max.requests': 400 }));
-    const changedAt = performance.now();
-    const isChanged = async (client: Client, node: string) =>
-      (await configIn(client, node)).includes('queued.max.requests=400');
-    await waitFor('the others are changed', async () => (await isChanged(west, 'events-west-2')) && isChanged(bed.client, 'events-hub-1'), PATIENCE); // prettier-ignore
-    console.log(`a change reached the others after ${Math.round(performance.now() - changedAt)} ms`);
+    const further = { 'log.retention.hours': 7, 'queued.max.requests': 400 };
+    await bed.apply(stretchedKafka(further));
+    for (const [client, node] of others)
+      await waitFor(`${node} to be changed further`, () => isChanged(client, node, 'queued.max.requests=400'), PATIENCE); // prettier-ignore
     await waitFor(
       'no node is restarted meanwhile, and that is told',
       async () => (await bed.condition('events', 'Ready'))?.reason === 'RollBlocked',
@@ -136,7 +152,8 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     for (const client of [bed.client, west]) assert.equal((await podsIn(client))[0]?.uid, before.get(client));
     plane.resume();
     await bed.untilReady('events');
-    assert.ok(await isChanged(east, 'events-east-0'));
+    for (const line of ['log.retention.hours=7', 'queued.max.requests=400'])
+      assert.ok(await isChanged(east, 'events-east-0', line), line);
     for (const [client, uid] of before) assert.notEqual((await podsIn(client))[0]?.uid, uid);
   });
 
@@ -144,6 +161,17 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
   const anchorIn = async (client: Client) => {
     const kind = { group: 'isthmus.dev', version: 'v1alpha1', kind: 'KafkaAnchor' };
     return (await client.get(kind, { namespace: 'default', name: 'events' }))?.['spec'] as Anchored;
+  };
+
+  const adopt = async (...args: string[]) => {
+    const written = { out: '', err: '' };
+    const flags = ['--kubeconfig', central.kubeconfig, '-n', 'default', '--isthmus-namespace', 'default'];
+    const code = await runProgram(['adopt', 'events', ...args, ...flags], {
+      out: (text) => void (written.out += text),
+      err: (text) => void (written.err += text),
+      exitCode: 0,
+    });
+    return { code, ...written };
   };
 
   test('a new central cluster takes it over from the others, though it has neither anchor nor keys, and replaces what was lost', async () => {
@@ -160,8 +188,13 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     await bed.apply(stretchedKafka(), nodePool('events', 'hub'), ...REMOTES.map((cluster) => nodePool('events', cluster, { cluster }))); // prettier-ignore
     await waitFor('it says how to take it over', async () => (await bed.condition('events', 'Accepted'))?.message.includes(`isthmus.dev/adopt=${clusterId}`), PATIENCE); // prettier-ignore
     assert.equal(await bed.get('KafkaAnchor', 'events'), undefined);
-    await bed.apply(stretchedKafka({}, { 'isthmus.dev/adopt': clusterId }));
+    const planned = await adopt('--dry-run');
+    assert.match(planned.out, new RegExp(`nothing was done; next: Kafka events \\(${clusterId}\\) is taken over: 3 nodes, known from east, west`)); // prettier-ignore
+    assert.equal((await bed.get('Kafka', 'events'))?.metadata.annotations?.['isthmus.dev/adopt'], undefined);
     const began = performance.now();
+    const begun = await adopt();
+    assert.equal(begun.code, 0, begun.err);
+    assert.match(begun.out, /is being taken over by the operator/);
     const after = () => `${((performance.now() - began) / 1000).toFixed(0)} s`;
     await waitFor('the others know', async () => (await anchorIn(east)).epoch === epoch + 1, PATIENCE);
     assert.equal((await podsIn(east))[0]?.uid, uid, 'it runs on');
@@ -173,6 +206,7 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     assert.equal(code, 0, stderr);
     await bed.untilReady('events');
     console.log(`all keys replaced, everything restarted with them, after ${after()}`);
+    assert.match((await adopt('--wait')).out, /is run from here, and all of its keys are new/);
     for (const { client } of remotes.values()) assert.equal((await anchorIn(client)).clusterId, clusterId);
     assert.notEqual((await podsIn(east))[0]?.uid, uid);
     const target = { bootstrap: 'events-kafka-bootstrap.default.svc.clusterset.local:9092', topic: 't', hostsFile: bed.runner.hostsFile, timeoutMs: 300_000 }; // prettier-ignore

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { runProgram } from '../../../src/cli/program.ts';
+import { delegate } from '../../../src/control/discover/delegation/corefile/block.ts';
 import { accountName, joinedByOf } from '../../../src/control/join/manifests.ts';
 import { readToken } from '../../../src/control/targets/credential.ts';
 import { kubeconfigOf } from '../../../src/control/targets/joined-secret.ts';
@@ -29,6 +30,7 @@ interface Report {
 
 const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 const HOME = 'isthmus-system';
+const TANZU = 'connectivity.tanzu.vmware.com';
 
 suite('isthmus join', { timeout: 600_000 }, () => {
   let central: ControlPlane;
@@ -243,6 +245,67 @@ suite('isthmus join', { timeout: 600_000 }, () => {
     assert.deepEqual((await mesh()).changes.filter(({ change }) => change !== 'keep'), []); // prettier-ignore
     const twice = await isthmus('mesh', 'hub', 'east=hub');
     assert.equal(twice.code, 2);
+  });
+
+  test('a mesh is undone: servers, delegations, imports and joins of its own; what they were joined for stays', async () => {
+    const plain = '.:53 {\n    errors\n}\n';
+    const configMap = { group: '', version: 'v1', kind: 'ConfigMap' };
+    const coredns = { namespace: 'kube-system', name: 'coredns' };
+    const service = { group: '', version: 'v1', kind: 'Service' };
+    const corefile = async () => {
+      const { data = {} } = ((await there.get(configMap, coredns)) ?? {}) as {
+        data?: Record<string, string>;
+      };
+      return data['Corefile'];
+    };
+    // As the server in `east` does.
+    const own = await there.get(service, { namespace: HOME, name: 'isthmus-dns' });
+    const { clusterIP = '' } = (own?.['spec'] ?? {}) as { clusterIP?: string };
+    const delegation = { zones: ['clusterset.local'], server: clusterIP, owner: `${HOME}/isthmus-dns` };
+    const edited = delegate(plain, delegation);
+    assert.ok('text' in edited && edited.text !== plain);
+    const imported = { [`${TANZU}/installation`]: HOME, 'app.kubernetes.io/managed-by': 'isthmus' };
+    await there.create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: coredns, data: { Corefile: edited.text } }); // prettier-ignore
+    for (const [name, labels] of Object.entries({ imported, theirs: {} }))
+      await there.create({ apiVersion: 'v1', kind: 'Service', metadata: { namespace: 'default', name, labels }, spec: { ports: [{ port: 80 }] } }); // prettier-ignore
+    const meshed = async () =>
+      (
+        await Promise.all(
+          [central, remote].map((plane) =>
+            plane.kubectl([
+              'get',
+              'deployments,pdb,services,configmaps,roles,rolebindings,serviceaccounts,clusterroles,clusterrolebindings',
+              '-A',
+              '-l',
+              'isthmus.dev/mesh',
+              '-o',
+              'name',
+            ]),
+          ),
+        )
+      ) // prettier-ignore
+        .map(({ stdout }) => stdout)
+        .join('');
+    const before = await meshed();
+    assert.match(before, /deployment.apps\/isthmus-dns/);
+
+    const dry = await isthmus('mesh', 'hub', 'east', '--undo', '--dry-run');
+    assert.equal(dry.code, 0, dry.err);
+    assert.match(dry.out, /- delegation of clusterset.local/);
+    assert.match(dry.out, /- Secret isthmus-system\/isthmus-cluster-hub/);
+    assert.deepEqual([await meshed(), await corefile()], [before, edited.text]);
+
+    const { code, out, err } = await isthmus('mesh', 'hub', 'east', '--undo');
+    assert.equal(code, 0, out + err);
+    assert.equal(await meshed(), '');
+    assert.equal(await corefile(), plain);
+    const left = (name: string) => there.get(service, { namespace: 'default', name });
+    assert.deepEqual([await left('imported'), (await left('theirs'))?.metadata.name], [undefined, 'theirs']);
+    assert.equal((await secret())?.metadata.annotations?.['isthmus.dev/roads'], 'stretch');
+    assert.equal(await there.get(SECRET, { namespace: HOME, name: 'isthmus-cluster-hub' }), undefined);
+    const again = await isthmus('mesh', 'hub', 'east', '--undo');
+    assert.match(again.err, /hub has nothing of a mesh.*\n.*east has nothing of a mesh/);
+    assert.equal((await secret())?.metadata.annotations?.['isthmus.dev/roads'], 'stretch');
   });
 
   test('leaving takes out all that was made, and the token is worth nothing then', async () => {

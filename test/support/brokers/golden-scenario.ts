@@ -25,6 +25,12 @@ export async function planKafkaScenario(
   const { clusters = [], central } = input[0] as Surroundings;
   const memory = createMemoryKafka({ ...KAFKA_SETTINGS, centralId: central }, clusters);
   const { places = false, balancers = false, suppliedCa, drained = [], logging } = input[0] as Surroundings;
+  const { podNetworks = {} } = input[0] as Surroundings;
+  for (const [cluster, podCIDRs] of Object.entries(podNetworks)) {
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node' }, spec: { podCIDRs } };
+    if (cluster === central) memory.put(node);
+    else memory.elsewhere.put(cluster, node);
+  }
   if (places) memory.placeOf = places === 'both' ? placeOfBoth : placeOf;
   memory.externalLogging = logging;
   if (suppliedCa !== undefined) await supplyCa(memory, suppliedCa);
@@ -55,6 +61,8 @@ interface Surroundings {
   clusters?: string[];
   /** The id of the cluster of the operator, among those. */
   central?: string;
+  /** By cluster: what its nodes give addresses to their pods from. */
+  podNetworks?: Record<string, string[]>;
 }
 
 const placeOf = (pod: string): Place => ({

@@ -13,7 +13,8 @@ export type WarningReason =
   | 'RackLossStopsWrites'
   | 'ClusterLossStopsControllers'
   | 'ClusterLossStopsWrites'
-  | 'ClustersFarApart';
+  | 'ClustersFarApart'
+  | 'VersionsFarApart';
 
 export interface LayoutWarning {
   reason: WarningReason;

@@ -42,7 +42,7 @@ export function adoptionFaults(observed: Observed, centralId: string | undefined
     return refused(`clusters have KafkaAnchors of this name with different cluster ids (${clusterId}; in "${other[0]}" ${other[1].spec.clusterId}); remove those of others`); // prettier-ignore
   if (!isAdopting(observed.kafka, clusterId))
     return refused(
-      `cluster "${anchors[0]![0]}" has a KafkaAnchor of this name (cluster id ${clusterId}, run from "${holder}"), and here is none. If its former central cluster is lost, take it over: kubectl annotate kafka ${observed.name} -n ${observed.namespace} ${ADOPT_ANNOTATION}=${clusterId}. Otherwise choose another name`,
+      `cluster "${anchors[0]![0]}" has a KafkaAnchor of this name (cluster id ${clusterId}, run from "${holder}"), and here is none. If its former central cluster is lost, take it over: isthmus adopt ${observed.name} -n ${observed.namespace}, or kubectl annotate kafka ${observed.name} -n ${observed.namespace} ${ADOPT_ANNOTATION}=${clusterId}. Otherwise choose another name`,
     );
   const charter = charterOf(newest);
   const unseen = unseenAmong(observed.targets, targetsFrom(charter, observed, centralId));

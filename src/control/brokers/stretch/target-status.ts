@@ -16,6 +16,8 @@ export interface TargetStatus {
   problem?: string;
   pools: { name: string; nodes: number[]; ready: number[] }[];
   latencies?: readonly Latency[];
+  /** Of the pod-set controller there, if it has said. */
+  controllerVersion?: string;
 }
 
 /** How far away another cluster is. */
@@ -37,14 +39,16 @@ export function targetsOf({ name, pods, targets, anchor }: Observed, charter: Ch
         nodes: nodes.map(({ id }) => id),
         ready: nodes.map(({ id }) => id).filter((id) => ready.has(podName(name, pool, id))),
       }));
-      const measured = (target === LOCAL ? anchor : targets?.get(target)?.anchor)?.status?.latencies ?? [];
+      const said = (target === LOCAL ? anchor : targets?.get(target)?.anchor)?.status;
+      const { latencies = [], controllerVersion } = said ?? {};
       return {
         name: networkId ?? target,
         reachable: isSeen,
         ...(!isSeen && sight?.since !== undefined && { since: new Date(sight.since).toISOString() }),
         ...(!isSeen && { problem: (sight?.problem ?? 'it is not joined any more').slice(0, MAX_PROBLEM) }),
         pools: isSeen ? pools : pools.map((pool) => ({ ...pool, ready: [] })),
-        ...(measured.length > 0 && { latencies: measured }),
+        ...(latencies.length > 0 && { latencies }),
+        ...(controllerVersion !== undefined && { controllerVersion }),
       };
     });
 }
