@@ -14,6 +14,8 @@ export interface Ports {
   plain: number;
   /** By the server name that a client asks for. */
   named: number;
+  /** Whoever comes says first for whom, by a PROXY header. */
+  announced: number;
   /** Records are encrypted. */
   sealed: number;
   /** The broker behind it is the attacker's. */
@@ -24,6 +26,7 @@ export type AttackName =
   | 'frames'
   | 'frames_held'
   | 'trickle'
+  | 'proxy_header'
   | 'client_hello'
   | 'bomb'
   | 'bomb_accepted'
@@ -96,6 +99,16 @@ const trickle: Connection = async (socket, signal) => {
   }
 };
 
+/** The longest PROXY header that is read, 4 KiB, a byte now and then. */
+const proxyHeader: Connection = async (socket, signal) => {
+  const signature = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+  const head = Buffer.concat([signature, Buffer.from([0x21, 0x11, 0x10, 0x00])]);
+  for (let sent = 0; !signal.aborted; sent++) {
+    await send(socket, Buffer.of(head[sent] ?? 0), signal);
+    await delay(200, undefined, { signal });
+  }
+};
+
 /** A ClientHello of 64 KB in records of one byte each, of which the last ones come slowly. */
 const clientHello: Connection = async (socket, signal) => {
   const record = (byte: number) => Buffer.from([0x16, 3, 1, 0, 1, byte]);
@@ -140,6 +153,7 @@ const ATTACKS: Record<AttackName, (ports: Ports, signal: AbortSignal) => Promise
   frames: ({ plain }, signal) => together(8, plain, largeFrame, signal),
   frames_held: ({ plain }, signal) => together(8, plain, heldFrame, signal),
   trickle: ({ plain }, signal) => together(300, plain, trickle, signal),
+  proxy_header: ({ announced }, signal) => together(300, announced, proxyHeader, signal),
   client_hello: ({ named }, signal) => together(4, named, clientHello, signal),
   bomb: ({ sealed }, signal) => together(2, sealed, bomb(false), signal),
   bomb_accepted: ({ sealed }, signal) => together(2, sealed, bomb(true), signal),

@@ -37,7 +37,7 @@ const ATTACKER = join(import.meta.dirname, 'attacker.ts');
 const MANAGEMENT = 9190;
 const NEIGHBOUR = 9200;
 const SEALED_NEIGHBOUR = 9250;
-const PORTS: Omit<Ports, 'evil'> & { evil: number } = { plain: 9210, named: 9220, sealed: 9230, evil: 9240 };
+const PORTS: Ports = { plain: 9210, named: 9220, sealed: 9230, evil: 9240, announced: 9260 };
 
 /** What frames may take of the proxy's memory by default: so much for each of its workers. */
 const WORKERS = 2;
@@ -87,6 +87,11 @@ function proxyConfig(kafka: KafkaCluster, evilBroker: number): object {
     virtualClusters: [
       { name: 'neighbour', targetCluster, gateways: [gateway(NEIGHBOUR)] },
       { name: 'plain', targetCluster, gateways: [gateway(PORTS.plain)] },
+      {
+        name: 'announced',
+        targetCluster,
+        gateways: [gateway(PORTS.announced, { proxyProtocol: { mode: 'required' } })],
+      },
       { name: 'named', targetCluster, gateways: [{ name: 'named', sniHostIdentifiesNode, tls }] },
       {
         name: 'neighbour-named',

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import type { DiscoverRoad, DiscoverRoadOptions } from '../control/discover/road.ts';
-import { giveWay } from '../ops/time-slice.ts';
 import { createHealth } from '../ops/health.ts';
 import { createLog } from '../ops/log.ts';
 import type { LogLevel } from '../ops/log.ts';
@@ -44,7 +43,6 @@ export function dnsCommand(terminal: Terminal): Command {
         serials: kubernetes ? 'given' : 'own',
         onConfigured: configured?.set,
       });
-      giveWay(); // so that queries, which other threads answer, do not wait for changes of names
       const road =
         kubernetes &&
         configured &&

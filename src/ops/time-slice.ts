@@ -53,7 +53,10 @@ function endTurn(): void {
   next();
 }
 
-/** Has the thread that calls it wait for a core rather than those that somebody waits for: the others of this process keep their priority. */
+/**
+ * Has the thread that calls it wait for a core rather than those that somebody waits for: the others of this process keep their priority. Threads that it starts
+ * from then on wait as it does, and no right of ours takes that back: so it is nothing for a thread that starts others.
+ */
 export function giveWay(): void {
   try {
     const thread = Number(basename(readlinkSync('/proc/thread-self')));

@@ -6,10 +6,12 @@ import { reconcileBy } from '../kernel/reconcile.ts';
 import type { RowName } from '../kernel/watches.ts';
 import type { ConfigRejections } from './config/checks.ts';
 import type { Observed } from './observed.ts';
+import { PROXY_LABEL } from './names.ts';
 import { planProxy } from './plan.ts';
 import type { ProxyPlan } from './plan.ts';
 import { QUARANTINE_MS } from './ports/ports.ts';
 import type { ProxyViews } from './watches.ts';
+import { VERSION_LABEL } from '../shared/version-label.ts';
 import { read } from '../kernel/read.ts';
 import { kafkaProxy } from '../../resources/kroxylicious/kafka-proxy.ts';
 import { SETTINGS, createMemoryCluster, portBlocksIn } from '../../../test/support/control/memory-cluster.ts';
@@ -125,6 +127,27 @@ suite('mistakes', () => {
     assert.equal(memory.plan(PROXY, NOW).lookAgainInMs, 5000);
     undiscovered.clear();
     assert.doesNotMatch(reasons(), /HostNameNotAllowed/);
+  });
+
+  test('a label of the version is overruled on the pods, and the proxy says so; of an image of its own it stays', () => {
+    const seen = (proxy: object) => {
+      const memory = createMemoryCluster();
+      const labels = { [VERSION_LABEL]: 'theirs' };
+      memory.put(resource('KafkaProxy', 'p', { infrastructure: { labels, proxy } }));
+      memory.put({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p-1', namespace: 'default', labels: { [PROXY_LABEL]: 'p' } },
+        status: { conditions: [{ type: 'Ready', status: 'True' }] },
+      });
+      apply(memory);
+      const configVersion = memory.plan(PROXY, NOW).config.hash;
+      const { statuses } = memory.plan(PROXY, NOW, { answers: new Map([['p-1', { configVersion }]]) });
+      const isSaid = JSON.stringify(statuses).includes(`left out label \\"${VERSION_LABEL}\\" on the pods`);
+      return [memory.get('Deployment', 'default/p')!.metadata.labels![VERSION_LABEL], isSaid];
+    };
+    assert.deepEqual(seen({}), ['1.2.0', true]);
+    assert.deepEqual(seen({ template: { container: { image: 'isthmus:kept' } } }), ['theirs', false]);
   });
 
   test('no virtual cluster has ports for more brokers than its share, so that a few leave room for others', () => {

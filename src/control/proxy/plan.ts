@@ -71,7 +71,8 @@ export function planProxy(
   const { config, allocated } = evaluation;
   const portBlocks = portBlocksOf(allocated.allocation);
   const hostNames = hostNamesOf(evaluation, observed);
-  const { statuses, pending } = statusesOf({ observed, evaluation, portBlocks, hostNames, learned });
+  const known = { observed, evaluation, portBlocks, hostNames, learned, version: settings.version };
+  const { statuses, pending } = statusesOf(known);
   const nothing = { config, persist: [], targets: [], actions: [], lookAgainInMs: UNKNOWN_MS };
   // Nobody can tell what should exist, so all that does stays as it is.
   if (dependsOnUndiscovered(observed)) return { ...nothing, statuses: [] };

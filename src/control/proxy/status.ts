@@ -11,8 +11,9 @@ import type { HostGrant } from './evaluate/host-grants.ts';
 import { undeclaredFault } from './evaluate/undeclared-nodes.ts';
 import { NO_READY_POD, ingressConditions, ingressStatus, ingressesWithFaults } from './ingress-status.ts';
 import { mandatoryFilters, unprotectedFilters } from './mandatory-filters.ts';
-import { MANAGEMENT_PORT, PROTECTED_LABEL, podLabels } from './names.ts';
+import { MANAGEMENT_PORT, PROTECTED_LABEL, objectLabels, podLabels } from './names.ts';
 import { isIngressObject } from './evaluate/object-faults.ts';
+import { workloadLabels } from './objects/workload.ts';
 import type { Observed } from './observed.ts';
 import type { PodProblem } from './pods/pod-client.ts';
 import { overruledLabels } from './evaluate/wishes.ts';
@@ -25,6 +26,8 @@ interface Known {
   portBlocks: PortBlock[];
   hostNames: HostGrant[] | undefined;
   learned: Pick<Learned<unknown>, 'taken' | 'denied'>;
+  /** Of what the pods run, as far as it is known. */
+  version: string | undefined;
 }
 
 export interface Statuses {
@@ -256,7 +259,11 @@ const NO_POD_MONITORS =
   'spec.management.podMonitor: the cluster has no PodMonitors (monitoring.coreos.com), so none is made';
 
 /** What its admin should know of, though all is served. */
-function proxyWarnings({ observed, evaluation: { proxy } }: Known): Pick<Fault, 'reason' | 'message'>[] {
+function proxyWarnings({
+  observed,
+  evaluation: { proxy },
+  version,
+}: Known): Pick<Fault, 'reason' | 'message'>[] {
   const { live, snapshot } = observed;
   const wanted = proxy?.spec.infrastructure ?? { annotations: {}, labels: {} };
   const open = unprotectedFilters(proxy, snapshot.filters);
@@ -273,7 +280,8 @@ function proxyWarnings({ observed, evaluation: { proxy } }: Known): Pick<Fault, 
     !live.kinds.undiscovered.has('podMonitors')
       ? [{ reason: 'PodMonitorNotServed' as const, message: NO_POD_MONITORS }]
       : []),
-    ...overruledLabels(wanted, observed.name),
+    ...overruledLabels(wanted, objectLabels(observed.name)),
+    ...(proxy ? overruledLabels(wanted, workloadLabels(proxy, version), ' on the pods') : []),
   ];
 }
 

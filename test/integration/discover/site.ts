@@ -43,6 +43,7 @@ export async function startSite(
     wait = true,
     reach = 'pods',
     records = [],
+    resolver = 'none',
     ...options
   }: {
     imports?: boolean;
@@ -51,6 +52,8 @@ export async function startSite(
     reach?: ReachMode;
     /** Those of the configuration. */
     records?: { name: string; type: string; data: string }[];
+    /** Whom it asks for the addresses of aliases that lead elsewhere. */
+    resolver?: readonly string[] | 'none';
     /** Where grants of names are kept; they are not if left out. This site then writes them, as the leader does. */
     namespace?: string;
     importNamespace?: string;
@@ -65,6 +68,7 @@ export async function startSite(
     listen: ['127.0.0.1:0'],
     zones: [{ name: 'xcc.test' }, { name: 'clusterset.local' }],
     records,
+    resolver,
   });
   const configured = collectConfigured(config.zones);
   const dns = await startDns(config, { log, metrics, ready: false, onConfigured: configured.set });

@@ -1,6 +1,6 @@
 /** A small DNS client: many questions at once over one UDP socket, asked again when an answer stays out unless that would be a fault. */
 import { createSocket } from 'node:dgram';
-import { question } from '../../support/dns/testing.ts';
+import { question, readReply } from '../../support/dns/testing.ts';
 
 /** A busy machine may keep a server from answering for a while. */
 const PATIENCE_MS = 60_000;
@@ -10,17 +10,26 @@ export interface Question {
   type: string;
 }
 
-/** Sends all questions to a server on loopback, `window` of them at a time; the answers come in the same order. */
+interface AskOptions {
+  payload?: number;
+  window?: number;
+  host?: string;
+  again?: boolean;
+  from?: string | undefined;
+}
+
+/** Sends all questions to a server on loopback, `window` of them at a time, `from` an address of this machine; the answers come in the same order. */
 export async function askAll(
   port: number,
   questions: readonly Question[],
-  { payload = 1232, window = 50, host = '127.0.0.1', again = true } = {},
+  { payload = 1232, window = 50, host = '127.0.0.1', again = true, from }: AskOptions = {},
 ): Promise<Buffer[]> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   const answers: Buffer[] = [];
   const waiting = new Map<number, (answer: Buffer) => void>();
   socket.on('error', () => {}); // what was not sent is sent again
   socket.on('message', (answer) => waiting.get(answer.readUInt16BE(0))?.(answer));
+  if (from !== undefined) socket.bind({ address: from });
   let next = 0;
 
   async function askOne(index: number): Promise<void> {
@@ -48,4 +57,10 @@ export async function askAll(
     socket.close();
   }
   return answers;
+}
+
+/** How many of twenty answers at once are above a limit, which has to send each of those truncated. */
+export async function countTruncated(port: number, name: string, from?: string): Promise<number> {
+  const questions = Array.from({ length: 20 }, () => ({ name, type: 'A' }));
+  return (await askAll(port, questions, { from })).filter((reply) => readReply(reply).truncated).length;
 }

@@ -5,11 +5,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readReply } from '../../support/dns/testing.ts';
-import { ensureCoreDns } from '../../support/install/coredns.ts';
 import { reservePorts } from '../../../src/store/embedded/ports.ts';
 import { run, startServer, waitFor } from '../../../src/store/embedded/process.ts';
 import { workspace } from '../../support/workspace.ts';
 import { askAll } from './ask.ts';
+import { startForwarder } from './forwarder.ts';
 import { ensureMuslProgram } from './musl.ts';
 import { startOurs } from './server.ts';
 import { ensureDnsTools } from './tools.ts';
@@ -123,30 +123,14 @@ test('the rate limit: clients without a cookie are sent to TCP, those with one a
 
 test('CoreDNS forwards a zone to us, as a cluster’s own DNS does', async () => {
   await using server = await startOurs({ ...config, listen: ['127.0.0.1:0'] });
-  const folder = workspace('coredns');
-  await using ports = await reservePorts(1);
-  const [port] = ports.numbers as [number];
-  await writeFile(
-    join(folder, 'Corefile'),
-    `.:${port} {\n  bind 127.0.0.1\n  errors\n  cache 30\n  loop\n  forward example.test 127.0.0.1:${server.port}\n}\n`,
-  );
-  const core = startServer('coredns', await ensureCoreDns(), ['-conf', join(folder, 'Corefile')], {
-    logFile: join(folder, 'log'),
-  });
-  try {
-    await waitFor('coredns', () =>
-      askAll(port, [{ name: 'a.example.test', type: 'A' }]).catch(() => undefined),
-    );
-    const dig = async (...args: string[]) =>
-      (await tools.run('dig', ['@127.0.0.1', '-p', String(port), ...args])).stdout;
-    assert.match(await dig('a.example.test', 'A', '+short'), /10.0.0.1/);
-    assert.match(await dig('no.example.test', 'A'), /NXDOMAIN/);
-    assert.match(await dig('a.example.test', 'TXT'), /NOERROR/);
-    assert.equal((await dig('many.example.test', 'A', '+short')).match(/10\.0\.1\./g)?.length, 100);
-    assert.match(await dig('x.wild.example.test', 'A', '+short'), /10.0.0.2/);
-  } finally {
-    await core.stop();
-  }
+  await using core = await startForwarder('example.test', server.port);
+  const dig = async (...args: string[]) =>
+    (await tools.run('dig', ['@127.0.0.1', '-p', String(core.port), ...args])).stdout;
+  assert.match(await dig('a.example.test', 'A', '+short'), /10.0.0.1/);
+  assert.match(await dig('no.example.test', 'A'), /NXDOMAIN/);
+  assert.match(await dig('a.example.test', 'TXT'), /NOERROR/);
+  assert.equal((await dig('many.example.test', 'A', '+short')).match(/10\.0\.1\./g)?.length, 100);
+  assert.match(await dig('x.wild.example.test', 'A', '+short'), /10.0.0.2/);
 });
 
 test('BIND as a secondary takes the zone over and answers the same', async () => {

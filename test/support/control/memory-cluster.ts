@@ -26,6 +26,7 @@ type Name = RowName<ProxyViews>;
 
 export const SETTINGS = {
   image: 'isthmus:test',
+  version: '1.2.0',
   clusterDomain: 'cluster.local',
 };
 

@@ -66,6 +66,13 @@ suite('an annotated Service', () => {
     ]);
   });
 
+  test('of type ExternalName is an alias of what it names, and nothing while it names nothing', () => {
+    const records = (spec: { externalName?: string }) =>
+      lines(serviceRecords(service({ type: 'ExternalName', ...spec }, { fqdn }), []).records);
+    assert.deepEqual(records({ externalName: 'db.example.com' }), ['foo.xcc.test CNAME db.example.com']);
+    assert.deepEqual([records({}), records({ externalName: '' })], [[], []]);
+  });
+
   test('with a malformed name, or one of an exported service, gets a sentence about it', () => {
     for (const bad of ['', 'not a name', 'web.default.svc.clusterset.local'])
       assert.equal(

@@ -4,7 +4,7 @@ import type { KafkaProxyIngress } from '../../../resources/kroxylicious/kafka-pr
 import type { Learned } from '../../kernel/reconcile.ts';
 import type { ConfigRejections } from '../config/checks.ts';
 import type { Fault } from '../faults.ts';
-import { CONTAINER_PORTS, MAX_NODES, SHARED, blockOwner } from '../names.ts';
+import { CONTAINER_PORTS, MAX_NODES, SHARED, blockOwner, objectLabels } from '../names.ts';
 import type { Observed, PlanSettings } from '../observed.ts';
 import { allocationOf } from '../ports/blocks.ts';
 import { MAX_CONFIG_BYTES } from '../config/config-size.ts';
@@ -36,7 +36,10 @@ export function kubernetesPlatform(
     ports: CONTAINER_PORTS,
     knownPorts,
     ingressFaults: (ingress, { refused }) => [
-      ...overruledLabels(ingress.spec.infrastructure, name).map((fault) => ({ ...fault, path: LABELS })),
+      ...overruledLabels(ingress.spec.infrastructure, objectLabels(name)).map((fault) => ({
+        ...fault,
+        path: LABELS,
+      })),
       ...(ingress.spec.clusterIP ? [] : sharedFaults(ingress, namespace, learned)),
       ...(refused.includes(blockOwner(SHARED, ingress.metadata.name)) ? [NO_PORTS] : []),
     ],

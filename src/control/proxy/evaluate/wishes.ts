@@ -50,12 +50,15 @@ function refusedFault(refused: readonly RefusedKey[], why: string): PlacelessFau
   return [{ reason: 'InfrastructureNotAllowed', message }];
 }
 
-/** Labels that an admin wants and that the operator sets otherwise: objects are found again by them. */
-export function overruledLabels({ labels }: Infrastructure, proxy: string): PlacelessFault[] {
-  const own = objectLabels(proxy);
+/** Labels that an admin wants and that the operator sets otherwise. */
+export function overruledLabels(
+  { labels }: Infrastructure,
+  own: Readonly<Record<string, string>>,
+  place = '',
+): PlacelessFault[] {
   const overruled = Object.keys(labels).filter((key) => Object.hasOwn(own, key) && own[key] !== labels[key]);
   return overruled.map((key) => ({
     reason: 'InfrastructureNotAllowed',
-    message: `infrastructure: left out label "${key}": that is the operator's own, "${own[key]}"; remove it`,
+    message: `infrastructure: left out label "${key}"${place}: that is the operator's own, "${own[key]}"; remove it`,
   }));
 }

@@ -78,19 +78,19 @@ export function managementSecret(proxy: KafkaProxy, access: ManagementAccess): A
   };
 }
 
+/** On the Deployment and its pods. Of an image that a KafkaProxy keeps the version is not known; whoever chose it may say so in a label of the same name. */
+export function workloadLabels({ spec }: KafkaProxy, version: string | undefined): Record<string, string> {
+  const isOurs = spec.infrastructure.proxy.template?.container?.image === undefined;
+  return isOurs ? versionLabels(version) : {};
+}
+
 /** The pods. Virtual clusters come and go without a change here: no ports of theirs are declared, nothing is rolled. */
 export function deployment(proxy: KafkaProxy, image: string, version: string | undefined): AnyObject {
   const { name } = proxy.metadata;
   const { infrastructure } = proxy.spec;
   const selector = podLabels(name);
-  // Of an image that a KafkaProxy keeps it is not known; whoever chose it may say so in a label of the same name.
-  const isOurs = infrastructure.proxy.template?.container?.image === undefined;
-  const metadata = metadataOf(
-    deploymentName(name),
-    proxy,
-    infrastructure,
-    isOurs ? versionLabels(version) : {},
-  );
+  const own = workloadLabels(proxy, version);
+  const metadata = metadataOf(deploymentName(name), proxy, infrastructure, own);
   const { labels = {}, annotations } = metadata;
   return {
     apiVersion: 'apps/v1',

@@ -1,7 +1,8 @@
 /**
  * Secrets in a filter's config: a string that is wholly `${secret:NAME:KEY}` or `${configmap:NAME:KEY}` stands for that
- * value, in fields that the filter declares secret and nowhere else: the value of any other may be logged or quoted, and whoever
- * writes filters need not be allowed to read Secrets. A `^` before it escapes, so that such a text can also be meant literally.
+ * value, in fields that the filter declares secret and nowhere else: the value of any other may be logged or quoted. That keeps it from
+ * those who read, not from who writes the filter, and with it which server the value is shown to. So whoever may write filters has
+ * every Secret of the namespace (`docs/kubernetes.md`, "Who may do what"). A `^` before it escapes, so that such a text can also be meant literally.
  */
 import { isFieldOf } from '../../../ops/filter-module.ts';
 
