@@ -232,7 +232,7 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     }
   });
 
-  test('deleted, it leaves nothing but disks in any cluster', async () => {
+  test('deleted, it leaves nothing but disks, and in the central cluster the anchor by which a Kafka of this name finds them', async () => {
     const { code, stderr } = await central.kubectl(['delete', 'kafka', 'events', '--wait=false']);
     assert.equal(code, 0, stderr);
     await waitFor(
@@ -240,12 +240,14 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
       async () => (await bed.get('Kafka', 'events')) === undefined,
       PATIENCE,
     );
-    for (const { client } of remotes.values()) {
-      const left = async () =>
-        (await Promise.all(KINDS.map((kind) => client.list(kind, OF_KAFKA)))).flatMap(({ items }) => items);
-      await waitFor('all is gone', async () => (await left()).length === 0, PATIENCE).catch(
-        async (error) =>
-        assert.fail(`${String(error)}: ${JSON.stringify((await left()).map(({ kind, metadata }) => [kind, metadata.name]))}`), // prettier-ignore
+    for (const client of [bed.client, ...[...remotes.values()].map((remote) => remote.client)]) {
+      const kept = client === bed.client ? ['KafkaAnchor events'] : [];
+      const left = async () => {
+        const lists = KINDS.map(async (kind) => (await client.list(kind, OF_KAFKA)).items.map(({ metadata }) => `${kind.kind} ${metadata.name}`)); // prettier-ignore
+        return (await Promise.all(lists)).flat();
+      };
+      await waitFor('all else is gone', async () => (await left()).join() === kept.join(), PATIENCE).catch(
+        async (error) => assert.fail(`${String(error)}: ${(await left()).join()}`),
       );
       const claims = await client.list({ ...CORE, kind: 'PersistentVolumeClaim' }, OF_KAFKA);
       assert.equal(claims.items.length, 1);
