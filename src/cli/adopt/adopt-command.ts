@@ -43,7 +43,7 @@ export function adoptCommand(terminal: Terminal): Command {
       const say = (text: string) => terminal.err(`${text}\n`);
       return runAdopt({ name, namespace, home, wait, dryRun, timeoutMs }, client, say);
     });
-    if (result.state === 'adopting' && wait) terminal.exitCode = EXIT.problems;
+    if (result.state === 'asked' || (result.state === 'adopting' && wait)) terminal.exitCode = EXIT.problems;
     if (flags.output !== 'table') terminal.out(renderData({ kafka: name, ...result }, flags.output));
     else terminal.out(`${textOf(result, name)}\n`);
   });
@@ -52,5 +52,6 @@ export function adoptCommand(terminal: Terminal): Command {
 function textOf({ state, progress }: AdoptResult, name: string): string {
   if (state === 'adopted') return `Kafka ${name} is run from here, and all of its keys are new`;
   if (state === 'planned') return `nothing was done; next: ${progress}`;
+  if (state === 'asked') return `Kafka ${name} is not being taken over yet: ${progress}`;
   return `Kafka ${name} is being taken over by the operator; run this again to see how far it is`;
 }

@@ -28,8 +28,8 @@ export interface AdoptRequest {
 }
 
 export interface AdoptResult {
-  /** `adopting`: the operator has it, and does the rest. */
-  state: 'adopted' | 'adopting' | 'planned';
+  /** `adopting`: the operator has it, and does the rest; `asked`: it has not begun. */
+  state: 'adopted' | 'adopting' | 'asked' | 'planned';
   /** What is left to do, for people. */
   progress: string;
 }
@@ -59,7 +59,8 @@ export async function runAdopt(
       await client.mergePatch(typeOf(sight.kafka!), sight.kafka!.metadata, { metadata });
       continue;
     }
-    if ((sight.anchor && !wait) || Date.now() >= end) return { state: 'adopting', progress };
+    if ((sight.anchor && !wait) || Date.now() >= end)
+      return { state: sight.anchor ? 'adopting' : 'asked', progress };
     await delay(POLL_MS);
   }
 }

@@ -9,8 +9,12 @@ import { removeImports } from '../../control/discover/imports/removal.ts';
 import { DNS_NAME } from '../../control/discover/install.ts';
 import { CLUSTERSET_ZONE } from '../../control/discover/names.ts';
 import { selectorOf as podsOf } from '../../control/install/objects.ts';
+import { CLUSTER_UID_ANNOTATION } from '../../control/join/secret.ts';
+import { clusterOf, roadsOf } from '../../control/targets/joined-secret.ts';
+import { CLUSTER_LABEL } from '../../control/targets/names.ts';
 import { createCluster } from '../../kube/cluster.ts';
 import type { Cluster } from '../../kube/cluster.ts';
+import type { Secret } from '../../kube/clusters.ts';
 import { selectorOf, typeOf } from '../../kube/object.ts';
 import type { AnyObject } from '../../kube/object.ts';
 import { IsthmusError, messageOf } from '../../ops/errors.ts';
@@ -27,6 +31,7 @@ import { MESH_LABEL, inMesh, joinRequest, roadsBefore, withMembers } from './mes
 import type { Member, MeshRequest } from './mesh-members.ts';
 
 const POD = { group: '', version: 'v1', kind: 'Pod' };
+const SECRET = { group: '', version: 'v1', kind: 'Secret' };
 const POLL_MS = 500;
 /** Longer than a pod may take to end. */
 const ENDED_MS = 120_000;
@@ -39,8 +44,12 @@ export async function undoMesh(
   return withMembers(members, request, async (connected) => {
     const changes: Change[] = [];
     const checks: Category[] = [];
-    for (const here of connected) {
-      const made = await madeWith(here.client, MESH_LABEL);
+    const all = await Promise.all(
+      connected.map(async (here) => ({ here, made: await madeWith(here.client, MESH_LABEL) })),
+    );
+    for (const { here, made } of all)
+      if (made.length > 0) await refuseHalf(here, made, members, request.namespace);
+    for (const { here, made } of all) {
       if (made.length === 0) {
         talk.say(`isthmus: ${here.name} has nothing of a mesh; what it is joined with stays`);
         continue;
@@ -56,6 +65,42 @@ export async function undoMesh(
     }
     return { changes, checks };
   });
+}
+
+/** Refused before anything is done: what is left out would stay, and nothing would say any more that there was a mesh. */
+async function refuseHalf(
+  here: Member,
+  made: readonly AnyObject[],
+  members: readonly MeshMember[],
+  namespace: string,
+): Promise<void> {
+  const server = made.find(({ kind }) => kind === 'Deployment' || kind === 'Service');
+  const home = server?.metadata.namespace ?? namespace;
+  if (home !== namespace) throw refusal(here, `its DNS server is in the namespace ${home}: say -n ${home}`);
+  const { items } = await here.client.list<Secret>(SECRET, { namespace, labelSelector: CLUSTER_LABEL });
+  const known = items.map((secret) => ({
+    name: clusterOf(secret) ?? secret.metadata.name,
+    uid: secret.metadata.annotations?.[CLUSTER_UID_ANNOTATION],
+    inMesh: roadsOf(secret).includes('discover'),
+  }));
+  const names = new Set(members.map(({ name }) => name));
+  const unnamed = known.filter((one) => one.inMesh && !names.has(one.name)).map(({ name }) => name);
+  if (unnamed.length > 0)
+    throw refusal(
+      here,
+      `it also knows the names of ${unnamed.join(', ')}: name those too, as they are called there, or have them leave first`,
+    );
+  const twice = known.find(
+    (one) =>
+      one.uid !== undefined &&
+      names.has(one.name) &&
+      known.some((other) => other !== one && other.uid === one.uid),
+  );
+  if (twice)
+    throw refusal(
+      here,
+      `${twice.name} is joined under another name, too, by the same account: have one of the two leave first`,
+    );
 }
 
 const deleteAll = async ({ client }: Member, objects: readonly AnyObject[]): Promise<void> => {

@@ -50,6 +50,15 @@ suite('events', () => {
     await recorder.stop();
   });
 
+  test('what is done for very many objects leaves room for what is wrong with others', async () => {
+    const { recorder, created } = open();
+    for (let i = 0; i < 1100; i++) recorder.record(about(`a${i}`), { ...notice('done'), type: 'Normal' });
+    recorder.record(about('b'), notice('wrong'));
+    await recorder.flush();
+    assert.equal(created.at(-1)?.note, 'wrong');
+    await recorder.stop();
+  });
+
   test('the name of an event is a name, also where that of the object is cut', async () => {
     const { recorder, created } = open();
     recorder.record(about(`${'a'.repeat(199)}-${'b'.repeat(40)}`), notice('n'));

@@ -146,7 +146,9 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 
   function recordNew(id: string, regarding: KubeObject, notice: Notice): void {
     const subject = regarding.metadata.uid ?? `${regarding.kind} ${regarding.metadata.name}`;
-    if (!allowances.take(subject, clock.now()) || series.size >= MAX_SERIES) {
+    // What is done for thousands of objects leaves room for what is wrong with others.
+    const most = notice.type === 'Normal' ? MAX_SERIES / 2 : MAX_SERIES;
+    if (!allowances.take(subject, clock.now()) || series.size >= most) {
       log.debug({ reason: notice.reason }, 'an event was dropped: there are too many');
       return;
     }

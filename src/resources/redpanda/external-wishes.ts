@@ -5,10 +5,16 @@ interface Listener {
   external?: { enabled: boolean; subdomain?: string };
 }
 
+interface Connectivity {
+  enabled?: boolean;
+  subdomain?: string;
+  hostPattern?: string;
+}
+
 interface Asking {
   spec: {
     externalDNSSubdomain?: string;
-    externalConnectivity?: { enabled?: boolean; subdomain?: string };
+    externalConnectivity?: Connectivity;
     configuration: { kafkaApi?: readonly Listener[] };
   };
 }
@@ -20,7 +26,10 @@ const externalIn = ({ spec }: Asking) => (spec.configuration.kafkaApi ?? []).fil
 const ZONE = 'self.spec.externalDNSSubdomain';
 const CONNECTIVITY = 'self.spec.externalConnectivity';
 const NO_CONNECTIVITY = `!has(${CONNECTIVITY})`;
-const NOT_OFF = `${NO_CONNECTIVITY} || !has(${CONNECTIVITY}.enabled) || ${CONNECTIVITY}.enabled`;
+const NOT_OFF = `${NO_CONNECTIVITY} || !has(${CONNECTIVITY}.enabled) || ${CONNECTIVITY}.enabled || has(${CONNECTIVITY}.subdomain) || has(${CONNECTIVITY}.hostPattern)`;
+/** Beside what is for access from outside alone, `false` may be a default that an API server once wrote. */
+const isOff = (asked: Connectivity | undefined): boolean =>
+  asked?.enabled === false && asked.subdomain === undefined && asked.hostPattern === undefined;
 /** That each Kafka listener is for clients inside, or this. */
 const others = (more = 'false') =>
   `!has(self.spec.configuration.kafkaApi) || self.spec.configuration.kafkaApi.all(a, !has(a.external) || !has(a.external.enabled) || !a.external.enabled || ${more})`;
@@ -36,13 +45,13 @@ export const oneWish: readonly Rule<Asking>[] = [
   {
     cel: `!has(${ZONE}) || ${NOT_OFF}`,
     holds: ({ spec: { externalDNSSubdomain, externalConnectivity } }) =>
-      externalDNSSubdomain === undefined || externalConnectivity?.enabled !== false,
+      externalDNSSubdomain === undefined || !isOff(externalConnectivity),
     message:
       'remove externalDNSSubdomain or externalConnectivity.enabled: one asks for names outside, the other is false',
   },
   {
     cel: `${NOT_OFF} || ${others()}`,
-    holds: (asking) => asking.spec.externalConnectivity?.enabled !== false || externalIn(asking).length === 0,
+    holds: (asking) => !isOff(asking.spec.externalConnectivity) || externalIn(asking).length === 0,
     message:
       'remove externalConnectivity.enabled or the external listener of configuration.kafkaApi: one is false, the other true',
   },

@@ -295,6 +295,16 @@ suite('isthmus join', { timeout: 600_000 }, () => {
     assert.match(dry.out, /- Secret isthmus-system\/isthmus-cluster-hub/);
     assert.deepEqual([await meshed(), await corefile()], [before, edited.text]);
 
+    for (const [args, why] of [
+      [['hub', 'east', '-n', 'default'], /say -n isthmus-system/],
+      [['hub', 'west=east'], /names of east: name those too/],
+    ] as const) {
+      const refused = await isthmus('mesh', ...args, '--undo');
+      assert.notEqual(refused.code, 0);
+      assert.match(refused.err, why);
+    }
+    assert.deepEqual([await meshed(), await corefile()], [before, edited.text]);
+
     const { code, out, err } = await isthmus('mesh', 'hub', 'east', '--undo');
     assert.equal(code, 0, out + err);
     assert.equal(await meshed(), '');

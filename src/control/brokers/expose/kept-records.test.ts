@@ -117,4 +117,9 @@ suite('records that are kept', () => {
     for (const one of [undefined, published('x'), published([{ dnsName: '2.x.test', targets: 7 }])])
       assert.deepEqual(withKept([record!], ['1.x.test', '2.x.test'], one), [record]);
   });
+
+  test('do not lead to where another broker is now', () => {
+    const at1 = { ...record!, dnsName: '2.x.test' };
+    assert.deepEqual(withKept([record!], ['1.x.test', '2.x.test'], published([at1])), [record]);
+  });
 });

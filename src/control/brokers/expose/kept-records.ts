@@ -7,7 +7,7 @@ import type { Endpoint } from './records.ts';
 
 /**
  * In the order of all names that there are to be. One that leads nowhere now keeps the records that `published` has of it: a broker comes back,
- * mostly to where it was, and resolvers would remember for long that there is no such name.
+ * mostly to where it was, and resolvers would remember for long that there is no such name. None that leads to where another broker is now.
  */
 export function withKept(
   records: readonly Endpoint[],
@@ -16,7 +16,10 @@ export function withKept(
 ): Endpoint[] {
   const known = byHost(records);
   const isWhole = hosts.every((host) => known.has(host));
-  const kept = isWhole ? new Map<string, Endpoint[]>() : byHost(recordsIn(published));
+  const taken = new Set(records.flatMap(({ targets }) => targets));
+  const kept = byHost(
+    isWhole ? [] : recordsIn(published).filter(({ targets }) => !targets.some((one) => taken.has(one))),
+  );
   return [...new Set(hosts)].flatMap((host) => known.get(host) ?? kept.get(host) ?? []);
 }
 

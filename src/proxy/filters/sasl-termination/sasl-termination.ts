@@ -142,11 +142,14 @@ function connectionFilter(
   const acceptCertificate = async () => {
     const { principal: subject } = context;
     if (known !== undefined) return undefined;
-    if (subject === undefined) return { close: 'a request before a login, and without a certificate' };
+    if (!subject) return { close: 'a request before a login, and without a certificate that names somebody' };
     const there = await logInThere(subject);
     const outcome = 'refused' in there ? 'refused' : 'accepted';
     logins.of({ ...labels, mechanism: CERTIFICATE, outcome }).value += 1;
-    if ('refused' in there) return { close: there.refused };
+    if ('refused' in there) {
+      await delay(config.fixedAuthDelay);
+      return { close: there.refused };
+    }
     known = subject;
     const most = shortest(config.maxTimeBeforeReauth, there.lifetimeMs);
     if (most < Infinity) {
