@@ -297,7 +297,7 @@ suite('isthmus join', { timeout: 600_000 }, () => {
 
     for (const [args, why] of [
       [['hub', 'east', '-n', 'default'], /say -n isthmus-system/],
-      [['hub', 'west=east'], /names of east: name those too/],
+      [['hub', 'east=west'], /names of east: name those too/],
     ] as const) {
       const refused = await isthmus('mesh', ...args, '--undo');
       assert.notEqual(refused.code, 0);
