@@ -122,28 +122,21 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     const { client: west } = remotes.get('west')!;
     const before = new Map<Client, string | undefined>();
     for (const client of [bed.client, east, west]) before.set(client, (await podsIn(client))[0]?.uid);
-    const isChanged = async (client: Client, node: string, line: string) =>
-      (await configIn(client, node)).includes(line);
-    const others = [[bed.client, 'events-hub-1'], [west, 'events-west-2']] as const; // prettier-ignore
     plane.pause();
-    // Before anybody knows: what is written there now is waited for until it times out.
-    await bed.apply(stretchedKafka({ 'log.retention.hours': 7 }));
-    const changed = others.map(async ([client, node]) => {
-      await waitFor(`${node} to be changed`, () => isChanged(client, node, 'log.retention.hours=7'), { ...PATIENCE, everyMs: 25 }); // prettier-ignore
-      return performance.now();
-    });
-    const [first = 0, last = 0] = (await Promise.all(changed)).toSorted((a, b) => a - b);
-    assert.ok(last - first < 5000, `${Math.round(last - first)} ms from the first cluster to the last`);
     await waitFor(
       'the cut is told',
       async () => (await bed.condition('events', 'Ready'))?.reason === 'ClusterUnreachable',
       PATIENCE,
     );
     assert.equal((await bed.condition('events', 'Ready'))?.status, 'True');
-    const further = { 'log.retention.hours': 7, 'queued.max.requests': 400 };
-    await bed.apply(stretchedKafka(further));
-    for (const [client, node] of others)
-      await waitFor(`${node} to be changed further`, () => isChanged(client, node, 'queued.max.requests=400'), PATIENCE); // prettier-ignore
+    await bed.apply(stretchedKafka({ 'queued.max.requests': 400 }));
+    const appliedAt = performance.now();
+    const isChanged = async (client: Client, node: string) =>
+      (await configIn(client, node)).includes('queued.max.requests=400');
+    await waitFor('the others are changed', async () => (await isChanged(west, 'events-west-2')) && isChanged(bed.client, 'events-hub-1'), PATIENCE); // prettier-ignore
+    const tookMs = Math.round(performance.now() - appliedAt);
+    console.log(`a change reached the others after ${tookMs} ms`);
+    assert.ok(tookMs < 5000, `a change reached the others after ${tookMs} ms only`);
     await waitFor(
       'no node is restarted meanwhile, and that is told',
       async () => (await bed.condition('events', 'Ready'))?.reason === 'RollBlocked',
@@ -152,8 +145,7 @@ suite('a Kafka over three API servers', { timeout: 1_800_000 }, () => {
     for (const client of [bed.client, west]) assert.equal((await podsIn(client))[0]?.uid, before.get(client));
     plane.resume();
     await bed.untilReady('events');
-    for (const line of ['log.retention.hours=7', 'queued.max.requests=400'])
-      assert.ok(await isChanged(east, 'events-east-0', line), line);
+    assert.ok(await isChanged(east, 'events-east-0'));
     for (const [client, uid] of before) assert.notEqual((await podsIn(client))[0]?.uid, uid);
   });
 
